@@ -1,0 +1,25 @@
+import { defineConfig } from 'vitest/config'
+
+// The suffix of a test file says what it needs (see CONTRIBUTING.md). `unit` needs nothing and runs in
+// `make check`; every other project gets the real servers of test/support/servers.ts.
+const services = { globalSetup: ['test/support/globalServers.ts'], testTimeout: 60_000, hookTimeout: 60_000 }
+
+export default defineConfig({
+  test: {
+    reporters: ['default', './test/support/closingLineReporter.ts'],
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/**/*.{pg,nats,fault,e2e}.test.ts'],
+          testTimeout: 30_000,
+        },
+      },
+      { test: { name: 'pg', include: ['test/**/*.pg.test.ts'], ...services } },
+      { test: { name: 'nats', include: ['test/**/*.nats.test.ts'], ...services } },
+      { test: { name: 'fault', include: ['test/**/*.fault.test.ts'], ...services, testTimeout: 120_000 } },
+      { test: { name: 'e2e', include: ['test/**/*.e2e.test.ts'], ...services, testTimeout: 120_000 } },
+    ],
+  },
+})
