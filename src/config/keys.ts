@@ -1,0 +1,109 @@
+// The one table of settings. A row is everything there is to know about a setting: its names, its
+// parser, its default, one line of help. Flags, environment, file, README and `config show` come from it.
+import { bool, integer, list, natsUrls, oneOf, type Parser, port, seconds, secretText, text, url } from './parsers.js'
+
+export interface Setting<T> {
+  group: string
+  env: string
+  /** Older or foreign names that mean the same; the first one set wins. */
+  envAliases: readonly string[]
+  /** Long flag of `serve` and of every subcommand that connects somewhere. */
+  flag: string | undefined
+  parser: Parser<T>
+  default: T
+  help: string
+  /** Masked wherever it is shown; may also be given as <ENV>_FILE. */
+  secret: boolean
+}
+
+interface Extra {
+  flag?: string
+  aliases?: readonly string[]
+  secret?: boolean
+}
+
+function setting<T, D extends T | undefined>(
+  group: string,
+  env: string,
+  parser: Parser<T>,
+  defaultValue: D,
+  help: string,
+  extra: Extra = {},
+): Setting<T | D> {
+  return {
+    group,
+    env,
+    envAliases: extra.aliases ?? [],
+    flag: extra.flag,
+    parser,
+    default: defaultValue,
+    help,
+    secret: extra.secret ?? false,
+  }
+}
+
+const secret = { secret: true } as const
+
+// biome-ignore format: one row per setting reads as the table it is
+export const KEYS = {
+  dataDir: setting('Embedded', 'NOETL_CP_DATA_DIR', text, undefined, 'Folder of the embedded servers; default /var/lib/noetl-cp for root, else ~/.local/share/noetl-cp', { flag: 'data-dir' }),
+  embeddedPostgresPort: setting('Embedded', 'NOETL_CP_POSTGRES_PORT', port, undefined, 'Port of the embedded Postgres; default any free one', { flag: 'postgres-port' }),
+  embeddedNatsPort: setting('Embedded', 'NOETL_CP_NATS_PORT', port, undefined, 'Port of the embedded nats-server; default any free one', { flag: 'nats-port' }),
+  natsServerPath: setting('Embedded', 'NOETL_CP_NATS_SERVER', text, undefined, 'The nats-server binary to run; default the one on PATH'),
+
+  databaseUrl: setting('Postgres', 'NOETL_DATABASE_URL', url('postgres', 'postgresql'), undefined, 'Database to use instead of the embedded one', { flag: 'database-url', ...secret }),
+  postgresHost: setting('Postgres', 'POSTGRES_HOST', text, undefined, 'Host, when there is no URL; setting any of the family leaves the embedded mode'),
+  postgresPort: setting('Postgres', 'POSTGRES_PORT', port, 5432, 'Port, when there is no URL'),
+  postgresUser: setting('Postgres', 'POSTGRES_USER', text, 'noetl', 'User, when there is no URL'),
+  postgresPassword: setting('Postgres', 'POSTGRES_PASSWORD', secretText, undefined, 'Password, when there is no URL', secret),
+  postgresDatabase: setting('Postgres', 'POSTGRES_DATABASE', text, 'noetl', 'Database name, when there is no URL'),
+  postgresMaxConnections: setting('Postgres', 'POSTGRES_MAX_CONNECTIONS', integer(2, 500), 10, 'Connections per database'),
+  postgresAcquireTimeout: setting('Postgres', 'POSTGRES_ACQUIRE_TIMEOUT', seconds(0.1, 300), 10, 'Longest wait for a free connection'),
+  postgresConnectTimeout: setting('Postgres', 'NOETL_CP_PG_CONNECT_TIMEOUT', seconds(0.1, 60), 5, 'Longest wait for a new connection'),
+  postgresQueryTimeout: setting('Postgres', 'NOETL_CP_PG_QUERY_TIMEOUT', seconds(0.1, 3600), 15, 'Deadline of an ordinary query; the connection is dropped when it passes'),
+  statementCacheCapacity: setting('Postgres', 'NOETL_PG_STATEMENT_CACHE_CAPACITY', integer(0, 10000), 100, '0 turns prepared statements off (PgBouncer in transaction mode)'),
+  autoMigrate: setting('Postgres', 'NOETL_AUTO_MIGRATE', bool, false, 'Let serve apply pending migrations to an existing schema', { flag: 'auto-migrate' }),
+
+  natsUrl: setting('NATS', 'NOETL_NATS_URL', natsUrls, undefined, 'nats:// or tls:// address, several separated by commas; without it outbox rows wait', { flag: 'nats-url', aliases: ['NOETL_EVENT_NATS_URL', 'NATS_URL'], ...secret }),
+  natsUser: setting('NATS', 'NOETL_NATS_USER', text, undefined, 'User name'),
+  natsPassword: setting('NATS', 'NOETL_NATS_PASSWORD', secretText, undefined, 'Password', secret),
+  natsToken: setting('NATS', 'NOETL_NATS_TOKEN', secretText, undefined, 'Token', secret),
+  natsCredentials: setting('NATS', 'NOETL_NATS_CREDENTIALS', text, undefined, 'Path of a .creds file'),
+  natsTlsCa: setting('NATS', 'NOETL_NATS_TLS_CA', text, undefined, 'Path of the CA certificate (PEM)'),
+  natsTlsCert: setting('NATS', 'NOETL_NATS_TLS_CERT', text, undefined, 'Path of the client certificate (PEM)'),
+  natsTlsKey: setting('NATS', 'NOETL_NATS_TLS_KEY', text, undefined, 'Path of the client key (PEM)'),
+  natsMonitorUrl: setting('NATS', 'NOETL_NATS_MONITOR_URL', url('http', 'https'), undefined, 'Monitoring address of nats-server, read by doctor for durability settings'),
+  streamName: setting('NATS', 'NOETL_EVENT_NATS_STREAM', text, 'NOETL_EVENTS', 'JetStream stream of the events'),
+  subjectPrefix: setting('NATS', 'NOETL_EVENT_NATS_SUBJECT_PREFIX', text, 'noetl.events', 'First tokens of every event subject'),
+  streamReplicas: setting('NATS', 'NOETL_CP_STREAM_REPLICAS', integer(1, 5), 1, 'Replicas of a stream that we create'),
+  streamRetention: setting('NATS', 'NOETL_EVENT_STREAM_RETENTION_SECS', seconds(60, 315360000), 86400, 'How long the stream keeps a message'),
+  streamDedupWindow: setting('NATS', 'NOETL_EVENT_STREAM_DEDUP_SECS', seconds(1, 86400), 120, 'How long JetStream remembers a message id'),
+
+  httpHost: setting('HTTP', 'NOETL_HOST', text, '127.0.0.1', 'Address to listen on', { flag: 'host' }),
+  httpPort: setting('HTTP', 'NOETL_PORT', port, 8082, 'Port to listen on; 0 takes any free one', { flag: 'port' }),
+  internalToken: setting('HTTP', 'NOETL_INTERNAL_API_TOKEN', secretText, undefined, 'Bearer token of /api/internal; without one those routes answer 503', secret),
+  internalTokenPrevious: setting('HTTP', 'NOETL_INTERNAL_API_TOKEN_PREVIOUS', secretText, undefined, 'Second valid token while the first is being rotated', secret),
+  apiToken: setting('HTTP', 'NOETL_API_TOKEN', secretText, undefined, 'Bearer token of the public API; needed to listen beyond loopback', secret),
+  apiTokenPrevious: setting('HTTP', 'NOETL_API_TOKEN_PREVIOUS', secretText, undefined, 'Second valid token while the first is being rotated', secret),
+  allowOpenApi: setting('HTTP', 'NOETL_ALLOW_OPEN_API', bool, false, 'Allow a public API without token on a non-loopback address'),
+  allowedHosts: setting('HTTP', 'NOETL_CP_ALLOWED_HOSTS', list, [], 'Further Host and Origin names accepted by an open API'),
+  bodyLimitMb: setting('HTTP', 'NOETL_CP_BODY_LIMIT_MB', integer(1, 256), 16, 'Largest request body'),
+  requestTimeout: setting('HTTP', 'NOETL_CP_REQUEST_TIMEOUT', seconds(1, 600), 30, 'Longest time a client may take to send a request'),
+  disableMetrics: setting('HTTP', 'NOETL_DISABLE_METRICS', bool, false, 'Remove /metrics'),
+  tlsCert: setting('HTTP', 'NOETL_TLS_CERT', text, undefined, 'Path of the server certificate (PEM); with NOETL_TLS_KEY the API speaks TLS'),
+  tlsKey: setting('HTTP', 'NOETL_TLS_KEY', text, undefined, 'Path of the server key (PEM)'),
+  tlsClientCa: setting('HTTP', 'NOETL_TLS_CLIENT_CA', text, undefined, 'Path of a CA; callers must then present a certificate of it'),
+
+  workerThreads: setting('Workers', 'NOETL_CP_WORKER_THREADS', integer(0, 64), 0, 'Threads for replay and other one-shot work; 0 takes the number of cores, at least 2'),
+  workerQueueMax: setting('Workers', 'NOETL_CP_WORKER_QUEUE_MAX', integer(1, 100000), 256, 'Tasks that may wait for a thread'),
+  workerMemoryMb: setting('Workers', 'NOETL_CP_WORKER_MEMORY_MB', integer(64, 65536), 1024, 'Heap of one thread'),
+  workerTaskTimeout: setting('Workers', 'NOETL_CP_WORKER_TASK_TIMEOUT', seconds(0.1, 86400), 300, 'Deadline of one task'),
+
+  logLevel: setting('Logs', 'NOETL_CP_LOG_LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), 'info', 'Least level that is written', { flag: 'log-level' }),
+  logFormat: setting('Logs', 'NOETL_CP_LOG_FORMAT', oneOf('auto', 'json', 'pretty'), 'auto', 'auto is pretty on a terminal and JSON otherwise'),
+  shutdownTimeout: setting('Daemon', 'NOETL_CP_SHUTDOWN_TIMEOUT', seconds(0.1, 600), 20, 'Longest graceful stop'),
+} satisfies Record<string, Setting<unknown>>
+
+export type Keys = typeof KEYS
+export type KeyName = keyof Keys
+export type Config = { readonly [K in KeyName]: Keys[K] extends Setting<infer T> ? T : never }

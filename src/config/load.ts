@@ -1,0 +1,165 @@
+// Reads flags, environment and file into one frozen Config, or fails with every problem at once.
+// Flag beats environment beats file beats default. Nothing else in the program looks at the environment.
+import { readFileSync } from 'node:fs'
+import { parse as parseYaml } from 'yaml'
+import { CpError, messageOf } from '../errors.js'
+import { nearest } from '../runtime/nearest.js'
+import { type Config, KEYS, type KeyName, type Setting } from './keys.js'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+export type Flags = Readonly<Record<string, string | undefined>>
+
+export interface Origin {
+  source: 'flag' | 'env' | 'file' | 'default'
+  /** The flag, variable or file the value came from. */
+  name: string
+}
+
+export interface LoadedConfig {
+  config: Config
+  origins: Record<KeyName, Origin>
+  /** Harmless oddities, such as a misspelt variable of ours. */
+  warnings: string[]
+}
+
+export const KEY_NAMES = Object.keys(KEYS) as KeyName[]
+export const CONFIG_FILE_ENV = 'NOETL_CP_CONFIG'
+
+interface Raw {
+  text: string
+  origin: Origin
+}
+
+export function loadConfig(env: Environment, flags: Flags = {}): LoadedConfig {
+  const problems: string[] = []
+  const filePath = flags['config'] ?? env[CONFIG_FILE_ENV]
+  const file = filePath === undefined ? {} : readConfigFile(filePath, problems)
+  const values: Partial<Record<KeyName, unknown>> = {}
+  const origins = {} as Record<KeyName, Origin>
+
+  for (const key of KEY_NAMES) {
+    const setting: Setting<unknown> = KEYS[key]
+    values[key] = setting.default
+    origins[key] = { source: 'default', name: '' }
+    try {
+      const raw = rawValue(key, setting, env, flags, file, filePath)
+      if (raw === undefined) continue
+      origins[key] = raw.origin
+      values[key] = parseNamed(setting, raw)
+    } catch (error) {
+      problems.push(messageOf(error))
+    }
+  }
+  problems.push(...contradictions(values as Config))
+  if (problems.length > 0) {
+    throw new CpError('config', `bad configuration:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`, {
+      details: { problems },
+    })
+  }
+  return { config: Object.freeze(values) as Config, origins, warnings: unknownNames(env) }
+}
+
+function rawValue(
+  key: KeyName,
+  setting: Setting<unknown>,
+  env: Environment,
+  flags: Flags,
+  file: Record<string, string>,
+  filePath: string | undefined,
+): Raw | undefined {
+  if (setting.flag !== undefined) {
+    const text = flags[setting.flag]
+    if (text !== undefined) return { text, origin: { source: 'flag', name: `--${setting.flag}` } }
+  }
+  for (const name of [setting.env, ...setting.envAliases]) {
+    const text = env[name]
+    const fromFile = setting.secret ? env[`${name}_FILE`] : undefined
+    if (text !== undefined && text !== '' && fromFile !== undefined) {
+      throw new Error(`${name} and ${name}_FILE are both set; keep one`)
+    }
+    if (text !== undefined && text !== '') return { text, origin: { source: 'env', name } }
+    if (fromFile !== undefined)
+      return { text: readSecret(`${name}_FILE`, fromFile), origin: { source: 'env', name: `${name}_FILE` } }
+  }
+  const text = file[key]
+  return text === undefined ? undefined : { text, origin: { source: 'file', name: filePath ?? '' } }
+}
+
+function parseNamed(setting: Setting<unknown>, raw: Raw): unknown {
+  try {
+    return setting.parser.parse(raw.text)
+  } catch (error) {
+    const name = raw.origin.source === 'file' ? `${setting.env} (from ${raw.origin.name})` : raw.origin.name
+    throw new Error(`${name} ${messageOf(error)}`)
+  }
+}
+
+function readSecret(name: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new Error(`${name}: cannot read ${path}: ${messageOf(error)}`)
+  }
+}
+
+function readConfigFile(path: string, problems: string[]): Record<string, string> {
+  const result: Record<string, string> = {}
+  let document: unknown
+  try {
+    document = parseYaml(readFileSync(path, 'utf8'), { maxAliasCount: 10 })
+  } catch (error) {
+    problems.push(`config file ${path}: ${messageOf(error)}`)
+    return result
+  }
+  if (document === null || document === undefined) return result
+  if (typeof document !== 'object' || Array.isArray(document)) {
+    problems.push(`config file ${path}: must be a mapping of setting names to values`)
+    return result
+  }
+  for (const [key, value] of Object.entries(document)) {
+    if (!(key in KEYS)) {
+      const hint = nearest(key, KEY_NAMES)
+      problems.push(`config file ${path}: unknown setting ${key}${hint === undefined ? '' : `; did you mean ${hint}?`}`)
+    } else if (Array.isArray(value)) {
+      result[key] = value.map(String).join(',')
+    } else if (value !== null && typeof value === 'object') {
+      problems.push(`config file ${path}: ${key} must be a single value`)
+    } else if (value !== null) {
+      result[key] = String(value)
+    }
+  }
+  return result
+}
+
+/** Settings that are fine alone and wrong together. */
+function contradictions(config: Config): string[] {
+  const problems: string[] = []
+  if ((config.tlsCert === undefined) !== (config.tlsKey === undefined)) {
+    problems.push('NOETL_TLS_CERT and NOETL_TLS_KEY belong together; set both or neither')
+  }
+  if (config.tlsClientCa !== undefined && config.tlsCert === undefined) {
+    problems.push('NOETL_TLS_CLIENT_CA needs NOETL_TLS_CERT and NOETL_TLS_KEY')
+  }
+  if ((config.natsTlsCert === undefined) !== (config.natsTlsKey === undefined)) {
+    problems.push('NOETL_NATS_TLS_CERT and NOETL_NATS_TLS_KEY belong together; set both or neither')
+  }
+  if (config.natsToken !== undefined && config.natsUser !== undefined) {
+    problems.push('NOETL_NATS_TOKEN and NOETL_NATS_USER exclude each other; keep one')
+  }
+  return problems
+}
+
+function unknownNames(env: Environment): string[] {
+  const known = new Set<string>([CONFIG_FILE_ENV])
+  for (const key of KEY_NAMES) {
+    known.add(KEYS[key].env)
+    known.add(`${KEYS[key].env}_FILE`)
+  }
+  return Object.keys(env)
+    .filter((name) => name.startsWith('NOETL_CP_') && !known.has(name))
+    .sort()
+    .map((name) => {
+      const hint = nearest(name, [...known])
+      return `unknown setting ${name}${hint === undefined ? '' : `; did you mean ${hint}?`}`
+    })
+}

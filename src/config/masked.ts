@@ -1,0 +1,18 @@
+// How a setting may be shown to people: secrets masked, passwords inside URLs too.
+import type { Setting } from './keys.js'
+
+export function maskSetting(setting: Setting<unknown>, value: unknown): string {
+  if (value === undefined) return ''
+  const shown = Array.isArray(value) ? value.join(',') : String(value)
+  if (!setting.secret) return shown
+  return /:\/\//.test(shown) ? maskUrls(shown) : '********'
+}
+
+/** Hides user info of every URL in a text: `postgres://user:secret@host` → `postgres://user:****@host`. */
+export function maskUrls(text: string): string {
+  return text.replace(/([a-z][a-z0-9+.-]*:\/\/)([^\s/@]*)@/gi, (_, scheme: string, info: string) => {
+    const user = info.split(':')[0] ?? ''
+    // A lone token in front of the @ is a secret as a whole.
+    return info.includes(':') ? `${scheme}${user}:****@` : `${scheme}****@`
+  })
+}

@@ -1,0 +1,142 @@
+// One Postgres connection behind a client of its own (`max: 1`), so that a single broken or black-holed
+// link can be thrown away without touching the others: the driver has no client-side timeout and its
+// pool may hang or crash on a reserved connection that died.
+//
+// A client gets exactly one socket in its life. The driver would silently reconnect and run what was
+// queued outside the transaction it belonged to; here that second socket is refused.
+import net from 'node:net'
+import postgres from 'postgres'
+import { parseJson } from '../domain/json/parse.js'
+import { CpError } from '../errors.js'
+import { withDeadline } from '../runtime/deadline.js'
+import { encodeParam, type Param } from './params.js'
+import { isConnectionError, toDbError } from './pgErrors.js'
+import type { Query } from './queries.js'
+import { type DatabaseTarget, describeTarget } from './target.js'
+
+export interface ConnectionSettings {
+  target: DatabaseTarget
+  applicationName: string
+  connectTimeoutMs: number
+  statementTimeoutMs: number
+  /** False behind PgBouncer in transaction mode: no prepared statements, no session settings. */
+  prepare: boolean
+  onNotify?: (channel: string, payload: string) => void
+}
+
+export type Rows<R> = R[] & { count: number }
+
+export interface Connection {
+  /** True once the link is gone; every later call fails at once. */
+  isBroken(): boolean
+  run<R>(query: Query, values: readonly Param[], deadlineMs: number): Promise<Rows<R>>
+  /** Several statements without parameters, for migrations. */
+  script(text: string, deadlineMs: number): Promise<void>
+  close(deadlineMs: number): Promise<void>
+  /** Cuts the link now. Whatever runs on it is rejected. */
+  discard(): void
+}
+
+const identity = (value: string): string => value
+
+// Timestamps stay text (a JS Date loses microseconds), bigint stays text, json and jsonb are read losslessly.
+const TYPES = {
+  date: { to: 1184, from: [1082, 1114, 1184], serialize: String, parse: identity },
+  json: { to: 3802, from: [114, 3802], serialize: String, parse: parseJson },
+}
+
+export function createConnection(settings: ConnectionSettings): Connection {
+  const { target } = settings
+  const where = describeTarget(target)
+  let socket: net.Socket | undefined
+  let broken = false
+
+  function openSocket(): net.Socket {
+    if (broken || socket !== undefined) {
+      broken = true
+      throw Object.assign(new Error('connection lost'), { code: 'CONNECTION_CLOSED' })
+    }
+    socket = target.host.startsWith('/')
+      ? net.connect({ path: `${target.host}/.s.PGSQL.${target.port}` })
+      : net.connect({ host: target.host, port: target.port })
+    socket.setNoDelay(true)
+    return socket
+  }
+
+  const session = settings.prepare
+    ? {
+        statement_timeout: Math.round(settings.statementTimeoutMs),
+        idle_in_transaction_session_timeout: 60_000,
+        lock_timeout: Math.round(settings.statementTimeoutMs),
+      }
+    : {}
+
+  const options = {
+    host: target.host,
+    port: target.port,
+    user: target.user,
+    password: target.password,
+    database: target.database,
+    ssl: target.tls === false ? false : target.tls,
+    max: 1,
+    idle_timeout: 0,
+    max_lifetime: null,
+    connect_timeout: settings.connectTimeoutMs / 1000,
+    backoff: () => 0,
+    fetch_types: false,
+    prepare: settings.prepare,
+    connection: { application_name: settings.applicationName, TimeZone: 'UTC', DateStyle: 'ISO', ...session },
+    types: TYPES,
+    onnotice: () => undefined,
+    onclose: () => {
+      broken = true
+    },
+    onnotify: settings.onNotify,
+    socket: openSocket,
+  }
+  // The driver's types leave out `socket` and `onnotify`, and allow no null lifetime.
+  const sql = postgres(options as unknown as postgres.Options<Record<string, postgres.PostgresType>>)
+
+  function discard(): void {
+    broken = true
+    void sql
+      .end({ timeout: 0 })
+      .catch(() => undefined) // it is being thrown away; there is nobody left to tell
+      .finally(() => socket?.destroy())
+  }
+
+  async function guarded<T>(what: string, work: () => PromiseLike<T>, deadlineMs: number): Promise<T> {
+    if (broken) throw new CpError('unavailable', `the connection to ${where} was lost`)
+    try {
+      return await withDeadline(work(), deadlineMs, { what: `${what} on ${where}`, onExpire: discard })
+    } catch (error) {
+      if (isConnectionError(error)) discard()
+      throw toDbError(error, what, where)
+    }
+  }
+
+  return {
+    isBroken: () => broken,
+    run: <R>(query: Query, values: readonly Param[], deadlineMs: number) =>
+      guarded(
+        query.name,
+        () =>
+          sql.unsafe(
+            query.text,
+            values.map(encodeParam) as never[],
+            { prepare: settings.prepare, simple: false } as object,
+          ),
+        deadlineMs,
+      ) as unknown as Promise<Rows<R>>,
+    script: async (text, deadlineMs) => {
+      await guarded('script', () => sql.unsafe(text).simple(), deadlineMs)
+    },
+    close: async (deadlineMs) => {
+      if (broken) return discard()
+      broken = true
+      await sql.end({ timeout: deadlineMs / 1000 }).catch(() => undefined) // closing: the answer changes nothing
+      socket?.destroy()
+    },
+    discard,
+  }
+}

@@ -1,0 +1,163 @@
+// Numbered SQL files, each in one transaction under an advisory lock, so that several starters are safe:
+// one applies, the others find nothing left to do. Recorded with a checksum; a database that is newer
+// than this binary is refused rather than guessed at.
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { CpError } from '../errors.js'
+import { type Connection, type ConnectionSettings, createConnection } from './connection.js'
+import { type Query, SQL_FOLDER, statement } from './queries.js'
+import { describeTarget } from './target.js'
+
+export interface Migration {
+  version: number
+  name: string
+  sql: string
+  checksum: string
+}
+
+export interface MigrationState {
+  database: string
+  /** False when not even the schema `noetl` is there. */
+  schemaExists: boolean
+  applied: { version: number; name: string; appliedAt: string }[]
+  pending: Migration[]
+}
+
+const LOCK_KEY = '7020251116001'
+const LOCK_DEADLINE_MS = 120_000
+const MIGRATION_DEADLINE_MS = 3_600_000
+
+const READ_SCHEMA: Query = {
+  name: 'migration_schema',
+  text: `select to_regnamespace('noetl') is not null as schema_exists, to_regclass('noetl.cp_migration') is not null as table_exists`,
+}
+const READ_APPLIED: Query = {
+  name: 'migration_list',
+  text: 'select version, name, checksum, applied_at::text as applied_at from noetl.cp_migration order by version',
+}
+const RECORD: Query = {
+  name: 'migration_record',
+  text: 'insert into noetl.cp_migration (version, name, checksum) values ($1, $2, $3)',
+}
+const LOCK: Query = { name: 'migration_lock', text: 'select pg_advisory_xact_lock($1::bigint)' }
+const UNLIMITED = statement(
+  `select set_config('statement_timeout', '0', true), set_config('lock_timeout', '60s', true), set_config('idle_in_transaction_session_timeout', '0', true)`,
+)
+const CREATE_TABLE = `
+  create schema if not exists noetl;
+  create table if not exists noetl.cp_migration (
+    version integer primary key,
+    name text not null,
+    checksum text not null,
+    applied_at timestamptz not null default now()
+  )`
+
+export function loadMigrations(folder = join(SQL_FOLDER, 'migrations')): Migration[] {
+  const files = readdirSync(folder)
+    .filter((name) => /^\d{4}_.*\.sql$/.test(name))
+    .sort()
+  return files.map((file, index) => {
+    const version = Number(file.slice(0, 4))
+    if (version !== index + 1) throw new CpError('internal', `migration ${file} is out of sequence`)
+    const sql = readFileSync(join(folder, file), 'utf8')
+    return { version, name: file.slice(5, -4), sql, checksum: createHash('sha256').update(sql).digest('hex') }
+  })
+}
+
+export async function migrationState(
+  settings: ConnectionSettings,
+  migrations = loadMigrations(),
+): Promise<MigrationState> {
+  const connection = createConnection(settings)
+  try {
+    return await readState(connection, settings, migrations)
+  } finally {
+    await connection.close(2000)
+  }
+}
+
+/** Applies what is pending and answers what was applied. `upTo` stops early, for tests of upgrades. */
+export async function applyMigrations(
+  settings: ConnectionSettings,
+  options: { migrations?: Migration[]; upTo?: number; onApplied?: (migration: Migration) => void } = {},
+): Promise<Migration[]> {
+  const migrations = options.migrations ?? loadMigrations()
+  const connection = createConnection(settings)
+  const applied: Migration[] = []
+  try {
+    for (;;) {
+      const next = await applyNext(connection, settings, migrations, options.upTo ?? migrations.length)
+      if (next === undefined) return applied
+      applied.push(next)
+      options.onApplied?.(next)
+    }
+  } finally {
+    await connection.close(2000)
+  }
+}
+
+async function applyNext(
+  connection: Connection,
+  settings: ConnectionSettings,
+  migrations: Migration[],
+  upTo: number,
+): Promise<Migration | undefined> {
+  await connection.run(statement('begin'), [], 10_000)
+  try {
+    await connection.run(UNLIMITED, [], 10_000)
+    await connection.run(LOCK, [LOCK_KEY], LOCK_DEADLINE_MS)
+    const state = await readState(connection, settings, migrations)
+    const next = state.pending.find((migration) => migration.version <= upTo)
+    if (next !== undefined) {
+      await connection.script(CREATE_TABLE, 30_000)
+      await connection.script(next.sql, MIGRATION_DEADLINE_MS)
+      await connection.run(RECORD, [next.version, next.name, next.checksum], 30_000)
+    }
+    await connection.run(statement('commit'), [], 60_000)
+    return next
+  } catch (error) {
+    if (!connection.isBroken())
+      await connection.run(statement('rollback'), [], 10_000).catch(() => connection.discard())
+    throw error
+  }
+}
+
+async function readState(
+  connection: Connection,
+  settings: ConnectionSettings,
+  migrations: Migration[],
+): Promise<MigrationState> {
+  const database = describeTarget(settings.target)
+  const [schema] = await connection.run<{ schema_exists: boolean; table_exists: boolean }>(READ_SCHEMA, [], 10_000)
+  const rows = schema?.table_exists
+    ? await connection.run<{ version: number; name: string; checksum: string; applied_at: string }>(
+        READ_APPLIED,
+        [],
+        10_000,
+      )
+    : []
+  const known = new Map(migrations.map((migration) => [migration.version, migration]))
+  for (const row of rows) {
+    const migration = known.get(row.version)
+    if (migration === undefined) {
+      throw new CpError(
+        'schema_mismatch',
+        `the database ${database} has migration ${row.version} (${row.name}), this binary knows only ${migrations.length}; install a newer noetl-cp`,
+      )
+    }
+    if (migration.checksum !== row.checksum) {
+      throw new CpError(
+        'schema_mismatch',
+        `migration ${row.version} (${row.name}) on ${database} differs from the file of this binary; was it edited after release?`,
+      )
+    }
+  }
+  const done = new Set(rows.map((row) => row.version))
+  return {
+    database,
+    schemaExists: schema?.schema_exists ?? false,
+    applied: rows.map((row) => ({ version: row.version, name: row.name, appliedAt: row.applied_at })),
+    pending: migrations.filter((migration) => !done.has(migration.version)),
+  }
+}

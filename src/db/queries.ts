@@ -1,0 +1,66 @@
+// Loads the named SQL blocks of sql/queries once. A missing, empty or double name stops the program at
+// start, not at the first unlucky request. See sql/README.md for the form of a block.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { CpError } from '../errors.js'
+
+export interface Query {
+  readonly name: string
+  readonly text: string
+}
+
+export const SQL_FOLDER = fileURLToPath(new URL('../../sql', import.meta.url))
+
+let loaded: ReadonlyMap<string, Query> | undefined
+
+export function allQueries(): ReadonlyMap<string, Query> {
+  loaded ??= loadQueries(join(SQL_FOLDER, 'queries'))
+  return loaded
+}
+
+/** The blocks a store uses, by name: `const q = queries('event_append', 'event_head')`. */
+export function queries<const Names extends readonly string[]>(...names: Names): Record<Names[number], Query> {
+  const result: Record<string, Query> = {}
+  for (const name of names) {
+    const query = allQueries().get(name)
+    if (query === undefined) throw new CpError('internal', `sql/queries has no block named ${name}`)
+    result[name] = query
+  }
+  return result as Record<Names[number], Query>
+}
+
+/** SQL that is not a stored block: transaction control and the like. Constant text only. */
+export function statement(text: string): Query {
+  return { name: text.split(/\s+/, 2).join(' ').toLowerCase(), text }
+}
+
+function loadQueries(folder: string): Map<string, Query> {
+  const found = new Map<string, Query>()
+  for (const file of readdirSync(folder)
+    .filter((name) => name.endsWith('.sql'))
+    .sort()) {
+    for (const block of parseBlocks(readFileSync(join(folder, file), 'utf8'))) {
+      if (found.has(block.name)) throw new CpError('internal', `${file}: query ${block.name} is defined twice`)
+      found.set(block.name, block)
+    }
+  }
+  return found
+}
+
+export function parseBlocks(source: string): Query[] {
+  return source
+    .split(/^-- name: */m)
+    .slice(1)
+    .map((block) => {
+      const newline = block.indexOf('\n')
+      const name = block.slice(0, newline).trim()
+      const text = block
+        .slice(newline + 1)
+        .replace(/^--.*\n/gm, '')
+        .trim()
+        .replace(/;$/, '')
+      if (text === '') throw new CpError('internal', `query ${name} is empty`)
+      return { name, text }
+    })
+}

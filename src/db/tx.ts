@@ -1,0 +1,70 @@
+// Short transactions. The first error is the one the caller sees, a connection whose rollback failed is
+// discarded, and a deadlock or serialization failure runs the whole transaction again, a few times.
+import type { Connection } from './connection.js'
+import type { Tx, TxOptions } from './db.js'
+import { isRetryable } from './pgErrors.js'
+import { type Query, statement } from './queries.js'
+
+export interface TxSource {
+  acquire(): Promise<Connection>
+  release(connection: Connection): void
+  queryTimeoutMs: number
+}
+
+const COMMIT = statement('commit')
+const ROLLBACK = statement('rollback')
+const ROLLBACK_DEADLINE_MS = 3000
+
+export async function runTransaction<T>(
+  source: TxSource,
+  work: (tx: Tx) => Promise<T>,
+  options: TxOptions,
+): Promise<T> {
+  const tries = options.tries ?? 3
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await runOnce(source, work, options)
+    } catch (error) {
+      if (attempt >= tries || !isRetryable(error)) throw error
+    }
+  }
+}
+
+async function runOnce<T>(source: TxSource, work: (tx: Tx) => Promise<T>, options: TxOptions): Promise<T> {
+  const deadlineMs = options.deadlineMs ?? source.queryTimeoutMs
+  const connection = await source.acquire()
+  try {
+    // Not awaited: the first statement of the work travels with it. If it fails, so does that statement.
+    const begun = connection.run(beginStatement(options), [], deadlineMs)
+    begun.catch(() => undefined)
+    const tx = {
+      run: (query, values = [], run = {}) => connection.run(query, values, run.deadlineMs ?? deadlineMs),
+    } as Tx
+    try {
+      const result = await work(tx)
+      await begun
+      await connection.run(COMMIT, [], deadlineMs)
+      return result
+    } catch (error) {
+      await rollBack(connection)
+      throw error
+    }
+  } finally {
+    source.release(connection)
+  }
+}
+
+async function rollBack(connection: Connection): Promise<void> {
+  if (connection.isBroken()) return
+  try {
+    await connection.run(ROLLBACK, [], ROLLBACK_DEADLINE_MS)
+  } catch {
+    // The caller gets the first error; a connection in an unknown state must not be used again.
+    connection.discard()
+  }
+}
+
+function beginStatement(options: TxOptions): Query {
+  const isolation = options.isolation === 'repeatable read' ? ' isolation level repeatable read' : ''
+  return statement(`begin${isolation}${options.readOnly === true ? ' read only' : ''}`)
+}

@@ -1,0 +1,113 @@
+// The small part of JSON Schema that our routes use, checked on lossless values (big integers stay
+// exact, 1.0 is not 1). The same objects appear in /openapi.json, so the document cannot drift.
+
+import { escapeSegment } from '../domain/json/pointer.js'
+import { isJsonObject, type JsonValue } from '../domain/json/value.js'
+
+export interface Schema {
+  type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean'
+  /** `int64`: an integer of up to 64 bits, as a number or as decimal text. */
+  format?: 'int64' | 'date-time'
+  description?: string
+  properties?: Readonly<Record<string, Schema>>
+  required?: readonly string[]
+  /** Unknown keys are ignored, as in the original, unless a route says otherwise. */
+  additionalProperties?: boolean
+  items?: Schema
+  minItems?: number
+  maxItems?: number
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+  enum?: readonly string[]
+  default?: string | number | boolean
+  nullable?: boolean
+}
+
+/** The first thing wrong with the value, as a sentence with a JSON pointer; undefined when all is well. */
+export function violation(schema: Schema, value: JsonValue | undefined, pointer = ''): string | undefined {
+  const at = pointer === '' ? 'the body' : pointer
+  if (value === undefined) return undefined
+  if (value === null)
+    return schema.nullable === true || schema.type === undefined ? undefined : `${at} must not be null`
+  if (schema.format === 'int64') return isInt64(value) ? undefined : `${at} must be a 64-bit integer`
+  switch (schema.type) {
+    case 'object':
+      return isJsonObject(value) ? objectViolation(schema, value, pointer) : `${at} must be an object`
+    case 'array':
+      return Array.isArray(value) ? arrayViolation(schema, value, pointer) : `${at} must be an array`
+    case 'string':
+      return typeof value === 'string' ? stringViolation(schema, value, at) : `${at} must be text`
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : `${at} must be true or false`
+    case 'integer':
+    case 'number':
+      return numberViolation(schema, value, at)
+    default:
+      return undefined
+  }
+}
+
+function objectViolation(schema: Schema, value: Record<string, JsonValue>, pointer: string): string | undefined {
+  for (const name of schema.required ?? []) {
+    if (!Object.hasOwn(value, name)) return `${pointer}/${escapeSegment(name)} is missing`
+  }
+  for (const [name, inner] of Object.entries(schema.properties ?? {})) {
+    if (!Object.hasOwn(value, name)) continue
+    const found = violation(inner, value[name], `${pointer}/${escapeSegment(name)}`)
+    if (found !== undefined) return found
+  }
+  if (schema.additionalProperties === false) {
+    const unknown = Object.keys(value).find((name) => schema.properties?.[name] === undefined)
+    if (unknown !== undefined) return `${pointer}/${escapeSegment(unknown)} is not known here`
+  }
+  return undefined
+}
+
+function arrayViolation(schema: Schema, value: JsonValue[], pointer: string): string | undefined {
+  const at = pointer === '' ? 'the body' : pointer
+  if (value.length < (schema.minItems ?? 0)) return `${at} needs at least ${schema.minItems} item(s)`
+  if (value.length > (schema.maxItems ?? Number.POSITIVE_INFINITY))
+    return `${at} takes at most ${schema.maxItems} items`
+  if (schema.items === undefined) return undefined
+  for (let index = 0; index < value.length; index++) {
+    const found = violation(schema.items, value[index], `${pointer}/${index}`)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function stringViolation(schema: Schema, value: string, at: string): string | undefined {
+  if (value.length < (schema.minLength ?? 0))
+    return schema.minLength === 1 ? `${at} must not be empty` : `${at} is too short`
+  if (value.length > (schema.maxLength ?? Number.POSITIVE_INFINITY))
+    return `${at} is longer than ${schema.maxLength} characters`
+  if (schema.enum !== undefined && !schema.enum.includes(value)) return `${at} must be one of ${schema.enum.join(', ')}`
+  return undefined
+}
+
+function numberViolation(schema: Schema, value: JsonValue, at: string): string | undefined {
+  const isInteger = typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value))
+  if (schema.type === 'integer' && !isInteger) return `${at} must be an integer`
+  if (typeof value !== 'number' && typeof value !== 'bigint' && !isFloat(value)) return `${at} must be a number`
+  const number = isFloat(value) ? value.value : Number(value)
+  if (number < (schema.minimum ?? Number.NEGATIVE_INFINITY)) return `${at} must be at least ${schema.minimum}`
+  if (number > (schema.maximum ?? Number.POSITIVE_INFINITY)) return `${at} must be at most ${schema.maximum}`
+  return undefined
+}
+
+function isFloat(value: JsonValue): value is Extract<JsonValue, { value: number }> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isJsonObject(value)
+}
+
+const INT64_MIN = -(2n ** 63n)
+const INT64_MAX = 2n ** 63n - 1n
+
+function isInt64(value: JsonValue): boolean {
+  if (typeof value === 'number') return Number.isInteger(value)
+  if (typeof value === 'bigint') return value >= INT64_MIN && value <= INT64_MAX
+  if (typeof value !== 'string' || !/^-?\d{1,19}$/.test(value)) return false
+  const number = BigInt(value)
+  return number >= INT64_MIN && number <= INT64_MAX
+}

@@ -1,0 +1,218 @@
+// Mounts the routes on fastify: lossless strict JSON in, lossless JSON out, access checks, limits against
+// slow and large clients, errors as {error, status}. Knows nothing of what the routes do.
+import { readFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerOptions,
+} from 'fastify'
+import { parseJsonStrict } from '../domain/json/parse.js'
+import type { JsonValue } from '../domain/json/value.js'
+import { writeJson } from '../domain/json/write.js'
+import { CpError, toCpError } from '../errors.js'
+import type { Log } from '../runtime/log.js'
+import type { Service } from '../runtime/service.js'
+import { type AccessSettings, checkAccess } from './access.js'
+import { STATUS_OF } from './errors.js'
+import { openApiDocument } from './openApi.js'
+import { checkQuery } from './query.js'
+import type { ApiReply, RouteSpec } from './route.js'
+import { violation } from './schema.js'
+
+export interface HttpSettings {
+  host: string
+  port: number
+  bodyLimitBytes: number
+  requestTimeoutMs: number
+  access: AccessSettings
+  tls?: { certPath: string; keyPath: string; clientCaPath: string | undefined } | undefined
+  version: string
+}
+
+export interface HttpHooks {
+  log: Log
+  onRequest?: (route: string, status: number, seconds: number) => void
+}
+
+export interface HttpServer extends Service {
+  /** Where it listens, after start. */
+  url(): string
+  /** The fastify instance, for tests that inject requests. */
+  readonly app: FastifyInstance
+}
+
+const JSON_DEPTH_MAX = 200
+const CONNECTIONS_MAX = 5_000
+
+export function createHttpServer(routes: readonly RouteSpec[], settings: HttpSettings, hooks: HttpHooks): HttpServer {
+  const app = createApp(settings)
+  const all = [...routes, openApiRoute(routes, settings.version)]
+  let listening = false
+
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, hooks.log))
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?')[0]
+    const error = new CpError('not_found', `there is no ${request.method} ${path}; see /openapi.json`)
+    return sendError(error, request, reply, hooks.log)
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    hooks.onRequest?.(request.routeOptions.url ?? 'unknown', reply.statusCode, reply.elapsedTime / 1000)
+    done()
+  })
+  for (const route of all) mount(app, route, settings)
+
+  return {
+    name: 'http',
+    app,
+    start: async () => {
+      try {
+        await app.listen({ host: settings.host, port: settings.port })
+      } catch (error) {
+        const code = (error as { code?: string }).code
+        if (code === 'EADDRINUSE') {
+          throw new CpError(
+            'refused',
+            `port ${settings.port} of ${settings.host} is taken; stop what listens there or choose --port`,
+            { cause: error },
+          )
+        }
+        throw error
+      }
+      app.server.maxConnections = CONNECTIONS_MAX
+      listening = true
+    },
+    stop: async () => {
+      if (!listening) return
+      listening = false
+      await app.close()
+    },
+    url: () => {
+      const address = app.server.address() as AddressInfo
+      const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
+      return `${settings.tls === undefined ? 'http' : 'https'}://${host}:${address.port}`
+    },
+  }
+}
+
+function createApp(settings: HttpSettings): FastifyInstance {
+  const limits = {
+    bodyLimit: settings.bodyLimitBytes,
+    requestTimeout: settings.requestTimeoutMs,
+    connectionTimeout: settings.requestTimeoutMs * 2,
+    keepAliveTimeout: 30_000,
+    // In-flight answers are finished, idle keep-alive connections are not waited for.
+    forceCloseConnections: 'idle' as const,
+    return503OnClosing: true,
+    routerOptions: { maxParamLength: 500, ignoreTrailingSlash: true },
+    disableRequestLogging: true,
+  }
+  // Node looks for slow clients only this often; its default of 30 s doubles every limit.
+  const http = { headersTimeout: 10_000, connectionsCheckingInterval: 2_000, requestTimeout: settings.requestTimeoutMs }
+  if (settings.tls === undefined) return fastify({ ...limits, http } as FastifyServerOptions)
+  const https = {
+    ...http,
+    cert: readFileSync(settings.tls.certPath),
+    key: readFileSync(settings.tls.keyPath),
+    ...(settings.tls.clientCaPath === undefined
+      ? {}
+      : { ca: readFileSync(settings.tls.clientCaPath), requestCert: true, rejectUnauthorized: true }),
+  }
+  return fastify({ ...limits, https } as FastifyServerOptions)
+}
+
+function mount(app: FastifyInstance, route: RouteSpec, settings: HttpSettings): void {
+  app.route({
+    method: route.method,
+    url: route.path,
+    ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
+    // Before the body is read: a stranger's upload is not worth parsing.
+    onRequest: async (request) => checkAccess(route.access, request.headers, settings.access),
+    handler: async (request, reply) => {
+      const gone = new AbortController()
+      request.raw.once('close', () => {
+        if (!reply.raw.writableFinished && request.raw.destroyed) gone.abort()
+      })
+      const rawBody = Buffer.isBuffer(request.body) ? request.body : undefined
+      const answer = await route.handler({
+        params: request.params as Record<string, string>,
+        query: checkQuery(route, request.query as Record<string, unknown>),
+        body: route.rawBody === true ? undefined : readBody(route, rawBody),
+        rawBody,
+        headers: request.headers,
+        signal: gone.signal,
+      })
+      return send(reply, answer)
+    },
+  })
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+function readBody(route: RouteSpec, bytes: Buffer | undefined): JsonValue | undefined {
+  if (route.body === undefined) return undefined
+  if (bytes === undefined || bytes.length === 0) {
+    if (route.bodyOptional === true) return undefined
+    throw new CpError('invalid_input', 'a JSON body is needed')
+  }
+  let text: string
+  try {
+    text = decoder.decode(bytes)
+  } catch {
+    throw new CpError('invalid_input', 'the body is not valid UTF-8')
+  }
+  const value = parseJsonStrict(text, { maxDepth: JSON_DEPTH_MAX })
+  const found = violation(route.body, value)
+  if (found !== undefined) throw new CpError('invalid_input', found)
+  return value
+}
+
+function send(reply: FastifyReply, answer: ApiReply): FastifyReply {
+  reply.status(answer.status ?? 200)
+  if (answer.headers !== undefined) reply.headers(answer.headers)
+  if (answer.text !== undefined) return reply.type(answer.contentType ?? 'text/plain; charset=utf-8').send(answer.text)
+  return reply.type('application/json; charset=utf-8').send(writeJson(answer.body ?? null))
+}
+
+function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
+  const error = fromFastify(thrown)
+  const status = STATUS_OF[error.code]
+  if (status >= 500 && error.code === 'internal') {
+    log.error({ err: thrown, route: request.routeOptions.url }, 'request failed')
+  }
+  const retryAfter = error.details['retryAfterSeconds']
+  if (typeof retryAfter === 'number') reply.header('retry-after', String(Math.ceil(retryAfter)))
+  const message = error.code === 'internal' ? 'internal error; the daemon log has the details' : error.message
+  return reply
+    .status(status)
+    .type('application/json; charset=utf-8')
+    .send(writeJson({ error: message, status }))
+}
+
+function fromFastify(error: unknown): CpError {
+  if (error instanceof CpError) return error
+  const code = (error as { code?: string }).code
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return new CpError('too_large', 'the body is larger than this server takes (NOETL_CP_BODY_LIMIT_MB)', {
+      cause: error,
+    })
+  }
+  const status = (error as { statusCode?: number }).statusCode ?? 500
+  if (status >= 400 && status < 500) return new CpError('invalid_input', toCpError(error).message, { cause: error })
+  return toCpError(error)
+}
+
+function openApiRoute(routes: readonly RouteSpec[], version: string): RouteSpec {
+  const route: RouteSpec = {
+    method: 'GET',
+    path: '/openapi.json',
+    summary: 'This document',
+    access: 'open',
+    responses: { 200: 'the OpenAPI document' },
+    handler: async () => ({ body: openApiDocument([...routes, route], version) }),
+  }
+  return route
+}

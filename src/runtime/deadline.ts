@@ -1,0 +1,29 @@
+// Every wait has a deadline. The loser of the race is not left unhandled: its late result is dropped,
+// its late error is swallowed on purpose because the caller has already been told.
+import { CpError } from '../errors.js'
+
+export interface DeadlineOptions {
+  /** What was being waited for, in words: "query outbox_claim on shard 0". */
+  what: string
+  /** Called once when time is up, before the rejection: discard the connection, kill the thread. */
+  onExpire?: () => void
+}
+
+export function withDeadline<T>(promise: PromiseLike<T>, ms: number, options: DeadlineOptions): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const timer = setTimeout(() => {
+      options.onExpire?.()
+      reject(new CpError('timeout', `${options.what} did not finish within ${Math.round(ms)} ms`))
+    }, ms)
+    promise.then(
+      (value) => {
+        clearTimeout(timer)
+        resolve(value)
+      },
+      (error: unknown) => {
+        clearTimeout(timer)
+        reject(error)
+      },
+    )
+  })
+}

@@ -1,0 +1,87 @@
+// Owns the time of a background loop: run one bounded pass, then run again at once if there is more,
+// else sleep with jitter or until nudged. A transient error backs off; any error is reported and never
+// ends the loop: the work is still there, and silence is the failure users hate most.
+//
+//   idle ──nudge/timer──▶ pass ──busy──▶ pass …   pass ──error──▶ backing off ──▶ pass   any ──stop──▶ stopped
+import { type CpError, toCpError } from '../errors.js'
+import type { Clock } from './clock.js'
+import type { Service } from './service.js'
+
+export interface LoopOptions {
+  name: string
+  clock: Clock
+  random: () => number
+  /** One bounded pass. Answers whether more work is waiting. Must end soon after the signal aborts. */
+  runOnce(signal: AbortSignal): Promise<'busy' | 'idle'>
+  idleMs: number
+  /** First and largest pause after an error. */
+  errorMs: number
+  errorMsMax: number
+  onError(error: CpError, consecutive: number): void
+}
+
+export interface PollLoop extends Service {
+  /** A hint that work has arrived. Cheap, and safe to call at any time. */
+  nudge(): void
+  /** Milliseconds since the last pass that ended well; undefined before the first. */
+  lastSuccessAgeMs(): number | undefined
+}
+
+export function createPollLoop(options: LoopOptions): PollLoop {
+  const { clock } = options
+  let running: Promise<void> | undefined
+  let stopping = new AbortController()
+  let wake: AbortController | undefined
+  let nudged = false
+  let lastSuccessAt: number | undefined
+
+  async function run(signal: AbortSignal): Promise<void> {
+    let failures = 0
+    while (!signal.aborted) {
+      nudged = false
+      let pauseMs = 0
+      try {
+        const outcome = await options.runOnce(signal)
+        failures = 0
+        lastSuccessAt = clock.monotonic()
+        if (outcome === 'idle') pauseMs = jittered(options.idleMs)
+      } catch (error) {
+        failures += 1
+        if (!signal.aborted) options.onError(toCpError(error), failures)
+        pauseMs = jittered(Math.min(options.errorMsMax, options.errorMs * 2 ** Math.min(failures - 1, 10)))
+      }
+      if (pauseMs === 0) {
+        // A full pass may have been synchronous enough to starve others; let them in.
+        await new Promise((resolve) => setImmediate(resolve))
+        continue
+      }
+      if (nudged && failures === 0) continue
+      wake = new AbortController()
+      await clock.sleep(pauseMs, AbortSignal.any([signal, wake.signal]))
+      wake = undefined
+    }
+  }
+
+  function jittered(ms: number): number {
+    return ms * (0.8 + 0.4 * options.random())
+  }
+
+  return {
+    name: options.name,
+    start: async () => {
+      if (running !== undefined) return
+      stopping = new AbortController()
+      running = run(stopping.signal)
+    },
+    stop: async () => {
+      stopping.abort()
+      await running
+      running = undefined
+    },
+    nudge: () => {
+      nudged = true
+      wake?.abort()
+    },
+    lastSuccessAgeMs: () => (lastSuccessAt === undefined ? undefined : clock.monotonic() - lastSuccessAt),
+  }
+}

@@ -1,0 +1,47 @@
+// Every metric this program exports. Add a row here; the series then exists at zero from the start.
+import type { MetricRow } from './metrics.js'
+
+export const METRICS = {
+  noetl_cp_build_info: { kind: 'gauge', help: 'Always 1; the labels name the version.', labels: { version: [] } },
+  noetl_cp_dependency_up: {
+    kind: 'gauge',
+    help: '1 while the dependency answers its health check, else 0.',
+    labels: { dependency: [] },
+  },
+  noetl_cp_db_queries_total: {
+    kind: 'counter',
+    help: 'Database calls by outcome.',
+    labels: { outcome: ['ok', 'error', 'timeout', 'unavailable'] },
+  },
+  noetl_cp_db_query_seconds: { kind: 'histogram', help: 'Time of database calls.' },
+  noetl_cp_db_connections: { kind: 'gauge', help: 'Open connections.', labels: { database: [] } },
+  noetl_cp_db_connections_in_use: { kind: 'gauge', help: 'Connections running something.', labels: { database: [] } },
+  noetl_cp_db_waiting: { kind: 'gauge', help: 'Calls waiting for a connection.', labels: { database: [] } },
+  noetl_cp_db_connections_discarded_total: {
+    kind: 'counter',
+    help: 'Connections thrown away because they broke or a deadline passed.',
+  },
+  noetl_cp_nats_reconnects_total: { kind: 'counter', help: 'Times the NATS link was lost and found again.' },
+  noetl_cp_worker_tasks_total: {
+    kind: 'counter',
+    help: 'Worker-thread tasks by outcome.',
+    labels: { task: [], outcome: ['ok', 'failed', 'timeout', 'crashed', 'overloaded'] },
+  },
+  noetl_cp_worker_task_seconds: { kind: 'histogram', help: 'Run time of worker-thread tasks.', labels: { task: [] } },
+  noetl_cp_worker_queue: { kind: 'gauge', help: 'Tasks waiting for a thread.' },
+  noetl_cp_worker_threads: { kind: 'gauge', help: 'Threads of the pool.' },
+  noetl_cp_loop_errors_total: {
+    kind: 'counter',
+    help: 'Passes of a background loop that failed.',
+    labels: { loop: [] },
+  },
+  noetl_cp_http_requests_total: {
+    kind: 'counter',
+    help: 'HTTP requests by route pattern and status class.',
+    labels: { route: [], status: ['2xx', '3xx', '4xx', '5xx'] },
+  },
+  noetl_cp_http_request_seconds: { kind: 'histogram', help: 'Time to answer.', labels: { route: [] } },
+  noetl_cp_event_loop_delay_p99_seconds: { kind: 'gauge', help: 'p99 delay of the main loop since the last scrape.' },
+} satisfies Record<string, MetricRow>
+
+export type MetricName = keyof typeof METRICS

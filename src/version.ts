@@ -1,0 +1,6 @@
+// The version of this package, read once from package.json beside dist/ or src/.
+import { readFileSync } from 'node:fs'
+
+const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+
+export const VERSION: string = manifest.version

@@ -1,0 +1,16 @@
+// The entry of every worker thread: looks the task up, runs it, turns a failure into a value.
+import { CpError } from '../errors.js'
+import { failureOf, type TaskCall, type TaskResult } from './protocol.js'
+import { TASKS } from './tasks/index.js'
+
+export default async function entry(call: TaskCall): Promise<TaskResult> {
+  const started = performance.now()
+  try {
+    const task = (TASKS as Record<string, (input: never) => unknown>)[call.task]
+    if (task === undefined) throw new CpError('internal', `there is no worker task named ${call.task}`)
+    const value = await task(call.input as never)
+    return { ok: true, value, ms: performance.now() - started }
+  } catch (error) {
+    return failureOf(error, performance.now() - started)
+  }
+}

@@ -1,0 +1,116 @@
+// The killable pool: one-shot CPU work off the main loop. Bounded queue, memory limit and deadline per
+// task; a crashed or looping thread is replaced and only its own task fails, with a code.
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { Piscina } from 'piscina'
+import { CpError, messageOf } from '../errors.js'
+import { type TaskCall, type TaskInput, type TaskOutput, type TaskResult, unwrap } from './protocol.js'
+import type { TaskName } from './tasks/index.js'
+
+export interface WorkerPoolSettings {
+  /** 0 takes the number of cores, at least 2. */
+  threads: number
+  queueMax: number
+  memoryMb: number
+  taskTimeoutMs: number
+  /** The compiled entry; only tests name another one. */
+  entry?: string
+  onTask?: (task: string, outcome: TaskOutcome, seconds: number) => void
+}
+
+export type TaskOutcome = 'ok' | 'failed' | 'timeout' | 'crashed' | 'overloaded'
+
+export interface WorkerPool {
+  run<N extends TaskName>(
+    task: N,
+    input: TaskInput<N>,
+    options?: { signal?: AbortSignal; timeoutMs?: number },
+  ): Promise<TaskOutput<N>>
+  stats(): { threads: number; queued: number; completed: number }
+  close(deadlineMs: number): Promise<void>
+}
+
+export function createWorkerPool(settings: WorkerPoolSettings): WorkerPool {
+  const threads = settings.threads === 0 ? Math.max(2, availableParallelism()) : settings.threads
+  const pool = new Piscina<TaskCall, TaskResult>({
+    filename: settings.entry ?? fileURLToPath(new URL('./entry.js', import.meta.url)),
+    minThreads: Math.min(1, threads),
+    maxThreads: threads,
+    idleTimeout: 30_000,
+    maxQueue: settings.queueMax,
+    resourceLimits: { maxOldGenerationSizeMb: settings.memoryMb },
+    // Tasks may keep a database connection open while they page; a sleeping thread could not serve it.
+    atomics: 'disabled',
+  })
+  // A thread that dies between tasks concerns nobody; its successor is already started.
+  pool.on('error', () => undefined)
+
+  async function run(
+    task: TaskName,
+    input: unknown,
+    options: { signal?: AbortSignal; timeoutMs?: number },
+  ): Promise<unknown> {
+    const deadline = AbortSignal.timeout(options.timeoutMs ?? settings.taskTimeoutMs)
+    const signal = options.signal === undefined ? deadline : AbortSignal.any([options.signal, deadline])
+    const started = performance.now()
+    try {
+      const result = await pool.run({ task, input }, { signal })
+      settings.onTask?.(task, result.ok ? 'ok' : 'failed', result.ms / 1000)
+      return unwrap(result)
+    } catch (error) {
+      if (error instanceof CpError) throw error
+      const seconds = (performance.now() - started) / 1000
+      const [failure, outcome] = explain(task, error, deadline.aborted, options.signal?.aborted ?? false, seconds)
+      settings.onTask?.(task, outcome, seconds)
+      throw failure
+    }
+  }
+
+  return {
+    run: (task, input, options = {}) => run(task, input, options) as Promise<never>,
+    stats: () => ({ threads: pool.threads.length, queued: pool.queueSize, completed: pool.completed }),
+    close: async (deadlineMs) => {
+      const timer = setTimeout(() => void pool.destroy(), deadlineMs)
+      await pool.close({ force: false }).catch(() => pool.destroy())
+      clearTimeout(timer)
+    },
+  }
+}
+
+function explain(
+  task: string,
+  error: unknown,
+  timedOut: boolean,
+  cancelled: boolean,
+  seconds: number,
+): [CpError, TaskOutcome] {
+  const message = messageOf(error)
+  if (cancelled) return [new CpError('cancelled', `${task} was cancelled`, { cause: error }), 'failed']
+  if (timedOut) {
+    return [
+      new CpError('timeout', `${task} did not finish within ${seconds.toFixed(1)} s; its thread was stopped`, {
+        cause: error,
+      }),
+      'timeout',
+    ]
+  }
+  if (/queue is at limit/i.test(message)) {
+    return [
+      new CpError('overloaded', `too many tasks wait for a worker thread; try again later`, { cause: error }),
+      'overloaded',
+    ]
+  }
+  if (isOutOfMemory(error)) {
+    return [
+      new CpError('overloaded', `${task} needed more memory than a thread may have; raise NOETL_CP_WORKER_MEMORY_MB`, {
+        cause: error,
+      }),
+      'crashed',
+    ]
+  }
+  return [new CpError('internal', `the worker thread of ${task} died: ${message}`, { cause: error }), 'crashed']
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+}
