@@ -1,0 +1,69 @@
+// The layout of the data folder: postgres, nats and logs, plus the small files beside them. Creates what
+// is missing and never loosens or tightens a folder that was there before: that one belongs to somebody.
+
+import { chmod, mkdir, realpath, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { CpError, messageOf } from '../errors.js'
+import { hasCode } from './atomicFile.js'
+
+export interface DataFolder {
+  root: string
+  postgres: string
+  nats: string
+  logs: string
+  lockFile: string
+  secretsFile: string
+  portsFile: string
+}
+
+const PRIVATE_DIR_MODE = 0o700
+/** Root's Postgres runs as another user, who must pass through; every secret inside has its own mode 0600. */
+const PASSABLE_DIR_MODE = 0o711
+
+export async function openDataFolder(dataDir: string, asRoot: boolean): Promise<DataFolder> {
+  const wanted = resolve(dataDir)
+  try {
+    const passable = asRoot ? PASSABLE_DIR_MODE : PRIVATE_DIR_MODE
+    await makeFolder(wanted, passable)
+    const root = await realpath(wanted)
+    const folder = layoutOf(root)
+    await makeFolder(folder.postgres, passable)
+    await makeFolder(folder.nats, PRIVATE_DIR_MODE)
+    await makeFolder(folder.logs, PRIVATE_DIR_MODE)
+    return folder
+  } catch (error) {
+    throw new CpError(
+      'config',
+      `the data folder ${wanted} cannot be used: ${messageOf(error)}. Choose a writable one with --data-dir or NOETL_CP_DATA_DIR`,
+      { cause: error },
+    )
+  }
+}
+
+export function layoutOf(root: string): DataFolder {
+  return {
+    root,
+    postgres: join(root, 'postgres'),
+    nats: join(root, 'nats'),
+    logs: join(root, 'logs'),
+    lockFile: join(root, 'daemon.lock'),
+    secretsFile: join(root, 'secrets.json'),
+    portsFile: join(root, 'ports.json'),
+  }
+}
+
+/** Like mkdir -p, but the mode is the one asked for, whatever the umask, and only on what we created. */
+export async function makeFolder(path: string, mode: number): Promise<void> {
+  try {
+    await mkdir(path, { mode })
+  } catch (error) {
+    if (hasCode(error, 'EEXIST') && (await stat(path)).isDirectory()) return
+    if (!hasCode(error, 'ENOENT')) throw error
+    const parent = dirname(path)
+    if (parent === path) throw error
+    await makeFolder(parent, 0o755)
+    await makeFolder(path, mode)
+    return
+  }
+  await chmod(path, mode)
+}

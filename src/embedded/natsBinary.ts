@@ -1,0 +1,44 @@
+// Finds the nats-server program: the one named by a setting, then PATH, then the folders where packages
+// put servers although an ordinary user's PATH leaves them out. It never downloads or installs anything.
+
+import { constants } from 'node:fs'
+import { access, stat } from 'node:fs/promises'
+import { isAbsolute, join } from 'node:path'
+import { CpError } from '../errors.js'
+
+const USUAL_FOLDERS = ['/usr/local/bin', '/usr/local/sbin', '/usr/bin', '/usr/sbin', '/opt/homebrew/bin']
+
+export async function findNatsServer(named: string | undefined, pathEnv: string | undefined): Promise<string> {
+  if (named !== undefined && named !== '') {
+    if (await isProgram(named)) return named
+    throw new CpError(
+      'config',
+      `${named}, named as the nats-server program, is not an executable file; correct NOETL_CP_NATS_SERVER, or unset it to search PATH`,
+    )
+  }
+  const folders = (pathEnv ?? '').split(':').filter((folder) => isAbsolute(folder))
+  for (const folder of [...folders, ...USUAL_FOLDERS]) {
+    const candidate = join(folder, 'nats-server')
+    if (await isProgram(candidate)) return candidate
+  }
+  throw new CpError(
+    'unavailable',
+    [
+      'nats-server is not installed. Run the one command for your system, then try again:',
+      '  Debian, Ubuntu:  sudo apt-get install -y nats-server && sudo systemctl disable --now nats-server',
+      '  macOS:           brew install nats-server',
+      '  others:          download https://github.com/nats-io/nats-server/releases and put it on PATH,',
+      '                   or name it with NOETL_CP_NATS_SERVER=/path/to/nats-server',
+      'To use a NATS that runs elsewhere, set NOETL_NATS_URL.',
+    ].join('\n'),
+  )
+}
+
+async function isProgram(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK)
+    return (await stat(path)).isFile()
+  } catch {
+    return false
+  }
+}

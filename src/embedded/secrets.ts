@@ -1,0 +1,56 @@
+// The three secrets of an embedded instance, made at its first start and kept in the data folder with
+// mode 0600. They are never logged, never passed as arguments, and never replaced while the file exists.
+
+import { randomBytes } from 'node:crypto'
+import { chmod, stat } from 'node:fs/promises'
+import { CpError } from '../errors.js'
+import { createFile, PRIVATE_MODE, readIfPresent } from './atomicFile.js'
+
+export interface Secrets {
+  postgresPassword: string
+  natsToken: string
+  internalToken: string
+}
+
+const SECRET_BYTES = 32
+const SECRET_PATTERN = /^[A-Za-z0-9_-]{20,}$/
+
+/** `created` tells that the file was new: a cluster from before does not know this password yet. */
+export async function loadSecrets(path: string): Promise<{ secrets: Secrets; created: boolean }> {
+  const fresh: Secrets = { postgresPassword: newSecret(), natsToken: newSecret(), internalToken: newSecret() }
+  const created = await createFile(path, `${JSON.stringify(fresh, null, 2)}\n`)
+  if (created) return { secrets: fresh, created }
+  if (((await stat(path)).mode & 0o077) !== 0) await chmod(path, PRIVATE_MODE)
+  return { secrets: parseSecrets((await readIfPresent(path)) ?? '', path), created }
+}
+
+function newSecret(): string {
+  return randomBytes(SECRET_BYTES).toString('base64url')
+}
+
+function parseSecrets(text: string, path: string): Secrets {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw damaged(path, 'it is not JSON', error)
+  }
+  const fields = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  const take = (name: keyof Secrets): string => {
+    const secret = fields[name]
+    if (typeof secret !== 'string' || !SECRET_PATTERN.test(secret))
+      throw damaged(path, `${name} is missing or malformed`)
+    return secret
+  }
+  return {
+    postgresPassword: take('postgresPassword'),
+    natsToken: take('natsToken'),
+    internalToken: take('internalToken'),
+  }
+}
+
+function damaged(path: string, why: string, cause?: unknown): CpError {
+  return new CpError('corrupt', `${path} cannot be used: ${why}. Restore it, or remove it and new secrets are made`, {
+    cause,
+  })
+}

@@ -1,0 +1,178 @@
+// Gives a daemon without configured servers its own Postgres and nats-server: takes the data folder,
+// prepares it, starts both at the same time, keeps them running and stops them. Either everything runs
+// when this returns, or nothing does and the folder is free again.
+
+import { join } from 'node:path'
+import { CpError, messageOf } from '../errors.js'
+import { bringUpNats, bringUpPostgres, type Cleanup, type Running } from './bringUp.js'
+import { type DataFolder, openDataFolder } from './dataFolder.js'
+import type { EmbeddedLog } from './embeddedLog.js'
+import { acquireLock } from './lock.js'
+import { type LogFile, openLogFile } from './logFile.js'
+import { findNatsServer } from './natsBinary.js'
+import { natsStopSteps } from './natsServer.js'
+import { type Placement, placePostgres, SHARED_ROOT } from './placement.js'
+import { LOOPBACK, readPorts, writePorts } from './ports.js'
+import { findPackageTree, preparePostgresBinaries } from './postgresBinaries.js'
+import { DATABASE, SUPERUSER } from './postgresCluster.js'
+import { postgresStopSteps } from './postgresServer.js'
+import { removeRuntimeFile } from './runtimeFile.js'
+import { loadSecrets, type Secrets } from './secrets.js'
+
+export interface EmbeddedOptions {
+  dataDir: string
+  postgresPort: number | undefined
+  natsPort: number | undefined
+  natsServerPath: string | undefined
+  pathEnv: string | undefined
+  version: string
+  log: EmbeddedLog
+  /** Ends a start that is under way; everything begun is undone. */
+  signal?: AbortSignal | undefined
+}
+
+export interface EmbeddedServers {
+  databaseUrl: string
+  natsUrl: string
+  natsToken: string
+  internalToken: string
+  natsMonitorUrl: string
+  locations: { dataDir: string; postgres: string; nats: string; logs: string }
+  /** Of the present children; they change when one had to be restarted. */
+  readonly pids: { postgres: number; nats: number }
+  /** Stops both, frees the data folder and removes the runtime file. Asking again changes nothing. */
+  stop(deadlineMs: number): Promise<void>
+}
+
+interface RunningPair {
+  folder: DataFolder
+  place: Placement
+  secrets: Secrets
+  postgres: Running
+  nats: Running & { monitorPort: number }
+  /** Locks and log files. */
+  holdings: Cleanup
+  log: EmbeddedLog
+}
+
+const LOG_BYTES_MAX = 16 * 1024 * 1024
+
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServers> {
+  const holdings: Cleanup = []
+  try {
+    return await start(options, holdings)
+  } catch (error) {
+    await giveBack(holdings, options.log)
+    throw error
+  }
+}
+
+async function start(options: EmbeddedOptions, holdings: Cleanup): Promise<EmbeddedServers> {
+  const begun = performance.now()
+  const { log } = options
+  const asRoot = process.getuid?.() === 0
+  const program = await findNatsServer(options.natsServerPath, options.pathEnv)
+  const tree = await findPackageTree()
+  const folder = await openDataFolder(options.dataDir, asRoot)
+  await hold(folder.lockFile, folder.root, holdings)
+  const place = await placePostgres(folder, asRoot, SHARED_ROOT)
+  // Copying a data folder copies its pointer too; the cluster itself must still have one owner.
+  if (place.outside) await hold(join(place.folder, 'daemon.lock'), place.folder, holdings)
+  const binaries = await preparePostgresBinaries(tree, place.user, asRoot ? SHARED_ROOT : folder.postgres)
+  const { secrets, created: newSecrets } = await loadSecrets(folder.secretsFile)
+  const remembered = await readPorts(folder.portsFile)
+  const postgresLog = await openLog(join(folder.logs, 'postgres.log'), holdings)
+  const natsLog = await openLog(join(folder.logs, 'nats-server.log'), holdings)
+
+  const failed = new AbortController()
+  const signal = AbortSignal.any([failed.signal, ...(options.signal === undefined ? [] : [options.signal])])
+  const children: Cleanup = []
+  const shared = { folder, secrets, remembered, signal, cleanup: children, log }
+  const starts = [
+    bringUpPostgres({
+      ...shared,
+      configuredPort: options.postgresPort,
+      place,
+      binaries,
+      newSecrets,
+      logFile: postgresLog,
+    }),
+    bringUpNats({ ...shared, configuredPort: options.natsPort, program, logFile: natsLog }),
+  ] as const
+  const [postgres, nats] = await bothOrNeither(starts, failed, children, log)
+  const ports = { postgres: postgres.port, nats: nats.port, natsMonitor: nats.monitorPort }
+  await writePorts(folder.portsFile, ports).catch((error: unknown) => {
+    log('warn', 'the chosen ports could not be noted; the next start may choose others', { reason: messageOf(error) })
+  })
+  log('info', 'the embedded servers run', { ...ports, milliseconds: Math.round(performance.now() - begun) })
+  return toServers({ folder, place, secrets, postgres, nats, holdings, log })
+}
+
+function toServers(pair: RunningPair): EmbeddedServers {
+  const { folder, place, secrets, postgres, nats } = pair
+  let stopping: Promise<void> | undefined
+  return {
+    databaseUrl: `postgres://${SUPERUSER}:${secrets.postgresPassword}@${LOOPBACK}:${postgres.port}/${DATABASE}`,
+    natsUrl: `nats://${LOOPBACK}:${nats.port}`,
+    natsToken: secrets.natsToken,
+    internalToken: secrets.internalToken,
+    natsMonitorUrl: `http://${LOOPBACK}:${nats.monitorPort}`,
+    locations: { dataDir: folder.root, postgres: place.data, nats: folder.nats, logs: folder.logs },
+    get pids() {
+      return { postgres: postgres.child.pid, nats: nats.child.pid }
+    },
+    stop(deadlineMs) {
+      stopping ??= stopPair(pair, deadlineMs)
+      return stopping
+    },
+  }
+}
+
+async function stopPair(pair: RunningPair, deadlineMs: number): Promise<void> {
+  const results = await Promise.allSettled([
+    pair.nats.child.stop(natsStopSteps(deadlineMs)),
+    pair.postgres.child.stop(postgresStopSteps(deadlineMs)),
+  ])
+  await removeRuntimeFile(pair.folder.root).catch((error: unknown) => {
+    pair.log('warn', 'the runtime file could not be removed', { reason: messageOf(error) })
+  })
+  await giveBack(pair.holdings, pair.log)
+  for (const result of results) if (result.status === 'rejected') throw result.reason
+}
+
+/** When one start fails the other is ended too, and the failure that came first is the one reported. */
+async function bothOrNeither<A, B>(
+  starts: readonly [Promise<A>, Promise<B>],
+  failed: AbortController,
+  children: Cleanup,
+  log: EmbeddedLog,
+): Promise<[A, B]> {
+  try {
+    return await Promise.all(starts)
+  } catch (error) {
+    failed.abort()
+    await Promise.allSettled(starts)
+    await giveBack(children, log)
+    if (error instanceof CpError) throw error
+    throw new CpError('unavailable', `the embedded servers could not be started: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+async function hold(lockFile: string, folder: string, holdings: Cleanup): Promise<void> {
+  const lock = await acquireLock(lockFile, folder)
+  holdings.push(() => lock.release())
+}
+
+async function openLog(path: string, holdings: Cleanup): Promise<LogFile> {
+  const file = await openLogFile(path, LOG_BYTES_MAX)
+  holdings.push(() => file.close())
+  return file
+}
+
+async function giveBack(holdings: Cleanup, log: EmbeddedLog): Promise<void> {
+  for (const release of holdings.splice(0).reverse()) {
+    await release().catch((error: unknown) => {
+      log('warn', 'something of the embedded servers could not be given back', { reason: messageOf(error) })
+    })
+  }
+}
