@@ -1,0 +1,154 @@
+// The state while it is being folded: a head and five maps in order of first mention. Maps, because
+// ids are data: a plain object would reorder "10" and "9" and trip over `__proto__`. It is made from
+// nothing or from a stored document, and written out as a document again; inputs are never changed.
+
+import { CpError } from '../../errors.js'
+import { isJsonObject, type JsonObject, type JsonValue, setKey } from '../json/value.js'
+import { type BusinessObject, createBusinessObject, evolveBusinessObject } from './businessObject.js'
+import { increment } from './coerce.js'
+import { type Command, createCommand, evolveCommand } from './command.js'
+import { businessIdentity, type EventView } from './eventView.js'
+import { createExecution, evolveExecution } from './execution.js'
+import type { FoldRules } from './foldRules.js'
+import { createFrame, evolveFrame, type Frame } from './frame.js'
+import { createLoop, evolveLoop, type Loop } from './loop.js'
+import { MAP_SURFACES, type MapSurface } from './profile.js'
+import { createStage, evolveStage, type Stage } from './stage.js'
+
+export interface StateMaps {
+  stages: Map<string, Stage>
+  frames: Map<string, Frame>
+  commands: Map<string, Command>
+  business_objects: Map<string, BusinessObject>
+  loops: Map<string, Loop>
+}
+
+export class FoldState {
+  readonly maps: StateMaps = {
+    stages: new Map(),
+    frames: new Map(),
+    commands: new Map(),
+    business_objects: new Map(),
+    loops: new Map(),
+  }
+  /** Entities of a seed that lack keys or have more; their text cannot be written by pattern. */
+  readonly irregular = new Set<JsonObject>()
+
+  private constructor(readonly head: JsonObject) {}
+
+  static create(head: JsonObject, base: JsonObject | null): FoldState {
+    const state = new FoldState(base === null ? {} : headOfBase(base))
+    for (const key of Object.keys(head)) setKey(state.head, key, head[key]!)
+    state.head['event_count'] ??= 0
+    state.head['last_event_id'] ??= null
+    state.head['last_event_type'] ??= null
+    if (!Object.hasOwn(state.head, 'execution')) state.head['execution'] = createExecution()
+    if (base !== null) state.takeMaps(base)
+    return state
+  }
+
+  evolve(view: EventView, rules: FoldRules): void {
+    const { head, maps } = this
+    const count = head['event_count']
+    head['event_count'] = increment(typeof count === 'number' ? count : rules.integer('event_count', count))
+    head['last_event_id'] = view.id
+    head['last_event_type'] = view.type
+    const execution = head['execution']
+    if (!isJsonObject(execution)) rules.fail('the seed state has no execution', 'execution')
+    evolveExecution(execution, view, rules)
+    if (view.stageId) evolveStage(entity(maps.stages, view.stageId, view, rules, createStage), view, rules)
+    if (view.frameId) evolveFrame(entity(maps.frames, view.frameId, view, rules, createFrame), view, rules)
+    if (view.commandId) evolveCommand(entity(maps.commands, view.commandId, view, rules, createCommand), view)
+    this.evolveBusinessObject(view, rules)
+    if (view.loopId) evolveLoop(entity(maps.loops, view.loopId, view, rules, createLoop), view, rules)
+  }
+
+  private evolveBusinessObject(view: EventView, rules: FoldRules): void {
+    const identity = businessIdentity(view)
+    if (identity === null) return
+    const objects = this.maps.business_objects
+    let object = objects.get(identity.key)
+    if (object === undefined) {
+      object = createBusinessObject(identity, view)
+      objects.set(identity.key, object)
+    }
+    evolveBusinessObject(object, view, rules)
+  }
+
+  private takeMaps(base: JsonObject): void {
+    for (const surface of MAP_SURFACES) {
+      const source = base[surface] ?? {}
+      if (!isJsonObject(source)) throw badSeed(surface)
+      const map = this.maps[surface] as Map<string, JsonObject>
+      for (const key of Object.keys(source)) {
+        const stored = source[key]!
+        if (!isJsonObject(stored)) throw badSeed(`${surface}/${key}`)
+        map.set(key, this.takeEntity(surface, stored))
+      }
+    }
+  }
+
+  // A fresh object with the usual keys in the usual order, so that the engine treats it like its own.
+  private takeEntity(surface: MapSurface, stored: JsonObject): JsonObject {
+    const keys = ENTITY_KEYS[surface]
+    const isRegular = Object.keys(stored).length === keys.length && keys.every((key) => Object.hasOwn(stored, key))
+    const copy: JsonObject = isRegular ? {} : { ...stored }
+    if (isRegular) for (const key of keys) copy[key] = stored[key]!
+    else this.irregular.add(copy)
+    if (Array.isArray(copy['payload_refs'])) copy['payload_refs'] = copy['payload_refs'].slice()
+    if (isJsonObject(copy['attributes'])) copy['attributes'] = { ...copy['attributes'] }
+    return copy
+  }
+}
+
+function entity<T>(
+  map: Map<string, T>,
+  id: string,
+  view: EventView,
+  rules: FoldRules,
+  create: (id: string, view: EventView, rules: FoldRules) => T,
+): T {
+  let found = map.get(id)
+  if (found === undefined) {
+    found = create(id, view, rules)
+    map.set(id, found)
+  }
+  return found
+}
+
+const NOT_IN_HEAD = new Set<string>(['checksum', 'checksum_algorithm', 'projection_checksums', ...MAP_SURFACES])
+
+function headOfBase(base: JsonObject): JsonObject {
+  const head: JsonObject = {}
+  for (const key of Object.keys(base)) {
+    if (!NOT_IN_HEAD.has(key)) setKey(head, key, base[key]!)
+  }
+  const execution = head['execution']
+  if (isJsonObject(execution)) {
+    const refs = execution['payload_refs']
+    head['execution'] = Array.isArray(refs) ? { ...execution, payload_refs: refs.slice() } : { ...execution }
+  }
+  return head
+}
+
+function badSeed(place: string): CpError {
+  return new CpError('corrupt', `the seed state cannot be continued: ${place} is no object`, { details: { place } })
+}
+
+const BLANK = { meta: {}, nodeName: null, stageId: null, frameId: null, id: null } as unknown as EventView
+const BLANK_IDENTITY = { key: '', type: '', id: '' }
+
+const ENTITY_KEYS: Readonly<Record<MapSurface, readonly string[]>> = {
+  stages: Object.keys(createStage('', BLANK)),
+  frames: Object.keys(createFrame('', BLANK)),
+  commands: Object.keys(createCommand('', BLANK)),
+  business_objects: Object.keys(createBusinessObject(BLANK_IDENTITY, BLANK)),
+  loops: ['loop_id', 'step_name', 'total', 'done', 'failed', 'completed', 'last_event_id'],
+}
+
+/** A map as a JSON object; the values are shared, not copied. */
+export function mapDocument(map: ReadonlyMap<string, JsonValue>): JsonObject {
+  const document: JsonObject = {}
+  for (const [key, value] of map) setKey(document, key, value)
+  return document
+}
