@@ -1,0 +1,144 @@
+// The event on the wire: the text that is stored in the outbox and published to NATS, and the way back for
+// events that others publish or post to the projector. Ids are bare integers in the text, so it must be
+// read with the lossless reader. Keys we do not know are handed over untouched, never dropped in silence.
+
+import { CpError } from '../../errors.js'
+import { type CatalogId, parseCatalogId, parseEventId, parseExecutionId, parseInt64, parseOptionalId } from '../ids.js'
+import { floatValue, integerValue, isJsonObject, type JsonObject, type JsonValue, setKey } from '../json/value.js'
+import { writeJson } from '../json/write.js'
+import { parseWireTime, type WireTime } from '../wireTime.js'
+import { DEFAULT_ORGANIZATION, DEFAULT_TENANT, type EventRecord } from './eventRecord.js'
+import { pointerTo, readAlias, readField, readNumber, readText, refuseField, TEXT_LENGTH_MAX } from './readField.js'
+
+const KNOWN_KEYS: ReadonlySet<string> = new Set([
+  'event_id',
+  'execution_id',
+  'catalog_id',
+  'parent_event_id',
+  'parent_execution_id',
+  'prev_event_id',
+  'event_type',
+  'node_id',
+  'node_name',
+  'node_type',
+  'status',
+  'duration',
+  'timestamp',
+  'created_at',
+  'context',
+  'result',
+  'meta',
+  'error',
+  'stack_trace',
+  'worker_id',
+  'tenant_id',
+  'organization_id',
+  'stream_version',
+])
+
+/** The event as JSON text with its place in the execution's history. */
+export function writeEnvelope(event: EventRecord, streamVersion?: string): string {
+  const optional: [string, JsonValue | undefined][] = [
+    ['catalog_id', integer(event.catalogId)],
+    ['parent_event_id', integer(event.parentEventId)],
+    ['parent_execution_id', integer(event.parentExecutionId)],
+    ['prev_event_id', integer(event.prevEventId)],
+    ['stream_version', integer(streamVersion)],
+    ['tenant_id', event.tenantId],
+    ['organization_id', event.organizationId],
+    ['event_type', event.eventType],
+    ['node_id', event.nodeId],
+    ['node_name', event.nodeName],
+    ['node_type', event.nodeType],
+    ['status', event.status],
+    ['worker_id', event.workerId],
+    ['duration', event.duration === undefined ? undefined : floatValue(event.duration)],
+    ['timestamp', event.createdAt],
+    ['context', event.context],
+    ['result', event.result],
+    ['meta', event.meta],
+    ['error', event.error],
+    ['stack_trace', event.stackTrace],
+  ]
+  const envelope: JsonObject = {}
+  envelope['event_id'] = integer(event.eventId) as JsonValue
+  envelope['execution_id'] = integer(event.executionId) as JsonValue
+  for (const [key, value] of optional) if (value !== undefined) envelope[key] = value
+  return writeJson(envelope)
+}
+
+export interface ParsedEnvelope {
+  event: EventRecord
+  /** The producer's own numbering; ours is assigned when the event is stored. */
+  streamVersion?: string
+  extra: JsonObject
+}
+
+export interface EnvelopeDefaults {
+  now: WireTime
+  /** Pointer to the envelope itself, `/events/3` in a batch. */
+  at?: string | undefined
+}
+
+/**
+ * Only the event id is demanded. Missing execution and catalog ids are 0 as in the original; a missing time
+ * is the time of arrival, which is then no part of what the event says.
+ */
+export function parseEnvelope(input: JsonValue, defaults: EnvelopeDefaults): ParsedEnvelope {
+  const at = defaults.at ?? ''
+  if (!isJsonObject(input)) {
+    throw new CpError('invalid_input', `${at === '' ? 'the envelope' : at} must be an object`, {
+      details: { field: at },
+    })
+  }
+  const eventId = parseOptionalId(parseEventId, readField(input, 'event_id'), pointerTo(at, 'event_id'))
+  if (eventId === undefined) throw refuseField(pointerTo(at, 'event_id'), 'is missing; an event is known by its id')
+  const id = <T extends string>(parse: (value: unknown, field?: string) => T, key: string): T | undefined =>
+    parseOptionalId(parse, readField(input, key), pointerTo(at, key))
+  const text = (key: string) => readText(input, key, at)
+  const time = readAlias(input, ['timestamp', 'created_at'])
+  const createdAt =
+    parseWireTime(time.value, pointerTo(at, time.key)) ??
+    parseWireTime(readField(input, 'created_at'), pointerTo(at, 'created_at'))
+
+  const event: EventRecord = {
+    executionId: id(parseExecutionId, 'execution_id') ?? parseExecutionId(0),
+    eventId,
+    catalogId: id(parseCatalogId, 'catalog_id') ?? ('0' as CatalogId),
+    parentEventId: id(parseEventId, 'parent_event_id'),
+    parentExecutionId: id(parseExecutionId, 'parent_execution_id'),
+    prevEventId: id(parseEventId, 'prev_event_id'),
+    eventType: text('event_type') ?? '',
+    nodeId: text('node_id'),
+    nodeName: text('node_name'),
+    nodeType: text('node_type'),
+    status: text('status'),
+    workerId: text('worker_id'),
+    duration: readNumber(input, 'duration', at),
+    context: readField(input, 'context'),
+    result: readField(input, 'result'),
+    meta: readField(input, 'meta'),
+    error: readText(input, 'error', at, TEXT_LENGTH_MAX),
+    stackTrace: readText(input, 'stack_trace', at, TEXT_LENGTH_MAX),
+    tenantId: text('tenant_id') ?? DEFAULT_TENANT,
+    organizationId: text('organization_id') ?? DEFAULT_ORGANIZATION,
+    createdAt: createdAt ?? defaults.now,
+    createdAtGiven: createdAt !== undefined,
+  }
+  const version = readField(input, 'stream_version')
+  const streamVersion =
+    version === undefined || version === '' ? undefined : parseInt64(version, pointerTo(at, 'stream_version'))
+  const parsed: ParsedEnvelope = { event, extra: extraOf(input) }
+  if (streamVersion !== undefined) parsed.streamVersion = streamVersion
+  return parsed
+}
+
+function extraOf(input: JsonObject): JsonObject {
+  const extra: JsonObject = {}
+  for (const key of Object.keys(input)) if (!KNOWN_KEYS.has(key)) setKey(extra, key, input[key] as JsonValue)
+  return extra
+}
+
+function integer(id: string | undefined): JsonValue | undefined {
+  return id === undefined ? undefined : integerValue(BigInt(id))
+}

@@ -1,0 +1,72 @@
+// An event as the log holds it: one field per column that is written, ids as text, times as wire time.
+// Whatever comes from outside becomes one of these first, by normaliseEvent or parseEnvelope; nothing
+// half-checked goes further.
+
+import type { CatalogId, EventId, ExecutionId } from '../ids.js'
+import { canonicalChecksum } from '../json/canonical.js'
+import type { JsonObject, JsonValue } from '../json/value.js'
+import type { WireTime } from '../wireTime.js'
+
+export interface EventRecord {
+  executionId: ExecutionId
+  eventId: EventId
+  /** Unknown for most posted events: the execution's own is used then. */
+  catalogId?: CatalogId | undefined
+  parentEventId?: EventId | undefined
+  parentExecutionId?: ExecutionId | undefined
+  prevEventId?: EventId | undefined
+  /** As written by the producer; empty when an envelope has none. */
+  eventType: string
+  nodeId?: string | undefined
+  nodeName?: string | undefined
+  nodeType?: string | undefined
+  status?: string | undefined
+  workerId?: string | undefined
+  /** A float column; both kinds of number are fine. */
+  duration?: number | undefined
+  context?: JsonValue | undefined
+  result?: JsonValue | undefined
+  meta?: JsonValue | undefined
+  error?: string | undefined
+  stackTrace?: string | undefined
+  tenantId: string
+  organizationId: string
+  createdAt: WireTime
+  /** Whether the producer said so itself; a time we filled in is no part of what the event says. */
+  createdAtGiven: boolean
+}
+
+export const DEFAULT_TENANT = 'default'
+export const DEFAULT_ORGANIZATION = 'default'
+
+/**
+ * What an event says, as one hash: the same event sent twice gives the same text, another event under the
+ * same id does not. Left out is what we add ourselves on arrival (our clock, the catalog lookup).
+ */
+export function eventChecksum(event: EventRecord): string {
+  const said: JsonObject = {
+    execution_id: event.executionId,
+    event_id: event.eventId,
+    event_type: event.eventType,
+    tenant_id: event.tenantId,
+    organization_id: event.organizationId,
+  }
+  const optional: Record<string, JsonValue | undefined> = {
+    parent_event_id: event.parentEventId,
+    parent_execution_id: event.parentExecutionId,
+    node_id: event.nodeId,
+    node_name: event.nodeName,
+    node_type: event.nodeType,
+    status: event.status,
+    worker_id: event.workerId,
+    duration: event.duration,
+    context: event.context,
+    result: event.result,
+    meta: event.meta,
+    error: event.error,
+    stack_trace: event.stackTrace,
+    created_at: event.createdAtGiven ? event.createdAt : undefined,
+  }
+  for (const [key, value] of Object.entries(optional)) if (value !== undefined) said[key] = value
+  return canonicalChecksum(said)
+}
