@@ -3,66 +3,23 @@
 // of a single byte here changes every checksum ever stored, so it needs a new fold profile.
 
 import { createHash } from 'node:crypto'
-import { compareCodePoints } from './codePoints.js'
-import { floatText, numberText } from './number.js'
-import { Float, type JsonObject, type JsonValue } from './value.js'
+import { CanonicalWriter } from './canonicalWriter.js'
+import type { JsonValue } from './value.js'
 
 export function canonicalJson(value: JsonValue): string {
-  switch (typeof value) {
-    case 'string':
-      return canonicalText(value)
-    case 'number':
-      return numberText(value)
-    case 'object':
-      if (value === null) return 'null'
-      if (Array.isArray(value)) return canonicalArray(value)
-      return value instanceof Float ? floatText(value.value) : canonicalObject(value)
-    default:
-      return String(value)
-  }
+  return written(value).text()
 }
 
 export function canonicalChecksum(value: JsonValue): string {
-  return sha256Hex(canonicalJson(value))
+  return sha256Hex(written(value).written())
 }
 
-export function sha256Hex(data: string | Buffer): string {
+export function sha256Hex(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('hex')
 }
 
-const NEEDS_ESCAPE = /[^ !#-[\]-~]/
-const BEYOND_ASCII = /[\u007f-\uffff]/g
-
-export function canonicalText(text: string): string {
-  if (!NEEDS_ESCAPE.test(text)) return `"${text}"`
-  // The built-in writer already gives the short escapes and lower-case hex for the rest of ASCII.
-  return JSON.stringify(text).replace(BEYOND_ASCII, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-}
-
-function canonicalArray(array: readonly JsonValue[]): string {
-  let text = '['
-  for (let index = 0; index < array.length; index++) {
-    if (index > 0) text += ','
-    text += canonicalJson(array[index]!)
-  }
-  return `${text}]`
-}
-
-function canonicalObject(object: JsonObject): string {
-  const keys = sortedKeys(object)
-  let text = '{'
-  for (let index = 0; index < keys.length; index++) {
-    const key = keys[index]!
-    if (index > 0) text += ','
-    text += `${canonicalText(key)}:${canonicalJson(object[key]!)}`
-  }
-  return `${text}}`
-}
-
-function sortedKeys(object: JsonObject): string[] {
-  const keys = Object.keys(object)
-  for (let index = 1; index < keys.length; index++) {
-    if (compareCodePoints(keys[index - 1]!, keys[index]!) > 0) return keys.sort(compareCodePoints)
-  }
-  return keys
+function written(value: JsonValue): CanonicalWriter {
+  const writer = new CanonicalWriter()
+  writer.value(value)
+  return writer
 }

@@ -1,9 +1,9 @@
 // A business object: something of the user's own domain that events speak about. It has a version, a
 // bag of attributes that events replace or patch, and the payload references that came with it.
 
-import { canonicalJson } from '../json/canonical.js'
 import { isJsonObject, type JsonObject, type JsonValue, setKey } from '../json/value.js'
 import { EMPTY_OBJECT, firstTruthy, increment, isTruthy, objectOr, textOf, textOrNull } from './coerce.js'
+import type { FieldKinds } from './entityFields.js'
 import type { BusinessIdentity, EventView } from './eventView.js'
 import type { FoldRules } from './foldRules.js'
 
@@ -28,21 +28,38 @@ export type BusinessObjectRow = Omit<BusinessObject, 'last_payload_ref' | 'paylo
   payload_ref_count: JsonValue
 }
 
+export const BUSINESS_OBJECT_FIELDS: FieldKinds<BusinessObject> = {
+  attributes: 'any',
+  deleted_event_id: 'any',
+  event_count: 'any',
+  first_event_id: 'any',
+  last_event_id: 'any',
+  last_event_type: 'any',
+  last_payload_ref: 'any',
+  object_id: 'any',
+  object_key: 'any',
+  object_type: 'any',
+  payload_refs: 'any',
+  status: 'any',
+  version: 'any',
+}
+
 export function createBusinessObject(identity: BusinessIdentity, view: EventView): BusinessObject {
+  // Keys in canonical order, which spares sorting them for every checksum.
   return {
-    object_key: identity.key,
-    object_type: identity.type,
-    object_id: identity.id,
-    status: 'UNKNOWN',
-    version: 0,
+    attributes: {},
+    deleted_event_id: null,
     event_count: 0,
     first_event_id: view.id,
     last_event_id: null,
-    deleted_event_id: null,
     last_event_type: null,
     last_payload_ref: null,
+    object_id: identity.id,
+    object_key: identity.key,
+    object_type: identity.type,
     payload_refs: [],
-    attributes: {},
+    status: 'UNKNOWN',
+    version: 0,
   }
 }
 
@@ -80,54 +97,18 @@ export function businessObjectRow(entity: JsonObject, key: string | null, rules:
   const refs = entity['payload_refs']
   const last = entity['last_payload_ref'] ?? null
   return {
-    object_key: textOrNull(entity['object_key'] ?? key),
-    object_type: textOrNull(entity['object_type']),
-    object_id: textOrNull(entity['object_id']),
-    status: entity['status'] ?? null,
-    version: rules.rowCount('version', entity['version']),
+    attributes: isTruthy(entity['attributes']) ? entity['attributes'] : {},
+    deleted_event_id: rules.rowInteger('deleted_event_id', entity['deleted_event_id']),
     event_count: rules.rowCount('event_count', entity['event_count']),
     first_event_id: rules.rowInteger('first_event_id', entity['first_event_id']),
     last_event_id: rules.rowInteger('last_event_id', entity['last_event_id']),
-    deleted_event_id: rules.rowInteger('deleted_event_id', entity['deleted_event_id']),
     last_event_type: entity['last_event_type'] ?? null,
     last_payload_ref_summary: rules.summarize(isJsonObject(last) ? (last['reference'] ?? null) : last),
+    object_id: textOrNull(entity['object_id']),
+    object_key: textOrNull(entity['object_key'] ?? key),
+    object_type: textOrNull(entity['object_type']),
     payload_ref_count: Array.isArray(refs) ? refs.length : 0,
-    attributes: isTruthy(entity['attributes']) ? entity['attributes'] : {},
+    status: entity['status'] ?? null,
+    version: rules.rowCount('version', entity['version']),
   }
-}
-
-export function businessObjectText(object: BusinessObject): string {
-  return (
-    `{"attributes":${canonicalJson(object.attributes)}` +
-    `,"deleted_event_id":${canonicalJson(object.deleted_event_id)}` +
-    `,"event_count":${canonicalJson(object.event_count)}` +
-    `,"first_event_id":${canonicalJson(object.first_event_id)}` +
-    `,"last_event_id":${canonicalJson(object.last_event_id)}` +
-    `,"last_event_type":${canonicalJson(object.last_event_type)}` +
-    `,"last_payload_ref":${canonicalJson(object.last_payload_ref)}` +
-    `,"object_id":${canonicalJson(object.object_id)}` +
-    `,"object_key":${canonicalJson(object.object_key)}` +
-    `,"object_type":${canonicalJson(object.object_type)}` +
-    `,"payload_refs":${canonicalJson(object.payload_refs)}` +
-    `,"status":${canonicalJson(object.status)}` +
-    `,"version":${canonicalJson(object.version)}}`
-  )
-}
-
-export function businessObjectRowText(row: BusinessObjectRow): string {
-  return (
-    `{"attributes":${canonicalJson(row.attributes)}` +
-    `,"deleted_event_id":${canonicalJson(row.deleted_event_id)}` +
-    `,"event_count":${canonicalJson(row.event_count)}` +
-    `,"first_event_id":${canonicalJson(row.first_event_id)}` +
-    `,"last_event_id":${canonicalJson(row.last_event_id)}` +
-    `,"last_event_type":${canonicalJson(row.last_event_type)}` +
-    `,"last_payload_ref_summary":${canonicalJson(row.last_payload_ref_summary)}` +
-    `,"object_id":${canonicalJson(row.object_id)}` +
-    `,"object_key":${canonicalJson(row.object_key)}` +
-    `,"object_type":${canonicalJson(row.object_type)}` +
-    `,"payload_ref_count":${canonicalJson(row.payload_ref_count)}` +
-    `,"status":${canonicalJson(row.status)}` +
-    `,"version":${canonicalJson(row.version)}}`
-  )
 }

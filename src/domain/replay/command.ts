@@ -1,9 +1,10 @@
 // A command: issued, claimed and started by a worker, then completed, failed or cancelled. Only command
 // events move its status. Issuing an id again overwrites the early marks, never the end.
 
-import { canonicalJson } from '../json/canonical.js'
+import type { CanonicalWriter } from '../json/canonicalWriter.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.js'
 import { firstTruthy, isTruthy, textOf, textOrNull } from './coerce.js'
+import type { FieldKinds } from './entityFields.js'
 import type { EventView } from './eventView.js'
 import type { FoldRules } from './foldRules.js'
 
@@ -27,6 +28,25 @@ export type Command = {
 }
 
 export type CommandRow = Omit<Command, 'last_event_id'>
+
+export const COMMAND_FIELDS: FieldKinds<Command> = {
+  command_id: 'id',
+  stage_id: 'text',
+  frame_id: 'text',
+  parent_command_id: 'text',
+  worker_id: 'text',
+  worker_locator: 'text',
+  locality: 'object',
+  source_locality: 'object',
+  placement: 'object',
+  fanout_reduce: 'object',
+  status: 'any',
+  issued_event_id: 'integer',
+  claimed_event_id: 'integer',
+  started_event_id: 'integer',
+  terminal_event_id: 'integer',
+  last_event_id: 'any',
+}
 
 export function createCommand(id: string, view: EventView): Command {
   return {
@@ -103,48 +123,63 @@ function moveCommand(command: Command, view: EventView): void {
 /** The comparable row of a command, from a folded state or from a live table. */
 export function commandRow(entity: JsonObject, key: string | null, rules: FoldRules): CommandRow {
   return {
+    claimed_event_id: rules.rowInteger('claimed_event_id', entity['claimed_event_id']),
     command_id: textOrNull(entity['command_id'] ?? key),
-    stage_id: textOrNull(entity['stage_id']),
+    fanout_reduce: firstTruthy(entity['fanout_reduce'], {}),
     frame_id: textOrNull(entity['frame_id']),
+    issued_event_id: rules.rowInteger('issued_event_id', entity['issued_event_id']),
+    locality: firstTruthy(entity['locality'], {}),
     parent_command_id: textOrNull(entity['parent_command_id']),
+    placement: firstTruthy(entity['placement'], {}),
+    source_locality: firstTruthy(entity['source_locality'], {}),
+    stage_id: textOrNull(entity['stage_id']),
+    started_event_id: rules.rowInteger('started_event_id', entity['started_event_id']),
+    status: entity['status'] ?? null,
+    terminal_event_id: rules.rowInteger('terminal_event_id', entity['terminal_event_id']),
     worker_id: textOrNull(entity['worker_id']),
     worker_locator: textOrNull(entity['worker_locator']),
-    locality: firstTruthy(entity['locality'], {}),
-    source_locality: firstTruthy(entity['source_locality'], {}),
-    placement: firstTruthy(entity['placement'], {}),
-    fanout_reduce: firstTruthy(entity['fanout_reduce'], {}),
-    status: entity['status'] ?? null,
-    issued_event_id: rules.rowInteger('issued_event_id', entity['issued_event_id']),
-    claimed_event_id: rules.rowInteger('claimed_event_id', entity['claimed_event_id']),
-    started_event_id: rules.rowInteger('started_event_id', entity['started_event_id']),
-    terminal_event_id: rules.rowInteger('terminal_event_id', entity['terminal_event_id']),
   }
 }
 
-export function commandText(command: Command): string {
-  return commandParts(command, `,"last_event_id":${canonicalJson(command.last_event_id)}`)
-}
-
-export function commandRowText(row: CommandRow): string {
-  return commandParts(row, '')
-}
-
-function commandParts(command: CommandRow, lastEventId: string): string {
-  return (
-    `{"claimed_event_id":${canonicalJson(command.claimed_event_id)}` +
-    `,"command_id":${canonicalJson(command.command_id)}` +
-    `,"fanout_reduce":${canonicalJson(command.fanout_reduce)}` +
-    `,"frame_id":${canonicalJson(command.frame_id)}` +
-    `,"issued_event_id":${canonicalJson(command.issued_event_id)}${lastEventId}` +
-    `,"locality":${canonicalJson(command.locality)}` +
-    `,"parent_command_id":${canonicalJson(command.parent_command_id)}` +
-    `,"placement":${canonicalJson(command.placement)}` +
-    `,"source_locality":${canonicalJson(command.source_locality)}` +
-    `,"stage_id":${canonicalJson(command.stage_id)}` +
-    `,"started_event_id":${canonicalJson(command.started_event_id)}` +
-    `,"status":${canonicalJson(command.status)}` +
-    `,"terminal_event_id":${canonicalJson(command.terminal_event_id)}` +
-    `,"worker_id":${canonicalJson(command.worker_id)}` +
-    `,"worker_locator":${canonicalJson(command.worker_locator)}}`
-  )
+/** Canonical text of a regular command. Its row has the same keys but one. */
+export function writeCommand(out: CanonicalWriter, command: Command, row: CanonicalWriter | null): void {
+  const first = out.position
+  out.raw('{"claimed_event_id":')
+  out.value(command.claimed_event_id)
+  out.raw(',"command_id":')
+  out.value(command.command_id)
+  out.raw(',"fanout_reduce":')
+  out.value(command.fanout_reduce)
+  out.raw(',"frame_id":')
+  out.value(command.frame_id)
+  out.raw(',"issued_event_id":')
+  out.value(command.issued_event_id)
+  const firstEnd = out.position
+  out.raw(',"last_event_id":')
+  out.value(command.last_event_id)
+  const second = out.position
+  out.raw(',"locality":')
+  out.value(command.locality)
+  out.raw(',"parent_command_id":')
+  out.value(command.parent_command_id)
+  out.raw(',"placement":')
+  out.value(command.placement)
+  out.raw(',"source_locality":')
+  out.value(command.source_locality)
+  out.raw(',"stage_id":')
+  out.value(command.stage_id)
+  out.raw(',"started_event_id":')
+  out.value(command.started_event_id)
+  out.raw(',"status":')
+  out.value(command.status)
+  out.raw(',"terminal_event_id":')
+  out.value(command.terminal_event_id)
+  out.raw(',"worker_id":')
+  out.value(command.worker_id)
+  out.raw(',"worker_locator":')
+  out.value(command.worker_locator)
+  out.raw('}')
+  if (row === null) return
+  row.copy(out, first, firstEnd)
+  row.copy(out, second, out.position)
 }

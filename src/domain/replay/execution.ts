@@ -1,7 +1,6 @@
 // The execution itself: its status, the node it was last seen at, and every payload reference of its
 // log. Also the comparable row of an execution.
 
-import { canonicalJson } from '../json/canonical.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.js'
 import { EMPTY_OBJECT, firstTruthy, isTruthy, objectOr, textOf } from './coerce.js'
 import type { EventView } from './eventView.js'
@@ -63,8 +62,4 @@ export function executionRow(head: JsonObject, rules: FoldRules): ExecutionRow {
     last_payload_ref_summary: rules.summarize(isJsonObject(last) ? (last['reference'] ?? null) : last),
     upcaster_registry_digest: head['upcaster_registry_digest'] ?? null,
   }
-}
-
-export function executionRowText(row: ExecutionRow): string {
-  return canonicalJson(row)
 }

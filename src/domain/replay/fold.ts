@@ -20,7 +20,7 @@ import {
   type MapSurface,
   type ProjectionChecksums,
 } from './profile.js'
-import { projectionChecksums, stateChecksum, stateText } from './stateChecksum.js'
+import { stateChecksums, stateText } from './stateChecksum.js'
 import { type FoldWarning, FoldWarnings, type UnknownType } from './warnings.js'
 
 export interface SnapshotSeed {
@@ -151,19 +151,18 @@ function resultOf(
   duplicates: number,
 ): FoldResult {
   const shown = new Set<MapSurface>(MAP_SURFACES.filter((map) => isShown(options.profile, options.projection, map)))
-  const checksum = stateChecksum(state, shown)
-  const surfaces = projectionChecksums(state, rules)
+  const { checksum, projections } = stateChecksums(state, shown, rules)
   const document: JsonObject = { ...state.head }
   for (const surface of MAP_SURFACES) {
     document[surface] = shown.has(surface) ? mapDocument(state.maps[surface]) : {}
   }
   document['checksum_algorithm'] = 'sha256'
   document['checksum'] = checksum
-  document['projection_checksums'] = surfaces
+  document['projection_checksums'] = projections
   return {
     state: document,
     checksum,
-    projectionChecksums: surfaces,
+    projectionChecksums: projections,
     eventCount: rules.integer('event_count', state.head['event_count']),
     lastEventId: integerOf(state.head['last_event_id']) ?? null,
     duplicates,

@@ -4,16 +4,22 @@
 
 import { CpError } from '../../errors.js'
 import { isJsonObject, type JsonObject, type JsonValue, setKey } from '../json/value.js'
-import { type BusinessObject, createBusinessObject, evolveBusinessObject } from './businessObject.js'
+import {
+  BUSINESS_OBJECT_FIELDS,
+  type BusinessObject,
+  createBusinessObject,
+  evolveBusinessObject,
+} from './businessObject.js'
 import { increment } from './coerce.js'
-import { type Command, createCommand, evolveCommand } from './command.js'
+import { COMMAND_FIELDS, type Command, createCommand, evolveCommand } from './command.js'
+import { type FieldKind, isRegular } from './entityFields.js'
 import { businessIdentity, type EventView } from './eventView.js'
 import { createExecution, evolveExecution } from './execution.js'
 import type { FoldRules } from './foldRules.js'
-import { createFrame, evolveFrame, type Frame } from './frame.js'
-import { createLoop, evolveLoop, type Loop } from './loop.js'
+import { createFrame, evolveFrame, FRAME_FIELDS, type Frame } from './frame.js'
+import { createLoop, evolveLoop, LOOP_FIELDS, type Loop } from './loop.js'
 import { MAP_SURFACES, type MapSurface } from './profile.js'
-import { createStage, evolveStage, type Stage } from './stage.js'
+import { createStage, evolveStage, STAGE_FIELDS, type Stage } from './stage.js'
 
 export interface StateMaps {
   stages: Map<string, Stage>
@@ -48,7 +54,7 @@ export class FoldState {
   }
 
   evolve(view: EventView, rules: FoldRules): void {
-    const { head, maps } = this
+    const { head } = this
     const count = head['event_count']
     head['event_count'] = increment(typeof count === 'number' ? count : rules.integer('event_count', count))
     head['last_event_id'] = view.id
@@ -56,11 +62,47 @@ export class FoldState {
     const execution = head['execution']
     if (!isJsonObject(execution)) rules.fail('the seed state has no execution', 'execution')
     evolveExecution(execution, view, rules)
-    if (view.stageId) evolveStage(entity(maps.stages, view.stageId, view, rules, createStage), view, rules)
-    if (view.frameId) evolveFrame(entity(maps.frames, view.frameId, view, rules, createFrame), view, rules)
-    if (view.commandId) evolveCommand(entity(maps.commands, view.commandId, view, rules, createCommand), view)
+    if (view.stageId) this.evolveStage(view.stageId, view, rules)
+    if (view.frameId) this.evolveFrame(view.frameId, view, rules)
+    if (view.commandId) this.evolveCommand(view.commandId, view)
     this.evolveBusinessObject(view, rules)
-    if (view.loopId) evolveLoop(entity(maps.loops, view.loopId, view, rules, createLoop), view, rules)
+    if (view.loopId) this.evolveLoop(view.loopId, view, rules)
+  }
+
+  private evolveStage(id: string, view: EventView, rules: FoldRules): void {
+    let stage = this.maps.stages.get(id)
+    if (stage === undefined) {
+      stage = createStage(id, view)
+      this.maps.stages.set(id, stage)
+    }
+    evolveStage(stage, view, rules)
+  }
+
+  private evolveFrame(id: string, view: EventView, rules: FoldRules): void {
+    let frame = this.maps.frames.get(id)
+    if (frame === undefined) {
+      frame = createFrame(id, view)
+      this.maps.frames.set(id, frame)
+    }
+    evolveFrame(frame, view, rules)
+  }
+
+  private evolveCommand(id: string, view: EventView): void {
+    let command = this.maps.commands.get(id)
+    if (command === undefined) {
+      command = createCommand(id, view)
+      this.maps.commands.set(id, command)
+    }
+    evolveCommand(command, view)
+  }
+
+  private evolveLoop(id: string, view: EventView, rules: FoldRules): void {
+    let loop = this.maps.loops.get(id)
+    if (loop === undefined) {
+      loop = createLoop(id, view, rules)
+      this.maps.loops.set(id, loop)
+    }
+    evolveLoop(loop, view, rules)
   }
 
   private evolveBusinessObject(view: EventView, rules: FoldRules): void {
@@ -90,30 +132,26 @@ export class FoldState {
 
   // A fresh object with the usual keys in the usual order, so that the engine treats it like its own.
   private takeEntity(surface: MapSurface, stored: JsonObject): JsonObject {
-    const keys = ENTITY_KEYS[surface]
-    const isRegular = Object.keys(stored).length === keys.length && keys.every((key) => Object.hasOwn(stored, key))
-    const copy: JsonObject = isRegular ? {} : { ...stored }
-    if (isRegular) for (const key of keys) copy[key] = stored[key]!
-    else this.irregular.add(copy)
+    const fields: Readonly<Record<string, FieldKind>> = ENTITY_FIELDS[surface]
+    let copy: JsonObject = {}
+    if (isRegular(stored, fields)) {
+      for (const name of Object.keys(fields)) copy[name] = stored[name]!
+    } else {
+      copy = { ...stored }
+      this.irregular.add(copy)
+    }
     if (Array.isArray(copy['payload_refs'])) copy['payload_refs'] = copy['payload_refs'].slice()
     if (isJsonObject(copy['attributes'])) copy['attributes'] = { ...copy['attributes'] }
     return copy
   }
 }
 
-function entity<T>(
-  map: Map<string, T>,
-  id: string,
-  view: EventView,
-  rules: FoldRules,
-  create: (id: string, view: EventView, rules: FoldRules) => T,
-): T {
-  let found = map.get(id)
-  if (found === undefined) {
-    found = create(id, view, rules)
-    map.set(id, found)
-  }
-  return found
+const ENTITY_FIELDS = {
+  stages: STAGE_FIELDS,
+  frames: FRAME_FIELDS,
+  commands: COMMAND_FIELDS,
+  business_objects: BUSINESS_OBJECT_FIELDS,
+  loops: LOOP_FIELDS,
 }
 
 const NOT_IN_HEAD = new Set<string>(['checksum', 'checksum_algorithm', 'projection_checksums', ...MAP_SURFACES])
@@ -133,17 +171,6 @@ function headOfBase(base: JsonObject): JsonObject {
 
 function badSeed(place: string): CpError {
   return new CpError('corrupt', `the seed state cannot be continued: ${place} is no object`, { details: { place } })
-}
-
-const BLANK = { meta: {}, nodeName: null, stageId: null, frameId: null, id: null } as unknown as EventView
-const BLANK_IDENTITY = { key: '', type: '', id: '' }
-
-const ENTITY_KEYS: Readonly<Record<MapSurface, readonly string[]>> = {
-  stages: Object.keys(createStage('', BLANK)),
-  frames: Object.keys(createFrame('', BLANK)),
-  commands: Object.keys(createCommand('', BLANK)),
-  business_objects: Object.keys(createBusinessObject(BLANK_IDENTITY, BLANK)),
-  loops: ['loop_id', 'step_name', 'total', 'done', 'failed', 'completed', 'last_event_id'],
 }
 
 /** A map as a JSON object; the values are shared, not copied. */

@@ -1,9 +1,10 @@
 // A frame: dispatched to a worker, perhaps several times, until it is committed or failed. The end of a
 // frame fixes its output reference; the payload itself is never looked at.
 
-import { canonicalJson } from '../json/canonical.js'
+import type { CanonicalWriter } from '../json/canonicalWriter.js'
 import type { JsonObject, JsonValue } from '../json/value.js'
 import { firstTruthy, isTruthy, textOf, textOrNull } from './coerce.js'
+import type { FieldKinds } from './entityFields.js'
 import type { EventView } from './eventView.js'
 import type { FoldRules } from './foldRules.js'
 import { EMPTY_SUMMARY } from './payloadSummary.js'
@@ -26,6 +27,23 @@ export type Frame = {
 }
 
 export type FrameRow = Omit<Frame, 'attempts' | 'last_event_id' | 'output_ref'>
+
+export const FRAME_FIELDS: FieldKinds<Frame> = {
+  frame_id: 'id',
+  stage_id: 'text',
+  parent_frame_id: 'text',
+  command_id: 'text',
+  claimed_event_id: 'integer',
+  terminal_event_id: 'integer',
+  status: 'any',
+  row_count: 'count',
+  attempts: 'any',
+  last_event_id: 'any',
+  output_ref: 'any',
+  output_ref_summary: 'filled',
+  cursor: 'object',
+  events_emitted: 'count',
+}
 
 export function createFrame(id: string, view: EventView): Frame {
   return {
@@ -91,51 +109,56 @@ function endFrame(frame: Frame, view: EventView, rules: FoldRules): void {
 export function frameRow(entity: JsonObject, key: string | null, rules: FoldRules, isLive = false): FrameRow {
   const stored = isLive ? null : entity['output_ref_summary']
   return {
-    frame_id: textOrNull(entity['frame_id'] ?? key),
-    stage_id: textOrNull(entity['stage_id']),
-    parent_frame_id: textOrNull(entity['parent_frame_id']),
-    command_id: textOrNull(entity['command_id']),
     claimed_event_id: rules.rowInteger('claimed_event_id', entity['claimed_event_id']),
-    terminal_event_id: rules.rowInteger('terminal_event_id', entity['terminal_event_id']),
-    status: entity['status'] ?? null,
-    row_count: rules.rowCount('row_count', entity['row_count']),
+    command_id: textOrNull(entity['command_id']),
     cursor: firstTruthy(entity['cursor'], {}),
     events_emitted: rules.rowCount('events_emitted', entity['events_emitted']),
+    frame_id: textOrNull(entity['frame_id'] ?? key),
     output_ref_summary: isTruthy(stored) ? stored : rules.summarize(entity['output_ref'] ?? null),
+    parent_frame_id: textOrNull(entity['parent_frame_id']),
+    row_count: rules.rowCount('row_count', entity['row_count']),
+    stage_id: textOrNull(entity['stage_id']),
+    status: entity['status'] ?? null,
+    terminal_event_id: rules.rowInteger('terminal_event_id', entity['terminal_event_id']),
   }
 }
 
-export function frameText(frame: Frame): string {
-  return (
-    `{"attempts":${canonicalJson(frame.attempts)}` +
-    `,"claimed_event_id":${canonicalJson(frame.claimed_event_id)}` +
-    `,"command_id":${canonicalJson(frame.command_id)}` +
-    `,"cursor":${canonicalJson(frame.cursor)}` +
-    `,"events_emitted":${canonicalJson(frame.events_emitted)}` +
-    `,"frame_id":${canonicalJson(frame.frame_id)}` +
-    `,"last_event_id":${canonicalJson(frame.last_event_id)}` +
-    `,"output_ref":${canonicalJson(frame.output_ref)}` +
-    `,"output_ref_summary":${canonicalJson(frame.output_ref_summary)}` +
-    `,"parent_frame_id":${canonicalJson(frame.parent_frame_id)}` +
-    `,"row_count":${canonicalJson(frame.row_count)}` +
-    `,"stage_id":${canonicalJson(frame.stage_id)}` +
-    `,"status":${canonicalJson(frame.status)}` +
-    `,"terminal_event_id":${canonicalJson(frame.terminal_event_id)}}`
-  )
-}
-
-export function frameRowText(row: FrameRow): string {
-  return (
-    `{"claimed_event_id":${canonicalJson(row.claimed_event_id)}` +
-    `,"command_id":${canonicalJson(row.command_id)}` +
-    `,"cursor":${canonicalJson(row.cursor)}` +
-    `,"events_emitted":${canonicalJson(row.events_emitted)}` +
-    `,"frame_id":${canonicalJson(row.frame_id)}` +
-    `,"output_ref_summary":${canonicalJson(row.output_ref_summary)}` +
-    `,"parent_frame_id":${canonicalJson(row.parent_frame_id)}` +
-    `,"row_count":${canonicalJson(row.row_count)}` +
-    `,"stage_id":${canonicalJson(row.stage_id)}` +
-    `,"status":${canonicalJson(row.status)}` +
-    `,"terminal_event_id":${canonicalJson(row.terminal_event_id)}}`
-  )
+/** Canonical text of a regular frame. Its row has the same keys but three. */
+export function writeFrame(out: CanonicalWriter, frame: Frame, row: CanonicalWriter | null): void {
+  out.raw('{"attempts":')
+  out.value(frame.attempts)
+  const first = out.position
+  out.raw(',"claimed_event_id":')
+  out.value(frame.claimed_event_id)
+  out.raw(',"command_id":')
+  out.value(frame.command_id)
+  out.raw(',"cursor":')
+  out.value(frame.cursor)
+  out.raw(',"events_emitted":')
+  out.value(frame.events_emitted)
+  out.raw(',"frame_id":')
+  out.value(frame.frame_id)
+  const firstEnd = out.position
+  out.raw(',"last_event_id":')
+  out.value(frame.last_event_id)
+  out.raw(',"output_ref":')
+  out.value(frame.output_ref)
+  const second = out.position
+  out.raw(',"output_ref_summary":')
+  out.value(frame.output_ref_summary)
+  out.raw(',"parent_frame_id":')
+  out.value(frame.parent_frame_id)
+  out.raw(',"row_count":')
+  out.value(frame.row_count)
+  out.raw(',"stage_id":')
+  out.value(frame.stage_id)
+  out.raw(',"status":')
+  out.value(frame.status)
+  out.raw(',"terminal_event_id":')
+  out.value(frame.terminal_event_id)
+  out.raw('}')
+  if (row === null) return
+  row.raw('{')
+  row.copy(out, first + 1, firstEnd)
+  row.copy(out, second, out.position)
 }

@@ -1,18 +1,21 @@
-// SHA-256 of a text that is handed over in pieces, so that the canonical text of a large state never
-// exists as a whole. Canonical text is ASCII, which is what makes the cheap byte encoding correct.
+// SHA-256 of canonical text that is written in pieces, so that the text of a large state never exists as
+// a whole. Pieces stay together until the next rest, so that parts of them can be copied.
 
 import { createHash } from 'node:crypto'
+import { CanonicalWriter } from '../json/canonicalWriter.js'
 
 // Large enough that the calls do not matter, small enough to stay in the processor's cache.
-const CHUNK_CHARACTERS = 1 << 16
+const CHUNK_BYTES = 1 << 16
 
-export class HashSink {
+export class HashSink extends CanonicalWriter {
   private readonly hash = createHash('sha256')
-  private pending = ''
 
-  write(text: string): void {
-    this.pending += text
-    if (this.pending.length >= CHUNK_CHARACTERS) this.flush()
+  constructor() {
+    super(2 * CHUNK_BYTES)
+  }
+
+  override rest(): void {
+    if (this.position >= CHUNK_BYTES) this.flush()
   }
 
   digest(): string {
@@ -21,7 +24,7 @@ export class HashSink {
   }
 
   private flush(): void {
-    this.hash.update(this.pending, 'latin1')
-    this.pending = ''
+    this.hash.update(this.written())
+    this.reset()
   }
 }

@@ -1,9 +1,9 @@
 // A loop: how many of its parts are done and failed, and whether somebody declared it complete. Once
 // complete it stays so, while late parts are still counted.
 
-import { canonicalJson } from '../json/canonical.js'
 import type { JsonObject, JsonValue } from '../json/value.js'
 import { increment, isTruthy, textOrNull } from './coerce.js'
+import type { FieldKinds } from './entityFields.js'
 import type { EventView } from './eventView.js'
 import type { FoldRules } from './foldRules.js'
 
@@ -17,17 +17,26 @@ export type Loop = {
   last_event_id: JsonValue
 }
 
-export type LoopRow = Loop
+export const LOOP_FIELDS: FieldKinds<Loop> = {
+  completed: 'any',
+  done: 'any',
+  failed: 'any',
+  last_event_id: 'any',
+  loop_id: 'any',
+  step_name: 'any',
+  total: 'any',
+}
 
 export function createLoop(id: string, view: EventView, rules: FoldRules): Loop {
+  // Keys in canonical order, which spares sorting them for every checksum.
   return {
+    completed: false,
+    done: 0,
+    failed: 0,
+    last_event_id: null,
     loop_id: id,
     step_name: view.nodeName,
     total: rules.total(view.meta['collection_size'], view.meta['total']),
-    done: 0,
-    failed: 0,
-    completed: false,
-    last_event_id: null,
   }
 }
 
@@ -39,27 +48,14 @@ export function evolveLoop(loop: Loop, view: EventView, rules: FoldRules): void 
 }
 
 /** The comparable row of a loop, from a folded state or from a live table. */
-export function loopRow(entity: JsonObject, key: string | null, rules: FoldRules): LoopRow {
+export function loopRow(entity: JsonObject, key: string | null, rules: FoldRules): Loop {
   return {
+    completed: isTruthy(entity['completed']),
+    done: rules.rowCount('done', entity['done']),
+    failed: rules.rowCount('failed', entity['failed']),
+    last_event_id: rules.rowInteger('last_event_id', entity['last_event_id']),
     loop_id: textOrNull(entity['loop_id'] ?? key),
     step_name: entity['step_name'] ?? null,
     total: rules.rowInteger('total', entity['total']),
-    done: rules.rowCount('done', entity['done']),
-    failed: rules.rowCount('failed', entity['failed']),
-    completed: isTruthy(entity['completed']),
-    last_event_id: rules.rowInteger('last_event_id', entity['last_event_id']),
   }
-}
-
-/** Canonical text; the entity and its row have the same keys. */
-export function loopText(loop: Loop): string {
-  return (
-    `{"completed":${canonicalJson(loop.completed)}` +
-    `,"done":${canonicalJson(loop.done)}` +
-    `,"failed":${canonicalJson(loop.failed)}` +
-    `,"last_event_id":${canonicalJson(loop.last_event_id)}` +
-    `,"loop_id":${canonicalJson(loop.loop_id)}` +
-    `,"step_name":${canonicalJson(loop.step_name)}` +
-    `,"total":${canonicalJson(loop.total)}}`
-  )
 }

@@ -1,9 +1,10 @@
 // A stage: opened, closed, and in between following the status of every event that carries its id.
 // Kind and step name are fixed by whoever mentions it first.
 
-import { canonicalJson } from '../json/canonical.js'
+import type { CanonicalWriter } from '../json/canonicalWriter.js'
 import type { JsonObject, JsonValue } from '../json/value.js'
 import { firstTruthy, isTruthy, textOf, textOrNull } from './coerce.js'
+import type { FieldKinds } from './entityFields.js'
 import type { EventView } from './eventView.js'
 import type { FoldRules } from './foldRules.js'
 
@@ -23,7 +24,21 @@ export type Stage = {
   last_event_id: JsonValue
 }
 
-export type StageRow = Stage
+export const STAGE_FIELDS: FieldKinds<Stage> = {
+  stage_id: 'id',
+  status: 'any',
+  kind: 'any',
+  step_name: 'any',
+  parent_stage_id: 'text',
+  loop_event_id: 'text',
+  opened_event_id: 'integer',
+  closed_event_id: 'integer',
+  frame_count: 'count',
+  row_count: 'count',
+  events_emitted: 'count',
+  failed_count: 'count',
+  last_event_id: 'integer',
+}
 
 export function createStage(id: string, view: EventView): Stage {
   return {
@@ -65,39 +80,53 @@ export function evolveStage(stage: Stage, view: EventView, rules: FoldRules): vo
 }
 
 /** The comparable row of a stage, from a folded state or from a live table. */
-export function stageRow(entity: JsonObject, key: string | null, rules: FoldRules): StageRow {
+export function stageRow(entity: JsonObject, key: string | null, rules: FoldRules): Stage {
   return {
-    stage_id: textOrNull(entity['stage_id'] ?? key),
-    status: entity['status'] ?? null,
-    kind: entity['kind'] ?? null,
-    step_name: entity['step_name'] ?? null,
-    parent_stage_id: textOrNull(entity['parent_stage_id']),
-    loop_event_id: textOrNull(entity['loop_event_id']),
-    opened_event_id: rules.rowInteger('opened_event_id', entity['opened_event_id']),
     closed_event_id: rules.rowInteger('closed_event_id', entity['closed_event_id']),
-    frame_count: rules.rowCount('frame_count', entity['frame_count']),
-    row_count: rules.rowCount('row_count', entity['row_count']),
     events_emitted: rules.rowCount('events_emitted', entity['events_emitted']),
     failed_count: rules.rowCount('failed_count', entity['failed_count']),
+    frame_count: rules.rowCount('frame_count', entity['frame_count']),
+    kind: entity['kind'] ?? null,
     last_event_id: rules.rowInteger('last_event_id', entity['last_event_id']),
+    loop_event_id: textOrNull(entity['loop_event_id']),
+    opened_event_id: rules.rowInteger('opened_event_id', entity['opened_event_id']),
+    parent_stage_id: textOrNull(entity['parent_stage_id']),
+    row_count: rules.rowCount('row_count', entity['row_count']),
+    stage_id: textOrNull(entity['stage_id'] ?? key),
+    status: entity['status'] ?? null,
+    step_name: entity['step_name'] ?? null,
   }
 }
 
-/** Canonical text; the entity and its row have the same keys. */
-export function stageText(stage: Stage): string {
-  return (
-    `{"closed_event_id":${canonicalJson(stage.closed_event_id)}` +
-    `,"events_emitted":${canonicalJson(stage.events_emitted)}` +
-    `,"failed_count":${canonicalJson(stage.failed_count)}` +
-    `,"frame_count":${canonicalJson(stage.frame_count)}` +
-    `,"kind":${canonicalJson(stage.kind)}` +
-    `,"last_event_id":${canonicalJson(stage.last_event_id)}` +
-    `,"loop_event_id":${canonicalJson(stage.loop_event_id)}` +
-    `,"opened_event_id":${canonicalJson(stage.opened_event_id)}` +
-    `,"parent_stage_id":${canonicalJson(stage.parent_stage_id)}` +
-    `,"row_count":${canonicalJson(stage.row_count)}` +
-    `,"stage_id":${canonicalJson(stage.stage_id)}` +
-    `,"status":${canonicalJson(stage.status)}` +
-    `,"step_name":${canonicalJson(stage.step_name)}}`
-  )
+/** Canonical text of a regular stage. Its row has the same keys and values. */
+export function writeStage(out: CanonicalWriter, stage: Stage, row: CanonicalWriter | null): void {
+  const start = out.position
+  out.raw('{"closed_event_id":')
+  out.value(stage.closed_event_id)
+  out.raw(',"events_emitted":')
+  out.value(stage.events_emitted)
+  out.raw(',"failed_count":')
+  out.value(stage.failed_count)
+  out.raw(',"frame_count":')
+  out.value(stage.frame_count)
+  out.raw(',"kind":')
+  out.value(stage.kind)
+  out.raw(',"last_event_id":')
+  out.value(stage.last_event_id)
+  out.raw(',"loop_event_id":')
+  out.value(stage.loop_event_id)
+  out.raw(',"opened_event_id":')
+  out.value(stage.opened_event_id)
+  out.raw(',"parent_stage_id":')
+  out.value(stage.parent_stage_id)
+  out.raw(',"row_count":')
+  out.value(stage.row_count)
+  out.raw(',"stage_id":')
+  out.value(stage.stage_id)
+  out.raw(',"status":')
+  out.value(stage.status)
+  out.raw(',"step_name":')
+  out.value(stage.step_name)
+  out.raw('}')
+  row?.copy(out, start, out.position)
 }
