@@ -32,6 +32,8 @@ export interface Bus extends Service {
   /** The live connection, or an `unavailable` error that says what is wrong. */
   connection(): NatsConnection
   isConnected(): boolean
+  /** Waits for the link; rejects after the deadline. For one-shot commands. */
+  untilConnected(deadlineMs: number): Promise<void>
   /** A round trip to the server; rejects after the deadline. */
   ping(deadlineMs: number): Promise<void>
   /** Called after the link came back, for those who must catch up. */
@@ -42,6 +44,7 @@ export interface Bus extends Service {
 const PING_INTERVAL_MS = 2_000
 const PINGS_OUT_MAX = 1
 const CONNECT_TIMEOUT_MS = 3_000
+const START_GRACE_MS = 1_000
 const RECONNECT_MS = 250
 const RECONNECT_MS_MAX = 5_000
 
@@ -80,7 +83,13 @@ export function createBus(settings: BusSettings, deps: BusDeps): Bus {
 
   /** Follows the connection until it is closed for good; the client reconnects by itself until then. */
   async function watch(connection: NatsConnection): Promise<void> {
-    for await (const status of connection.status()) {
+    const closed = connection.closed()
+    const changes = connection.status()[Symbol.asyncIterator]()
+    for (;;) {
+      // The status stream does not end with the connection; the promise does.
+      const next = await Promise.race([changes.next(), closed.then(() => undefined)])
+      if (next === undefined || next.done === true) break
+      const status = next.value
       if (status.type === Events.Disconnect || status.type === 'staleConnection') {
         linked = false
         lastError = 'the link to NATS was lost'
@@ -90,14 +99,24 @@ export function createBus(settings: BusSettings, deps: BusDeps): Bus {
         isUp()
       }
     }
-    const error = await connection.closed()
+    const error = await closed
     if (error) lastError = messageOf(error)
+  }
+
+  async function untilConnected(deadlineMs: number): Promise<void> {
+    const until = deps.clock.monotonic() + deadlineMs
+    while (!linked) {
+      if (deps.clock.monotonic() > until) throw new CpError('unavailable', `NATS is not reachable: ${lastError}`)
+      await deps.clock.sleep(20)
+    }
   }
 
   return {
     name: 'nats',
     start: async () => {
       running ??= run()
+      // Usually the link is there in milliseconds; a broker that is away does not hold up the start.
+      await untilConnected(START_GRACE_MS).catch(() => undefined)
     },
     stop: async (deadlineMs) => {
       stopping.abort()
@@ -117,6 +136,7 @@ export function createBus(settings: BusSettings, deps: BusDeps): Bus {
       return current
     },
     isConnected: () => linked,
+    untilConnected,
     ping: async (deadlineMs) => {
       if (current === undefined || !linked) throw new CpError('unavailable', `NATS is not reachable: ${lastError}`)
       try {

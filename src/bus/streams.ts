@@ -1,6 +1,14 @@
 // Makes sure the event stream exists with explicit retention and duplicate window. A stream that is
 // already there is left as its owner configured it; what does not fit is reported, not changed.
-import { DiscardPolicy, type NatsConnection, nanos, RetentionPolicy, StorageType, type StreamConfig } from 'nats'
+import {
+  DiscardPolicy,
+  type NatsConnection,
+  nanos,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+  type StreamInfo,
+} from 'nats'
 import { withDeadline } from '../runtime/deadline.js'
 import { toBusError } from './busErrors.js'
 
@@ -32,33 +40,49 @@ export async function ensureStream(connection: NatsConnection, wanted: StreamWan
   }
 }
 
-async function ensure(connection: NatsConnection, wanted: StreamWanted): Promise<StreamFound> {
-  const manager = await connection.jetstreamManager({ timeout: DEADLINE_MS })
-  let created = false
-  let info = await manager.streams.info(wanted.name).catch((error: { code?: string }) => {
-    if (error.code === '404') return undefined
-    throw error
-  })
-  if (info === undefined) {
-    created = true
-    info = await manager.streams.add({
-      name: wanted.name,
-      subjects: wanted.subjects,
-      retention: RetentionPolicy.Limits,
-      storage: StorageType.File,
-      discard: DiscardPolicy.Old,
-      max_age: nanos(wanted.maxAgeSeconds * 1000),
-      // The server refuses a window longer than the retention.
-      duplicate_window: nanos(Math.min(wanted.duplicateWindowSeconds, wanted.maxAgeSeconds) * 1000),
-      num_replicas: wanted.replicas,
-    })
+/** The stream as it is; undefined when there is none. Changes nothing. */
+export async function findStream(connection: NatsConnection, wanted: StreamWanted): Promise<StreamFound | undefined> {
+  try {
+    return await withDeadline(find(connection, wanted), DEADLINE_MS * 2, { what: `reading stream ${wanted.name}` })
+  } catch (error) {
+    throw toBusError(error, `stream ${wanted.name}`)
   }
-  const window = info.config.duplicate_window / 1e9
+}
+
+async function ensure(connection: NatsConnection, wanted: StreamWanted): Promise<StreamFound> {
+  const found = await find(connection, wanted)
+  if (found !== undefined) return found
+  const manager = await connection.jetstreamManager({ timeout: DEADLINE_MS })
+  const info = await manager.streams.add({
+    name: wanted.name,
+    subjects: wanted.subjects,
+    retention: RetentionPolicy.Limits,
+    storage: StorageType.File,
+    discard: DiscardPolicy.Old,
+    max_age: nanos(wanted.maxAgeSeconds * 1000),
+    // The server refuses a window longer than the retention.
+    duplicate_window: nanos(Math.min(wanted.duplicateWindowSeconds, wanted.maxAgeSeconds) * 1000),
+    num_replicas: wanted.replicas,
+  })
+  return { ...describe(info, wanted), created: true }
+}
+
+async function find(connection: NatsConnection, wanted: StreamWanted): Promise<StreamFound | undefined> {
+  const manager = await connection.jetstreamManager({ timeout: DEADLINE_MS })
+  try {
+    return describe(await manager.streams.info(wanted.name), wanted)
+  } catch (error) {
+    if ((error as { code?: string }).code === '404') return undefined
+    throw error
+  }
+}
+
+function describe(info: StreamInfo, wanted: StreamWanted): StreamFound {
   return {
-    created,
+    created: false,
     messages: info.state.messages,
     bytes: info.state.bytes,
-    duplicateWindowSeconds: window,
+    duplicateWindowSeconds: info.config.duplicate_window / 1e9,
     complaints: complaintsAbout(info.config, wanted),
   }
 }

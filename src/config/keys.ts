@@ -62,6 +62,7 @@ export const KEYS = {
   postgresConnectTimeout: setting('Postgres', 'NOETL_CP_PG_CONNECT_TIMEOUT', seconds(0.1, 60), 5, 'Longest wait for a new connection'),
   postgresQueryTimeout: setting('Postgres', 'NOETL_CP_PG_QUERY_TIMEOUT', seconds(0.1, 3600), 15, 'Deadline of an ordinary query; the connection is dropped when it passes'),
   statementCacheCapacity: setting('Postgres', 'NOETL_PG_STATEMENT_CACHE_CAPACITY', integer(0, 10000), 100, '0 turns prepared statements off (PgBouncer in transaction mode)'),
+  postgresTlsCa: setting('Postgres', 'NOETL_CP_PG_TLS_CA', text, undefined, 'Path of the CA (PEM) for sslmode=verify-ca or verify-full'),
   autoMigrate: setting('Postgres', 'NOETL_AUTO_MIGRATE', bool, false, 'Let serve apply pending migrations to an existing schema', { flag: 'auto-migrate' }),
 
   natsUrl: setting('NATS', 'NOETL_NATS_URL', natsUrls, undefined, 'nats:// or tls:// address, several separated by commas; without it outbox rows wait', { flag: 'nats-url', aliases: ['NOETL_EVENT_NATS_URL', 'NATS_URL'], ...secret }),
@@ -78,6 +79,14 @@ export const KEYS = {
   streamReplicas: setting('NATS', 'NOETL_CP_STREAM_REPLICAS', integer(1, 5), 1, 'Replicas of a stream that we create'),
   streamRetention: setting('NATS', 'NOETL_EVENT_STREAM_RETENTION_SECS', seconds(60, 315360000), 86400, 'How long the stream keeps a message'),
   streamDedupWindow: setting('NATS', 'NOETL_EVENT_STREAM_DEDUP_SECS', seconds(1, 86400), 120, 'How long JetStream remembers a message id'),
+
+  shards: setting('Shards', 'NOETL_SHARDS', text, undefined, 'Databases of the executions: postgres:// URLs or host=..;user=..;password=.. items, separated by commas', secret),
+  clusterDsn: setting('Shards', 'NOETL_CLUSTER_DSN', text, undefined, 'Database of the cluster-wide tables; default the first shard', secret),
+  shardIndex: setting('Shards', 'NOETL_SHARD_INDEX', text, undefined, 'Which share of the executions this daemon drives; default 0'),
+  shardCount: setting('Shards', 'NOETL_SHARD_COUNT', text, undefined, 'Number of such shares; default 1'),
+  shardIndexFromHostname: setting('Shards', 'NOETL_SHARD_INDEX_FROM_HOSTNAME', bool, false, 'Take the index from a host name that ends in -<number>'),
+  machineId: setting('Ids', 'NOETL_SERVER_MACHINE_ID', text, undefined, 'Machine id 0..1023 of the ids we mint; default from the host name'),
+  hostName: setting('Ids', 'HOSTNAME', text, undefined, 'Host name the machine id and shard index come from', { aliases: ['COMPUTERNAME'] }),
 
   httpHost: setting('HTTP', 'NOETL_HOST', text, '127.0.0.1', 'Address to listen on', { flag: 'host' }),
   httpPort: setting('HTTP', 'NOETL_PORT', port, 8082, 'Port to listen on; 0 takes any free one', { flag: 'port' }),

@@ -6,16 +6,18 @@
 // queued outside the transaction it belonged to; here that second socket is refused.
 import net from 'node:net'
 import postgres from 'postgres'
+import { type DatabaseTarget, describeTarget } from '../domain/databaseTarget.js'
 import { parseJson } from '../domain/json/parse.js'
 import { CpError } from '../errors.js'
 import { withDeadline } from '../runtime/deadline.js'
 import { encodeParam, type Param } from './params.js'
 import { isConnectionError, toDbError } from './pgErrors.js'
 import type { Query } from './queries.js'
-import { type DatabaseTarget, describeTarget } from './target.js'
+import type { TlsOptions } from './tls.js'
 
 export interface ConnectionSettings {
   target: DatabaseTarget
+  tls: TlsOptions
   applicationName: string
   connectTimeoutMs: number
   statementTimeoutMs: number
@@ -77,7 +79,7 @@ export function createConnection(settings: ConnectionSettings): Connection {
     user: target.user,
     password: target.password,
     database: target.database,
-    ssl: target.tls === false ? false : target.tls,
+    ssl: settings.tls,
     max: 1,
     idle_timeout: 0,
     max_lifetime: null,

@@ -1,9 +1,9 @@
 // A pool of single-connection clients. Waiting is bounded in time and in length, broken connections are
 // discarded and replaced on demand, and a stopped server cannot hang a caller beyond its deadline.
+import { describeTarget } from '../domain/databaseTarget.js'
 import { CpError } from '../errors.js'
 import { type Connection, type ConnectionSettings, createConnection } from './connection.js'
 import type { Db, DbStats } from './db.js'
-import { describeTarget } from './target.js'
 import { runTransaction } from './tx.js'
 
 export interface PoolSettings extends Omit<ConnectionSettings, 'onNotify'> {
@@ -30,7 +30,7 @@ export function createPool(settings: PoolSettings): Db {
   let closed = false
   let onDrained: (() => void) | undefined
 
-  function acquire(): Promise<Connection> {
+  function acquire(timeoutMs = settings.acquireTimeoutMs): Promise<Connection> {
     if (closed) return Promise.reject(new CpError('unavailable', `the pool of ${name} is closed`))
     const ready = takeIdle()
     if (ready !== undefined) return Promise.resolve(ready)
@@ -57,10 +57,10 @@ export function createPool(settings: PoolSettings): Db {
         reject(
           new CpError(
             'overloaded',
-            `no connection to ${name} became free within ${settings.acquireTimeoutMs} ms; raise POSTGRES_MAX_CONNECTIONS (now ${settings.max}) or look for slow queries`,
+            `no connection to ${name} became free within ${timeoutMs} ms; raise POSTGRES_MAX_CONNECTIONS (now ${settings.max}) or look for slow queries`,
           ),
         )
-      }, settings.acquireTimeoutMs)
+      }, timeoutMs)
       waiting.push(waiter)
     })
   }
@@ -119,9 +119,10 @@ export function createPool(settings: PoolSettings): Db {
     name,
     run: (query, values = [], options = {}) =>
       measured(async () => {
-        const connection = await acquire()
+        const deadlineMs = options.deadlineMs ?? settings.queryTimeoutMs
+        const connection = await acquire(Math.min(deadlineMs, settings.acquireTimeoutMs))
         try {
-          return await connection.run(query, values, options.deadlineMs ?? settings.queryTimeoutMs)
+          return await connection.run(query, values, deadlineMs)
         } finally {
           release(connection)
         }

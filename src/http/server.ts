@@ -108,7 +108,6 @@ function createApp(settings: HttpSettings): FastifyInstance {
     forceCloseConnections: 'idle' as const,
     return503OnClosing: true,
     routerOptions: { maxParamLength: 500, ignoreTrailingSlash: true },
-    disableRequestLogging: true,
   }
   // Node looks for slow clients only this often; its default of 30 s doubles every limit.
   const http = { headersTimeout: 10_000, connectionsCheckingInterval: 2_000, requestTimeout: settings.requestTimeoutMs }

@@ -24,13 +24,13 @@ export function createLog(options: LogOptions): Log {
         colorize: options.color,
         translateTime: 'SYS:HH:MM:ss.l',
         ignore: 'pid,hostname,component',
-        messageFormat: '{component} {msg}',
+        messageFormat: '{if component}[{component}] {end}{msg}',
       })
     : (options.stream as unknown as DestinationStream)
   return pino(
     {
       level: options.level,
-      base: { component: 'daemon' },
+      base: null,
       redact: { paths: SECRET_FIELDS.flatMap((name) => [name, `*.${name}`]), censor: '********' },
       formatters: { level: (label) => ({ level: label }) },
       timestamp: pino.stdTimeFunctions.isoTime,

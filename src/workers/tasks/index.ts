@@ -7,3 +7,5 @@ export type TaskName = keyof typeof TASKS
 export type TaskTypes = {
   [N in TaskName]: { input: Parameters<(typeof TASKS)[N]>[0]; output: Awaited<ReturnType<(typeof TASKS)[N]>> }
 }
+
+export const TASK_NAMES = Object.keys(TASKS) as TaskName[]

@@ -1,0 +1,73 @@
+# The front door. `make` alone prints this help.
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+NODE_FLAGS :=
+STAMP := .make
+SOURCES := $(shell find src -name '*.ts' 2>/dev/null) package.json tsconfig.json tsconfig.build.json
+
+.PHONY: help
+help: ## print this help
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: build nats-server ## build and start the daemon with its own Postgres and NATS
+	@node bin/noetl-cp.js serve $(ARGS)
+
+.PHONY: test
+test: build nats-server lint types ## lint, types and every test, on real Postgres and NATS
+	npx vitest run
+
+.PHONY: check
+check: build lint types ## format, lint, types and unit tests: no service, seconds
+	npx vitest run --project unit
+
+.PHONY: build
+build: $(STAMP)/build ## compile src into dist
+
+.PHONY: lint
+lint: $(STAMP)/install
+	npx biome check --error-on-warnings .
+
+.PHONY: types
+types: $(STAMP)/install
+	npx tsc -p tsconfig.json --noEmit
+
+.PHONY: fmt
+fmt: $(STAMP)/install ## format the sources
+	npx biome check --write .
+
+.PHONY: nats-server
+nats-server:
+	@sh scripts/ensure-nats-server.sh
+
+.PHONY: bench
+bench: build nats-server ## measure speed as ratios; prints a table, writes JSON
+	node bench/run.mjs
+
+.PHONY: schema
+schema: build nats-server ## write sql/schema.json from the migrations
+	UPDATE_SCHEMA=1 npx vitest run --project pg test/sql/schema.pg.test.ts
+
+.PHONY: readme
+readme: build ## write the generated tables into README.md
+	node scripts/readme.mjs
+
+.PHONY: install
+install: build ## put noetl-cp on PATH (PREFIX=/usr/local)
+	@mkdir -p $(or $(PREFIX),/usr/local)/bin
+	ln -sf $(CURDIR)/bin/noetl-cp.js $(or $(PREFIX),/usr/local)/bin/noetl-cp
+
+.PHONY: clean
+clean: ## remove what was built and installed
+	rm -rf dist node_modules $(STAMP) bench/node_modules bench/results
+
+# From the lock file, which --no-save leaves as it is. Not `npm ci`: that refuses a lock file without the
+# binaries of platforms that the registry at hand does not carry.
+$(STAMP)/install: package-lock.json package.json
+	@mkdir -p $(STAMP)
+	npm install --no-save --loglevel=error
+	@touch $@
+
+$(STAMP)/build: $(STAMP)/install $(SOURCES)
+	npx tsc -p tsconfig.build.json
+	@touch $@

@@ -1,0 +1,57 @@
+// What a subcommand is: data plus one function. program.ts mounts a list of these on commander.
+
+import type { LoadedConfig } from '../config/load.js'
+import type { Deps } from '../daemon/deps.js'
+import type { Instance } from './instance.js'
+import type { Io } from './io.js'
+import type { Output } from './output.js'
+
+export interface ArgumentSpec {
+  name: string
+  help: string
+  optional?: boolean
+  variadic?: boolean
+}
+
+export interface OptionSpec {
+  /** As commander writes it: `--limit <n>`, `-f, --follow`. */
+  flags: string
+  help: string
+  default?: string
+}
+
+export interface Input {
+  args: Readonly<Record<string, string>>
+  /** Every word of a variadic argument. */
+  rest: readonly string[]
+  /** Option values by camelCase name; flags without a value are true. */
+  options: Readonly<Record<string, string | boolean | undefined>>
+}
+
+export interface CommandContext {
+  io: Io
+  env: Readonly<Record<string, string | undefined>>
+  /** Settings, read once. Problems are thrown here and end as exit code 78. */
+  config(): LoadedConfig
+  /** The instance this command talks to: configured, or found running in the data folder. */
+  instance(): Promise<Instance>
+  /** Connections for it; opened on first use, closed when the command ends. */
+  deps(): Promise<Deps>
+  dataDir(): string
+  isJson: boolean
+  isQuiet: boolean
+  color: boolean
+}
+
+export interface CommandSpec {
+  path: readonly string[]
+  summary: string
+  /** A paragraph for the help page. */
+  description?: string
+  args?: readonly ArgumentSpec[]
+  options?: readonly OptionSpec[]
+  /** Each: the command line after `noetl-cp`, and what it does. */
+  examples: readonly (readonly [string, string])[]
+  /** Answers what to show, or an exit code when the command has spoken for itself. */
+  run(context: CommandContext, input: Input): Promise<Output | number>
+}

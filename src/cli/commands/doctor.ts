@@ -1,0 +1,45 @@
+import { wantedStream } from '../../daemon/endpoints.js'
+import { examine } from '../../services/doctor.js'
+import type { CommandSpec } from '../command.js'
+import { EXIT } from '../exit.js'
+import { toned } from '../output.js'
+
+const CONNECT_DEADLINE_MS = 3_000
+
+export const doctor: CommandSpec = {
+  path: ['doctor'],
+  summary: 'Look for trouble, and say how to mend it',
+  description:
+    'Checks every database (schema drift, missing indexes, dead rows, old transactions, durability) and NATS (stream, durability). Each finding comes with the command or SQL that mends it. Exit code 5 when there is a problem; advice alone is 0.',
+  examples: [
+    ['doctor', 'all findings'],
+    ['doctor --json | jq .findings', 'for a monitoring job'],
+  ],
+  run: async (context) => {
+    const deps = await context.deps()
+    const findings = await examine({
+      databases: deps.databases,
+      bus: deps.bus,
+      nats: {
+        stream: wantedStream(deps.config),
+        monitorUrl: deps.endpoints.natsMonitorUrl,
+        connectDeadlineMs: CONNECT_DEADLINE_MS,
+      },
+    })
+    const problems = findings.filter((finding) => finding.level === 'problem').length
+    const blocks = findings.map((finding) => ({
+      kind: 'record' as const,
+      title: `${finding.where}`,
+      entries: [
+        [finding.level, toned(finding.finding, finding.level === 'problem' ? 'bad' : 'warn')],
+        ['fix', finding.fix],
+      ] as const,
+    }))
+    return {
+      json: { problems, findings: findings.map((finding) => ({ ...finding })) },
+      blocks: blocks.length > 0 ? blocks : [{ kind: 'text', text: 'no findings: everything looks well' }],
+      notes: [problems === 0 ? 'no problems found' : `${problems} problem(s) found`],
+      exitCode: problems === 0 ? EXIT.ok : EXIT.difference,
+    }
+  },
+}

@@ -1,0 +1,49 @@
+import { basename } from 'node:path'
+import { serve as runDaemon } from '../../daemon/serve.js'
+import { createLog } from '../../runtime/log.js'
+import { listenForShutdown } from '../../runtime/shutdown.js'
+import type { CommandContext, CommandSpec } from '../command.js'
+import { print, wantsColor } from '../io.js'
+
+export const serve: CommandSpec = {
+  path: ['serve'],
+  summary: 'Run the daemon',
+  description:
+    'Runs the daemon until SIGINT or SIGTERM. Without a database address it starts its own Postgres and nats-server in the data folder; with NOETL_DATABASE_URL (and NOETL_NATS_URL) it uses yours. A second signal forces.',
+  examples: [
+    ['serve', 'own servers in the default data folder'],
+    ['serve --data-dir ./data --port 0', 'own servers elsewhere, any free port'],
+    ['serve --database-url postgres://…', 'your Postgres'],
+  ],
+  run: async (context) => {
+    const loaded = context.config()
+    const log = createLog({
+      level: loaded.config.logLevel,
+      format: loaded.config.logFormat,
+      isTerminal: context.io.stderr.isTTY === true,
+      color: wantsColor(context.io.stderr, context.env),
+      stream: context.io.stderr,
+    })
+    const shutdown = listenForShutdown(context.io)
+    try {
+      return await runDaemon({
+        loaded,
+        dataDir: context.dataDir(),
+        pathEnv: context.env['PATH'],
+        command: howToCall(context.io.argv[1], context),
+        log,
+        shutdown,
+        announce: (text) => print(context.io.stdout, text),
+      })
+    } finally {
+      shutdown.dispose()
+    }
+  },
+}
+
+/** The name when we were found on PATH, else the way to this very script; with the data folder if it was chosen. */
+function howToCall(script: string | undefined, context: CommandContext): string {
+  const name = script === undefined || basename(script) === 'noetl-cp' ? 'noetl-cp' : `node ${script}`
+  const chosen = context.config().origins.dataDir.source === 'flag' ? ` --data-dir ${context.dataDir()}` : ''
+  return `${name} status${chosen}`
+}

@@ -1,0 +1,88 @@
+// Builds the context of one command run: settings, instance and connections on demand, closed at the end.
+import { homedir } from 'node:os'
+import { type Environment, type Flags, type LoadedConfig, loadConfig } from '../config/load.js'
+import { type Deps, openDeps } from '../daemon/deps.js'
+import { defaultDataDir } from '../embedded/defaultDataDir.js'
+import { createLog } from '../runtime/log.js'
+import type { CommandContext } from './command.js'
+import { findInstance, type Instance } from './instance.js'
+import { type Io, print, wantsColor } from './io.js'
+
+export interface ContextOptions {
+  io: Io
+  env: Environment
+  flags: Flags
+  isJson: boolean
+  isQuiet: boolean
+  commandName: string
+}
+
+const CLOSE_DEADLINE_MS = 3_000
+const CONNECTIONS_MAX = 4
+
+export function createContext(options: ContextOptions): CommandContext & { close(): Promise<void> } {
+  const { io, env, flags } = options
+  const color = wantsColor(io.stdout, env)
+  let loaded: LoadedConfig | undefined
+  let instance: Promise<Instance> | undefined
+  let deps: Promise<Deps> | undefined
+
+  function config(): LoadedConfig {
+    if (loaded === undefined) {
+      loaded = loadConfig(env, flags)
+      if (!options.isQuiet) for (const warning of loaded.warnings) print(io.stderr, `warning: ${warning}`)
+    }
+    return loaded
+  }
+
+  function dataDir(): string {
+    return (
+      config().config.dataDir ??
+      defaultDataDir({ uid: io.getuid?.() ?? -1, home: env['HOME'] ?? homedir(), xdgDataHome: env['XDG_DATA_HOME'] })
+    )
+  }
+
+  function findOnce(): Promise<Instance> {
+    instance ??= findInstance(config(), dataDir())
+    return instance
+  }
+
+  async function open(): Promise<Deps> {
+    const { endpoints } = await findOnce()
+    const log = createLog({
+      level: config().origins.logLevel.source === 'default' ? 'error' : config().config.logLevel,
+      format: config().config.logFormat,
+      isTerminal: io.stderr.isTTY === true,
+      color: wantsColor(io.stderr, env),
+      stream: io.stderr,
+    })
+    const opened = openDeps({
+      config: config().config,
+      endpoints,
+      log,
+      applicationName: `noetl-cp ${options.commandName}`,
+      connectionsMax: CONNECTIONS_MAX,
+    })
+    await opened.bus?.start()
+    return opened
+  }
+
+  return {
+    io,
+    env,
+    isJson: options.isJson,
+    isQuiet: options.isQuiet,
+    color,
+    config,
+    dataDir,
+    instance: findOnce,
+    deps: () => {
+      deps ??= open()
+      return deps
+    },
+    close: async () => {
+      const opened = await deps?.catch(() => undefined)
+      await opened?.close(CLOSE_DEADLINE_MS)
+    },
+  }
+}

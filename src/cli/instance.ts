@@ -1,0 +1,43 @@
+// Which installation a subcommand talks to: the configured one, or the daemon that runs in the data folder.
+import type { LoadedConfig } from '../config/load.js'
+import { type Endpoints, embeddedEndpoints, isProduction, productionEndpoints } from '../daemon/endpoints.js'
+import { readRuntimeFile } from '../embedded/runtimeFile.js'
+import { CpError } from '../errors.js'
+
+export interface Instance {
+  endpoints: Endpoints
+  /** The daemon's address, as far as it can be known from here. */
+  httpUrl: string
+  /** Of an embedded instance. */
+  pid: number | undefined
+  startedAt: string | undefined
+  version: string | undefined
+}
+
+export async function findInstance(loaded: LoadedConfig, dataDir: string): Promise<Instance> {
+  const { config } = loaded
+  if (isProduction(loaded)) {
+    const host = config.httpHost === '0.0.0.0' || config.httpHost === '::' ? '127.0.0.1' : config.httpHost
+    return {
+      endpoints: productionEndpoints(config),
+      httpUrl: `${config.tlsCert === undefined ? 'http' : 'https'}://${host}:${config.httpPort}`,
+      pid: undefined,
+      startedAt: undefined,
+      version: undefined,
+    }
+  }
+  const running = await readRuntimeFile(dataDir)
+  if (running === undefined) {
+    throw new CpError(
+      'unavailable',
+      `no daemon is running in ${dataDir} and no database is configured.\nStart one with "noetl-cp serve", name another folder with --data-dir, or set NOETL_DATABASE_URL.`,
+    )
+  }
+  return {
+    endpoints: embeddedEndpoints(config, running),
+    httpUrl: running.httpUrl,
+    pid: running.pid,
+    startedAt: running.startedAt,
+    version: running.version,
+  }
+}

@@ -1,0 +1,35 @@
+// The outside of the command line, as an argument: so that a subcommand can be run in a test.
+import type { Readable } from 'node:stream'
+import type { SignalSource } from '../runtime/shutdown.js'
+
+export interface Stream extends NodeJS.WritableStream {
+  isTTY?: boolean
+  columns?: number
+}
+
+export interface Io extends SignalSource {
+  stdout: Stream
+  stderr: Stream
+  stdin: Readable & { isTTY?: boolean }
+  /** Path of the running script, for hints on how to call us. */
+  argv: string[]
+  getuid?: () => number
+}
+
+/** Standard output is data, standard error is everything else. */
+export function print(stream: Stream, text: string): void {
+  stream.write(text.endsWith('\n') ? text : `${text}\n`)
+}
+
+export function wantsColor(stream: Stream, env: Readonly<Record<string, string | undefined>>): boolean {
+  if (env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '') return false
+  if (env['FORCE_COLOR'] !== undefined && env['FORCE_COLOR'] !== '0') return true
+  return stream.isTTY === true && env['TERM'] !== 'dumb'
+}
+
+/** Resolves once everything written so far has left the process; a closed pipe counts as left. */
+export function flushed(stream: Stream): Promise<void> {
+  return new Promise((resolve) => {
+    stream.write('', () => resolve())
+  })
+}

@@ -1,0 +1,86 @@
+// main(argv, env, io) → exit code. Parses, runs one subcommand, renders its output, turns any error into one
+// clear message and its exit code. Never touches the process itself; bin/ does that.
+import { CommanderError } from 'commander'
+import type { Environment } from '../config/load.js'
+import { maskUrls } from '../config/masked.js'
+import { writeJson } from '../domain/json/write.js'
+import { type CpError, toCpError } from '../errors.js'
+import { COMMANDS } from './commands/index.js'
+import { createContext } from './context.js'
+import { EXIT, EXIT_OF } from './exit.js'
+import { flushed, type Io, print, wantsColor } from './io.js'
+import { buildProgram, type Invocation } from './program.js'
+import { render } from './render.js'
+
+export async function main(argv: readonly string[], env: Environment, io: Io): Promise<number> {
+  let exitCode: number = EXIT.ok
+  endQuietlyOnClosedPipe(io)
+  const program = buildProgram(COMMANDS, async (invocation) => {
+    exitCode = await invoke(invocation, env, io)
+  })
+  const everyCommand = [program, ...allCommands(program)]
+  for (const command of everyCommand) {
+    command.exitOverride()
+    command.configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
+      getOutHelpWidth: () => io.stdout.columns ?? 100,
+      getErrHelpWidth: () => io.stderr.columns ?? 100,
+      getOutHasColors: () => wantsColor(io.stdout, env),
+      getErrHasColors: () => wantsColor(io.stderr, env),
+    })
+  }
+  try {
+    await program.parseAsync(argv, { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    // Asking for help is a success; `noetl-cp outbox` alone is not.
+    exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage
+  }
+  await Promise.all([flushed(io.stdout), flushed(io.stderr)])
+  return exitCode
+}
+
+async function invoke(invocation: Invocation, env: Environment, io: Io): Promise<number> {
+  const { spec, input, flags, isJson, isQuiet } = invocation
+  const context = createContext({ io, env, flags, isJson, isQuiet, commandName: spec.path.join(' ') })
+  try {
+    const output = await spec.run(context, input)
+    if (typeof output === 'number') return output
+    io.stdout.write(
+      render(output, { json: isJson, color: context.color, width: io.stdout.isTTY ? io.stdout.columns : undefined }),
+    )
+    if (!isQuiet) for (const note of output.notes ?? []) print(io.stderr, note)
+    return output.exitCode ?? EXIT.ok
+  } catch (thrown) {
+    const error = toCpError(thrown)
+    report(error, isJson, io, env)
+    return EXIT_OF[error.code]
+  } finally {
+    await context.close()
+  }
+}
+
+function report(error: CpError, isJson: boolean, io: Io, env: Environment): void {
+  const message = maskUrls(error.message)
+  if (isJson) print(io.stderr, writeJson({ error: message, code: error.code }))
+  else print(io.stderr, `noetl-cp: ${message}`)
+  // Our own mistakes come with a trail; expected failures only with their message.
+  if (error.code === 'internal' && env['NOETL_CP_LOG_LEVEL'] === 'debug')
+    print(io.stderr, String((error.cause as Error | undefined)?.stack ?? error.stack))
+}
+
+/** `noetl-cp events export 1 | head` must not end in a stack trace. */
+function endQuietlyOnClosedPipe(io: Io): void {
+  for (const stream of [io.stdout, io.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error
+    })
+  }
+}
+
+function allCommands(command: ReturnType<typeof buildProgram>): ReturnType<typeof buildProgram>[] {
+  return command.commands.flatMap((child) => [child, ...allCommands(child as typeof command)]) as ReturnType<
+    typeof buildProgram
+  >[]
+}

@@ -1,0 +1,29 @@
+// What a subcommand returns: data, and how to show it to a person. It never prints by itself.
+import type { JsonValue } from '../domain/json/value.js'
+
+export type Cell = string | number | boolean | bigint | null | undefined
+export type Tone = 'good' | 'bad' | 'warn' | 'dim'
+
+/** A cell with a colour; the text alone must already say everything. */
+export interface ToneCell {
+  text: string
+  tone: Tone
+}
+
+export type Block =
+  | { kind: 'table'; title?: string; columns: readonly string[]; rows: readonly (Cell | ToneCell)[][]; empty?: string }
+  | { kind: 'record'; title?: string; entries: readonly (readonly [string, Cell | ToneCell])[] }
+  | { kind: 'text'; text: string }
+
+export interface Output {
+  /** The one document that --json prints. */
+  json: JsonValue
+  blocks: readonly Block[]
+  /** Remarks for standard error. */
+  notes?: readonly string[]
+  exitCode?: number
+}
+
+export function toned(text: string, tone: Tone): ToneCell {
+  return { text, tone }
+}

@@ -1,0 +1,112 @@
+// Mounts the list of subcommands on commander. Help, common options, examples and did-you-mean come free.
+import { Command, Option } from 'commander'
+import { KEYS, type Setting } from '../config/keys.js'
+import { KEY_NAMES } from '../config/load.js'
+import { VERSION } from '../version.js'
+import type { CommandSpec, Input } from './command.js'
+
+export interface Invocation {
+  spec: CommandSpec
+  input: Input
+  /** Settings given as flags, by flag name. */
+  flags: Record<string, string | undefined>
+  isJson: boolean
+  isQuiet: boolean
+}
+
+const GROUPS: Readonly<Record<string, string>> = {
+  catalog: 'Playbooks and subscriptions on file',
+  config: 'Settings',
+  events: 'The event log',
+  execution: 'Executions',
+  id: 'Ids',
+  outbox: 'The outbox and its relay',
+  projector: 'Events that come from elsewhere',
+  replay: 'Rebuild an execution from its events',
+  shard: 'Shards',
+  snapshot: 'Snapshots of execution state',
+  state: 'Live state of executions',
+  subscription: 'Long-lived listeners',
+}
+
+export function buildProgram(
+  specs: readonly CommandSpec[],
+  onInvoke: (invocation: Invocation) => Promise<void>,
+): Command {
+  const program = new Command('noetl-cp')
+    .description('Event-sourced control plane for workflow executions: daemon and admin tool in one.')
+    .version(VERSION, '-V, --version', 'print the version')
+    .helpCommand('help [command]', 'help for a command')
+    .configureHelp({ sortSubcommands: false })
+    .addHelpText(
+      'after',
+      '\nExamples:\n  noetl-cp serve                 start a daemon with its own Postgres and NATS\n  noetl-cp status                one screen about the running instance\n  noetl-cp help status           more about one command\n\nExit codes: 0 ok, 1 failed, 2 usage, 3 not found, 4 refused, 5 difference found,\n69 dependency unavailable, 75 work remains, 78 bad configuration, 130/143 forced by signal.',
+    )
+  for (const spec of specs) mount(program, spec, onInvoke)
+  return program
+}
+
+function mount(program: Command, spec: CommandSpec, onInvoke: (invocation: Invocation) => Promise<void>): void {
+  let parent = program
+  for (const name of spec.path.slice(0, -1)) {
+    const existing = parent.commands.find((command) => command.name() === name)
+    parent = existing ?? parent.command(name).description(GROUPS[name] ?? name)
+  }
+  const name = spec.path[spec.path.length - 1]!
+  // A group may also be a command of its own: `replay <id>` beside `replay diff`.
+  const existing = parent.commands.find((command) => command.name() === name)
+  const command = existing ?? parent.command(name)
+  command.summary(spec.summary).description(spec.description ?? `${spec.summary}.`)
+  for (const argument of spec.args ?? []) {
+    const inner = argument.variadic === true ? `${argument.name}...` : argument.name
+    command.argument(argument.optional === true ? `[${inner}]` : `<${inner}>`, argument.help)
+  }
+  for (const option of spec.options ?? []) command.option(option.flags, option.help, option.default)
+  addCommonOptions(command)
+  const examples = spec.examples.map(([line, what]) => `  noetl-cp ${line.padEnd(42)} ${what}`)
+  command.addHelpText('after', `\nExamples:\n${examples.join('\n')}`)
+  command.action(async (...received: unknown[]) => {
+    await onInvoke(readInvocation(spec, received.slice(0, -2), command.opts()))
+  })
+}
+
+function addCommonOptions(command: Command): void {
+  command.option('--json', 'print one JSON document instead of tables')
+  command.option('-q, --quiet', 'no remarks on standard error')
+  const taken = new Set(command.options.map((option) => option.long))
+  const settings: [string, string][] = [['--config <file>', 'settings from a YAML file']]
+  for (const key of KEY_NAMES) {
+    const setting: Setting<unknown> = KEYS[key]
+    if (setting.flag === undefined) continue
+    const value = setting.parser.type === 'boolean' ? '' : ' <value>'
+    settings.push([`--${setting.flag}${value}`, setting.help])
+  }
+  for (const [flags, help] of settings) {
+    if (taken.has(flags.split(' ')[0])) continue
+    command.addOption(new Option(flags, help).helpGroup('Settings:'))
+  }
+}
+
+function readInvocation(spec: CommandSpec, received: unknown[], options: Record<string, unknown>): Invocation {
+  const args: Record<string, string> = {}
+  let rest: string[] = []
+  for (const [index, argument] of (spec.args ?? []).entries()) {
+    const value = received[index]
+    if (argument.variadic === true) rest = (value as string[] | undefined) ?? []
+    else if (typeof value === 'string') args[argument.name] = value
+  }
+  const flags: Record<string, string | undefined> = {}
+  for (const name of ['config', ...KEY_NAMES.map((key) => (KEYS[key] as Setting<unknown>).flag)]) {
+    if (name === undefined) continue
+    const value = options[name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())]
+    if (typeof value === 'string') flags[name] = value
+    else if (value === true) flags[name] = 'true'
+  }
+  return {
+    spec,
+    input: { args, rest, options: options as Input['options'] },
+    flags,
+    isJson: options['json'] === true,
+    isQuiet: options['quiet'] === true,
+  }
+}

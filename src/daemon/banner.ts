@@ -1,0 +1,62 @@
+// What `serve` tells the person who started it: what runs, where, where the data lives, how it is protected.
+import { maskUrls } from '../config/masked.js'
+import { describeTarget } from '../domain/databaseTarget.js'
+import { VERSION } from '../version.js'
+import type { Deps } from './deps.js'
+
+export interface BannerFacts {
+  httpUrl: string
+  embedded: { dataDir: string; postgres: string; postgresPid: number; natsPid: number } | undefined
+  startedInMs: number
+  /** The first command to try in another terminal. */
+  command: string
+}
+
+export function banner(deps: Deps, facts: BannerFacts): string {
+  const { config, endpoints, databases } = deps
+  const rows: [string, string][] = [['API', `${facts.httpUrl}  (${protection(deps)})`]]
+  const pid = (value: number | undefined) => (value === undefined ? '' : `  (embedded, pid ${value})`)
+  if (databases.topology.singleDatabase) {
+    rows.push(['Postgres', `${describeTarget(endpoints.database)}${pid(facts.embedded?.postgresPid)}`])
+  } else {
+    rows.push([
+      'Postgres',
+      `${databases.shards.length} shards, cluster tables on ${describeTarget(databases.topology.cluster)}`,
+    ])
+  }
+  rows.push([
+    'NATS',
+    endpoints.nats === undefined
+      ? 'not configured: outbox rows wait (NOETL_NATS_URL)'
+      : `${maskUrls(endpoints.nats.url)}${pid(facts.embedded?.natsPid)}`,
+  ])
+  if (facts.embedded !== undefined) {
+    rows.push(['Data', facts.embedded.dataDir])
+    if (!facts.embedded.postgres.startsWith(facts.embedded.dataDir))
+      rows.push(['', `${facts.embedded.postgres}  (Postgres: its user cannot enter the data folder)`])
+  }
+  rows.push(['Internal', internalLine(deps, facts)])
+  const tls = config.tlsCert === undefined ? '' : ' with TLS'
+  const lines = rows.map(([name, value]) => `  ${name.padEnd(9)} ${value}`)
+  return [
+    `noetl-cp ${VERSION} is ready${tls} (${(facts.startedInMs / 1000).toFixed(1)} s)`,
+    ...lines,
+    '',
+    `  In another terminal: ${facts.command}`,
+    '  Ctrl-C stops everything.',
+    '',
+  ].join('\n')
+}
+
+function protection({ config }: Deps): string {
+  if (config.apiToken !== undefined) return 'token needed'
+  if (config.allowOpenApi) return 'OPEN to everybody who can reach it'
+  return 'open on this machine only; Host and Origin are checked'
+}
+
+function internalLine({ endpoints }: Deps, facts: BannerFacts): string {
+  if (endpoints.internalTokens.length === 0)
+    return 'routes under /api/internal answer 503 until NOETL_INTERNAL_API_TOKEN is set'
+  if (facts.embedded === undefined) return 'routes under /api/internal need the token'
+  return `routes under /api/internal need the token in ${facts.embedded.dataDir}/secrets.json`
+}

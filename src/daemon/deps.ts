@@ -1,0 +1,139 @@
+// Opens what the daemon and the subcommands work with, and closes it again. The one place where settings
+// become connections.
+import { hostname } from 'node:os'
+import { type Bus, createBus } from '../bus/connect.js'
+import type { Config } from '../config/keys.js'
+import { type Databases, openDatabases } from '../db/databases.js'
+import { tlsOptions } from '../db/tls.js'
+import { parseTopology } from '../domain/topology.js'
+import { type Clock, systemClock } from '../runtime/clock.js'
+import { componentLog, type Log } from '../runtime/log.js'
+import { createMetrics, type Metrics } from '../runtime/metrics.js'
+import { METRICS } from '../runtime/metricTable.js'
+import { createWorkerPool, type WorkerPool } from '../workers/pool.js'
+import { TASK_NAMES } from '../workers/tasks/index.js'
+import type { Endpoints } from './endpoints.js'
+
+export interface Deps {
+  config: Config
+  endpoints: Endpoints
+  clock: Clock
+  random: () => number
+  log: Log
+  metrics: Metrics
+  databases: Databases
+  bus: Bus | undefined
+  workers: WorkerPool
+  close(deadlineMs: number): Promise<void>
+}
+
+export interface OpenOptions {
+  config: Config
+  endpoints: Endpoints
+  log: Log
+  /** Shown in pg_stat_activity: `noetl-cp serve`, `noetl-cp outbox drain`. */
+  applicationName: string
+  /** Fewer connections for a one-shot command. */
+  connectionsMax?: number
+  /** Process metrics only make sense for something long-lived. */
+  processMetrics?: boolean
+}
+
+export function openDeps(options: OpenOptions): Deps {
+  const { config, endpoints, log } = options
+  const metrics = createMetrics(METRICS, { process: options.processMetrics ?? false })
+  const topology = parseTopology({
+    shards: config.shards,
+    clusterDsn: config.clusterDsn,
+    shardIndex: config.shardIndex,
+    shardCount: config.shardCount,
+    shardIndexFromHostname: config.shardIndexFromHostname,
+    hostname: config.hostName ?? hostname(),
+    fallback: endpoints.database,
+  })
+  const databases = openDatabases(topology, {
+    tls: (target) => tlsOptions(target, config.postgresTlsCa),
+    applicationName: options.applicationName,
+    connectTimeoutMs: config.postgresConnectTimeout * 1000,
+    statementTimeoutMs: config.postgresQueryTimeout * 1000,
+    prepare: config.statementCacheCapacity > 0,
+    max: options.connectionsMax ?? config.postgresMaxConnections,
+    acquireTimeoutMs: config.postgresAcquireTimeout * 1000,
+    queryTimeoutMs: config.postgresQueryTimeout * 1000,
+    onQuery: (outcome, seconds) => {
+      metrics.inc('noetl_cp_db_queries_total', { outcome })
+      metrics.observe('noetl_cp_db_query_seconds', seconds)
+    },
+    onDiscard: () => metrics.inc('noetl_cp_db_connections_discarded_total'),
+  })
+  const bus =
+    endpoints.nats === undefined
+      ? undefined
+      : createBus(
+          { ...endpoints.nats, name: options.applicationName },
+          {
+            clock: systemClock,
+            log: componentLog(log, 'nats'),
+            onReconnect: () => metrics.inc('noetl_cp_nats_reconnects_total'),
+          },
+        )
+  const workers = lazyWorkerPool(() =>
+    createWorkerPool({
+      threads: config.workerThreads,
+      queueMax: config.workerQueueMax,
+      memoryMb: config.workerMemoryMb,
+      taskTimeoutMs: config.workerTaskTimeout * 1000,
+      onTask: (task, outcome, seconds) => {
+        metrics.inc('noetl_cp_worker_tasks_total', { task, outcome })
+        metrics.observe('noetl_cp_worker_task_seconds', seconds, { task })
+      },
+    }),
+  )
+  observePools(metrics, databases, workers)
+
+  return {
+    config,
+    endpoints,
+    clock: systemClock,
+    random: Math.random,
+    log,
+    metrics,
+    databases,
+    bus,
+    workers,
+    close: async (deadlineMs) => {
+      await Promise.all([bus?.stop(deadlineMs), workers.close(deadlineMs), databases.close(deadlineMs)])
+    },
+  }
+}
+
+/** Threads cost memory and start-up time; a command that never folds should not pay for them. */
+function lazyWorkerPool(create: () => WorkerPool): WorkerPool {
+  let pool: WorkerPool | undefined
+  const get = (): WorkerPool => {
+    pool ??= create()
+    return pool
+  }
+  return {
+    run: (task, input, options) => get().run(task, input, options),
+    stats: () => pool?.stats() ?? { threads: 0, queued: 0, completed: 0 },
+    close: async (deadlineMs) => pool?.close(deadlineMs),
+  }
+}
+
+function observePools(metrics: Metrics, databases: Databases, workers: WorkerPool): void {
+  for (const task of TASK_NAMES) {
+    metrics.declare('noetl_cp_worker_tasks_total', { task })
+    metrics.declare('noetl_cp_worker_task_seconds', { task })
+  }
+  metrics.onCollect(() => {
+    for (const { label, db } of databases.all) {
+      const stats = db.stats()
+      metrics.set('noetl_cp_db_connections', stats.open, { database: label })
+      metrics.set('noetl_cp_db_connections_in_use', stats.inUse, { database: label })
+      metrics.set('noetl_cp_db_waiting', stats.waiting, { database: label })
+    }
+    metrics.set('noetl_cp_worker_queue', workers.stats().queued)
+    metrics.set('noetl_cp_worker_threads', workers.stats().threads)
+  })
+}

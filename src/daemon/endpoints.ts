@@ -1,0 +1,111 @@
+// Where the servers are: from the settings in production, from the embedded servers otherwise.
+import type { BusSettings } from '../bus/connect.js'
+import type { StreamWanted } from '../bus/streams.js'
+import type { Config } from '../config/keys.js'
+import type { LoadedConfig } from '../config/load.js'
+import { type DatabaseTarget, parseDatabaseTargets } from '../domain/databaseTarget.js'
+import { CpError } from '../errors.js'
+
+export interface Endpoints {
+  mode: 'embedded' | 'production'
+  database: DatabaseTarget
+  nats: BusSettings | undefined
+  natsMonitorUrl: string | undefined
+  internalTokens: string[]
+}
+
+const DATABASE_KEYS = [
+  'databaseUrl',
+  'shards',
+  'postgresHost',
+  'postgresPort',
+  'postgresUser',
+  'postgresPassword',
+  'postgresDatabase',
+] as const
+
+/** Any database setting leaves the embedded mode; a NATS address alone is a contradiction. */
+export function isProduction(loaded: LoadedConfig): boolean {
+  const hasDatabase = DATABASE_KEYS.some((key) => loaded.origins[key].source !== 'default')
+  if (!hasDatabase && loaded.config.natsUrl !== undefined) {
+    throw new CpError(
+      'config',
+      `${loaded.origins.natsUrl.name} is set but no database is; set NOETL_DATABASE_URL as well, or unset it for the embedded servers`,
+    )
+  }
+  return hasDatabase
+}
+
+export function productionEndpoints(config: Config): Endpoints {
+  return {
+    mode: 'production',
+    database: config.databaseUrl === undefined ? targetFromFamily(config) : targetFromUrl(config.databaseUrl),
+    nats: config.natsUrl === undefined ? undefined : natsSettings(config, config.natsUrl, config.natsToken),
+    natsMonitorUrl: config.natsMonitorUrl,
+    internalTokens: tokens(config.internalToken, config.internalTokenPrevious),
+  }
+}
+
+export interface EmbeddedAddresses {
+  databaseUrl: string
+  natsUrl: string
+  natsToken: string
+  natsMonitorUrl: string
+  internalToken: string
+}
+
+export function embeddedEndpoints(config: Config, servers: EmbeddedAddresses): Endpoints {
+  return {
+    mode: 'embedded',
+    database: targetFromUrl(servers.databaseUrl),
+    nats: natsSettings(config, servers.natsUrl, servers.natsToken),
+    natsMonitorUrl: servers.natsMonitorUrl,
+    internalTokens: tokens(config.internalToken, config.internalTokenPrevious, servers.internalToken),
+  }
+}
+
+export function wantedStream(config: Config): StreamWanted {
+  return {
+    name: config.streamName,
+    subjects: [`${config.subjectPrefix}.>`],
+    maxAgeSeconds: config.streamRetention,
+    duplicateWindowSeconds: config.streamDedupWindow,
+    replicas: config.streamReplicas,
+  }
+}
+
+function targetFromUrl(url: string): DatabaseTarget {
+  const { targets, problems } = parseDatabaseTargets(url, 'NOETL_DATABASE_URL')
+  if (targets[0] === undefined || targets.length > 1) {
+    throw new CpError('config', problems[0] ?? 'NOETL_DATABASE_URL must name exactly one database')
+  }
+  return targets[0]
+}
+
+function targetFromFamily(config: Config): DatabaseTarget {
+  return {
+    host: config.postgresHost ?? 'localhost',
+    port: config.postgresPort,
+    user: config.postgresUser,
+    password: config.postgresPassword ?? '',
+    database: config.postgresDatabase,
+  }
+}
+
+function natsSettings(config: Config, url: string, token: string | undefined): BusSettings {
+  return {
+    url,
+    token,
+    user: config.natsUser,
+    password: config.natsPassword,
+    credentialsPath: config.natsCredentials,
+    tlsCaPath: config.natsTlsCa,
+    tlsCertPath: config.natsTlsCert,
+    tlsKeyPath: config.natsTlsKey,
+    name: 'noetl-cp',
+  }
+}
+
+function tokens(...values: (string | undefined)[]): string[] {
+  return [...new Set(values.filter((value) => value !== undefined))]
+}

@@ -1,0 +1,111 @@
+// The daemon's life: start the embedded servers if nothing else is configured, prepare the schema, start
+// the services, run until signalled, stop in reverse within the deadline.
+
+import type { LoadedConfig } from '../config/load.js'
+import { writeRuntimeFile } from '../embedded/runtimeFile.js'
+import { type EmbeddedServers, startEmbedded } from '../embedded/startEmbedded.js'
+import { CpError } from '../errors.js'
+import { componentLog, type Log } from '../runtime/log.js'
+import { startAll, stopAll } from '../runtime/service.js'
+import type { Shutdown } from '../runtime/shutdown.js'
+import { prepareSchema } from '../services/schema.js'
+import { VERSION } from '../version.js'
+import { banner } from './banner.js'
+import { type Built, buildDaemon } from './build.js'
+import { type Deps, openDeps } from './deps.js'
+import { embeddedEndpoints, isProduction, productionEndpoints } from './endpoints.js'
+
+export interface ServeOptions {
+  loaded: LoadedConfig
+  dataDir: string
+  /** PATH, to find nats-server. */
+  pathEnv: string | undefined
+  command: string
+  log: Log
+  shutdown: Shutdown
+  announce(text: string): void
+}
+
+/** Answers the exit code: 0 after a graceful stop, 130 or 143 when a second signal forced it. */
+export async function serve(options: ServeOptions): Promise<number> {
+  const graceful = run(options)
+  // A second signal does not wait for anything that hangs; the leashes of the children end them.
+  return Promise.race([graceful, options.shutdown.forced])
+}
+
+async function run(options: ServeOptions): Promise<number> {
+  const { config } = options.loaded
+  const started = performance.now()
+  const stopMs = config.shutdownTimeout * 1000
+  const embedded = isProduction(options.loaded) ? undefined : await startServers(options)
+  let deps: Deps | undefined
+  let built: Built | undefined
+  try {
+    const endpoints = embedded === undefined ? productionEndpoints(config) : embeddedEndpoints(config, embedded)
+    deps = openDeps({ config, endpoints, log: options.log, applicationName: 'noetl-cp serve', processMetrics: true })
+    await prepareSchema(deps.databases, {
+      autoMigrate: config.autoMigrate || embedded !== undefined,
+      onApplied: (label, migration) =>
+        options.log.info({ database: label, migration: migration.name }, 'applied migration'),
+    })
+    built = buildDaemon(deps)
+    await startAll(built.services, stopMs)
+    if (embedded !== undefined) await announceInstance(built, embedded)
+    options.announce(
+      banner(deps, {
+        httpUrl: built.http.url(),
+        embedded: embedded && {
+          dataDir: embedded.locations.dataDir,
+          postgres: embedded.locations.postgres,
+          postgresPid: embedded.pids.postgres,
+          natsPid: embedded.pids.nats,
+        },
+        startedInMs: performance.now() - started,
+        command: options.command,
+      }),
+    )
+    await aborted(options.shutdown.signal)
+    options.log.info('stopping')
+    return 0
+  } finally {
+    built?.health.drain()
+    const errors = built === undefined ? [] : await stopAll(built.services, stopMs)
+    for (const error of errors) options.log.error({ err: error }, 'a service did not stop cleanly')
+    await deps?.close(2000)
+    await embedded?.stop(stopMs)
+    options.log.info('stopped')
+  }
+}
+
+async function startServers(options: ServeOptions): Promise<EmbeddedServers> {
+  const { config } = options.loaded
+  const log = componentLog(options.log, 'embedded')
+  return startEmbedded({
+    dataDir: options.dataDir,
+    postgresPort: config.embeddedPostgresPort,
+    natsPort: config.embeddedNatsPort,
+    natsServerPath: config.natsServerPath,
+    pathEnv: options.pathEnv,
+    version: VERSION,
+    log: (level, message, fields) => log[level](fields ?? {}, message),
+    signal: options.shutdown.signal,
+  })
+}
+
+async function announceInstance(built: Built, embedded: EmbeddedServers): Promise<void> {
+  await writeRuntimeFile(embedded.locations.dataDir, {
+    version: VERSION,
+    httpUrl: built.http.url(),
+    databaseUrl: embedded.databaseUrl,
+    natsUrl: embedded.natsUrl,
+    natsToken: embedded.natsToken,
+    natsMonitorUrl: embedded.natsMonitorUrl,
+    internalToken: embedded.internalToken,
+    startedAt: new Date().toISOString(),
+  })
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) throw new CpError('cancelled', 'stopped before the daemon was ready')
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}

@@ -1,0 +1,93 @@
+// A database per test file, cloned from the migrated template: dropped on success, kept and named on failure.
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, expect, inject, onTestFailed } from 'vitest'
+import { type ConnectionSettings, createConnection, type Rows } from '../../src/db/connection.js'
+import type { Db } from '../../src/db/db.js'
+import type { Param } from '../../src/db/params.js'
+import { createPool } from '../../src/db/pool.js'
+import { parseDatabaseTargets } from '../../src/domain/databaseTarget.js'
+import { TEMPLATE_DATABASE, type TestServers } from './servers.js'
+
+export function adminSettings(servers: { databaseUrl: string }, database?: string): ConnectionSettings {
+  const target = parseDatabaseTargets(servers.databaseUrl, 'test').targets[0]!
+  return {
+    target: database === undefined ? target : { ...target, database },
+    tls: false,
+    applicationName: 'noetl-cp test',
+    connectTimeoutMs: 5_000,
+    statementTimeoutMs: 60_000,
+    prepare: true,
+  }
+}
+
+/** One statement on a connection of its own. Test code only: the text is not a parameter. */
+export async function sql<R = Record<string, unknown>>(
+  servers: { databaseUrl: string },
+  text: string,
+  values: readonly Param[] = [],
+): Promise<Rows<R>> {
+  const connection = createConnection(adminSettings(servers))
+  try {
+    return await connection.run<R>({ name: 'test', text }, values, 60_000)
+  } finally {
+    await connection.close(1_000)
+  }
+}
+
+export interface TestDatabase {
+  url: string
+  db: Db
+  settings: ConnectionSettings
+  /** Plain SQL with parameters. */
+  sql<R = Record<string, unknown>>(text: string, values?: readonly Param[]): Promise<Rows<R>>
+  drop(): Promise<void>
+}
+
+export async function cloneDatabase(servers: TestServers, options: { empty?: boolean } = {}): Promise<TestDatabase> {
+  const name = `test_${randomBytes(6).toString('hex')}`
+  await sql(servers, `create database ${name} template ${options.empty === true ? 'template0' : TEMPLATE_DATABASE}`)
+  const settings = adminSettings(servers, name)
+  const db = createPool({ ...settings, max: 8, acquireTimeoutMs: 10_000, queryTimeoutMs: 30_000 })
+  const url = new URL(servers.databaseUrl)
+  url.pathname = `/${name}`
+  return {
+    url: url.toString(),
+    db,
+    settings,
+    sql: (text, values = []) => db.run({ name: 'test', text }, values),
+    drop: async () => {
+      await db.close(2_000)
+      await sql(servers, `drop database if exists ${name} with (force)`)
+    },
+  }
+}
+
+/** Call at the top of a test file: a database for all its tests, and the shared servers. */
+export function useDatabase(options: { empty?: boolean } = {}): { get(): TestDatabase; servers(): TestServers } {
+  let database: TestDatabase | undefined
+  let failed = false
+  beforeAll(async () => {
+    database = await cloneDatabase(inject('servers'), options)
+  })
+  afterAll(async () => {
+    if (database === undefined) return
+    if (failed) {
+      console.error(`kept for inspection: ${database.url}`)
+      await database.db.close(2_000)
+    } else {
+      await database.drop()
+    }
+  })
+  return {
+    get: () => {
+      if (expect.getState().currentTestName !== undefined) {
+        onTestFailed(() => {
+          failed = true
+        })
+      }
+      if (database === undefined) throw new Error('the test database is not there yet')
+      return database
+    },
+    servers: () => inject('servers'),
+  }
+}

@@ -1,0 +1,53 @@
+// Real servers for tests: one Postgres and one nats-server, started by the project's own embedded code in a
+// temporary folder. Fault tests that stop or cut servers start a pair of their own with the same function.
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { applyMigrations } from '../../src/db/migrations.js'
+import { startEmbedded } from '../../src/embedded/startEmbedded.js'
+import { adminSettings, sql } from './database.js'
+
+export interface TestServers {
+  /** Superuser URL of the database `noetl`; test databases are cloned beside it. */
+  databaseUrl: string
+  natsUrl: string
+  natsToken: string
+  natsMonitorUrl: string
+  postgresPid: number
+  natsPid: number
+}
+
+export const TEMPLATE_DATABASE = 'template_noetl'
+
+export async function startServers(): Promise<{ servers: TestServers; stop(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'noetl-cp-test-'))
+  await chmod(folder, 0o755)
+  const embedded = await startEmbedded({
+    dataDir: folder,
+    postgresPort: undefined,
+    natsPort: undefined,
+    natsServerPath: process.env['NOETL_CP_NATS_SERVER'],
+    pathEnv: process.env['PATH'],
+    version: 'test',
+    log: (level, message, fields) => {
+      if (level === 'error' || level === 'warn') console.error(`[embedded] ${message}`, fields ?? '')
+    },
+  })
+  const servers: TestServers = {
+    databaseUrl: embedded.databaseUrl,
+    natsUrl: embedded.natsUrl,
+    natsToken: embedded.natsToken,
+    natsMonitorUrl: embedded.natsMonitorUrl,
+    postgresPid: embedded.pids.postgres,
+    natsPid: embedded.pids.nats,
+  }
+  await sql(servers, `create database ${TEMPLATE_DATABASE}`)
+  await applyMigrations(adminSettings(servers, TEMPLATE_DATABASE))
+  return {
+    servers,
+    stop: async () => {
+      await embedded.stop(15_000)
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,69 @@
+// A TCP proxy that can pass, black-hole, refuse and reset: the network's faults, from outside the program.
+import net from 'node:net'
+
+export type ProxyMode = 'pass' | 'blackhole' | 'refuse' | 'acceptThenClose'
+
+export interface TcpProxy {
+  readonly port: number
+  setMode(mode: ProxyMode): void
+  /** Cuts every open link with a reset. */
+  reset(): void
+  connections(): number
+  close(): Promise<void>
+}
+
+export async function startTcpProxy(targetHost: string, targetPort: number): Promise<TcpProxy> {
+  let mode: ProxyMode = 'pass'
+  const links = new Set<{ client: net.Socket; server: net.Socket | undefined }>()
+
+  const listener = net.createServer({ allowHalfOpen: false }, (client) => {
+    client.on('error', () => undefined)
+    if (mode === 'refuse') return client.resetAndDestroy()
+    if (mode === 'acceptThenClose') return client.end()
+    const link: { client: net.Socket; server: net.Socket | undefined } = { client, server: undefined }
+    links.add(link)
+    const server = net.connect(targetPort, targetHost)
+    link.server = server
+    server.on('error', () => client.destroy())
+    client.on('data', (chunk) => {
+      // A black hole swallows bytes and answers nothing, on old links and new ones.
+      if (mode !== 'blackhole') server.write(chunk)
+    })
+    server.on('data', (chunk) => {
+      if (mode !== 'blackhole') client.write(chunk)
+    })
+    const end = () => {
+      links.delete(link)
+      client.destroy()
+      server.destroy()
+    }
+    client.on('close', end)
+    server.on('close', () => {
+      if (mode !== 'blackhole') end()
+    })
+  })
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
+
+  const reset = (): void => {
+    for (const { client, server } of links) {
+      client.resetAndDestroy()
+      server?.destroy()
+    }
+    links.clear()
+  }
+  return {
+    port: (listener.address() as net.AddressInfo).port,
+    setMode: (next) => {
+      // What was swallowed is lost, so a link that saw the black hole cannot be used again.
+      if (mode === 'blackhole' && next !== 'blackhole') reset()
+      mode = next
+      if (next === 'refuse') reset()
+    },
+    reset,
+    connections: () => links.size,
+    close: async () => {
+      reset()
+      await new Promise<void>((resolve) => listener.close(() => resolve()))
+    },
+  }
+}
