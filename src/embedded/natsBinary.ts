@@ -8,7 +8,11 @@ import { CpError } from '../errors.js'
 
 const USUAL_FOLDERS = ['/usr/local/bin', '/usr/local/sbin', '/usr/bin', '/usr/sbin', '/opt/homebrew/bin']
 
-export async function findNatsServer(named: string | undefined, pathEnv: string | undefined): Promise<string> {
+export async function findNatsServer(
+  named: string | undefined,
+  pathEnv: string | undefined,
+  usualFolders: readonly string[] = USUAL_FOLDERS,
+): Promise<string> {
   if (named !== undefined && named !== '') {
     if (await isProgram(named)) return named
     throw new CpError(
@@ -17,7 +21,7 @@ export async function findNatsServer(named: string | undefined, pathEnv: string 
     )
   }
   const folders = (pathEnv ?? '').split(':').filter((folder) => isAbsolute(folder))
-  for (const folder of [...folders, ...USUAL_FOLDERS]) {
+  for (const folder of [...folders, ...usualFolders]) {
     const candidate = join(folder, 'nats-server')
     if (await isProgram(candidate)) return candidate
   }

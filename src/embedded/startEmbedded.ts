@@ -27,6 +27,8 @@ export interface EmbeddedOptions {
   pathEnv: string | undefined
   version: string
   log: EmbeddedLog
+  /** Where the cluster of root goes when its user cannot enter the data folder; SHARED_ROOT when undefined. */
+  sharedRoot?: string | undefined
   /** Ends a start that is under way; everything begun is undone. */
   signal?: AbortSignal | undefined
 }
@@ -71,14 +73,15 @@ async function start(options: EmbeddedOptions, holdings: Cleanup): Promise<Embed
   const begun = performance.now()
   const { log } = options
   const asRoot = process.getuid?.() === 0
+  const sharedRoot = options.sharedRoot ?? SHARED_ROOT
   const program = await findNatsServer(options.natsServerPath, options.pathEnv)
   const tree = await findPackageTree()
   const folder = await openDataFolder(options.dataDir, asRoot)
   await hold(folder.lockFile, folder.root, holdings)
-  const place = await placePostgres(folder, asRoot, SHARED_ROOT)
+  const place = await placePostgres(folder, asRoot, sharedRoot)
   // Copying a data folder copies its pointer too; the cluster itself must still have one owner.
   if (place.outside) await hold(join(place.folder, 'daemon.lock'), place.folder, holdings)
-  const binaries = await preparePostgresBinaries(tree, place.user, asRoot ? SHARED_ROOT : folder.postgres)
+  const binaries = await preparePostgresBinaries(tree, place.user, asRoot ? sharedRoot : folder.postgres)
   const { secrets, created: newSecrets } = await loadSecrets(folder.secretsFile)
   const remembered = await readPorts(folder.portsFile)
   const postgresLog = await openLog(join(folder.logs, 'postgres.log'), holdings)
