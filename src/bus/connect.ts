@@ -61,6 +61,8 @@ export function createBus(settings: BusSettings, deps: BusDeps): Bus {
     while (!stopping.signal.aborted) {
       try {
         current = await connect(connectionOptions(settings))
+        // Asked to stop while the connection was being made: nobody else will close it.
+        if (stopping.signal.aborted) return await current.close()
         failures = 0
         isUp()
         await watch(current)

@@ -74,12 +74,11 @@ function rawValue(
   for (const name of [setting.env, ...setting.envAliases]) {
     const text = env[name]
     const fromFile = setting.secret ? env[`${name}_FILE`] : undefined
-    if (text !== undefined && text !== '' && fromFile !== undefined) {
-      throw new Error(`${name} and ${name}_FILE are both set; keep one`)
-    }
-    if (text !== undefined && text !== '') return { text, origin: { source: 'env', name } }
-    if (fromFile !== undefined)
-      return { text: readSecret(`${name}_FILE`, fromFile), origin: { source: 'env', name: `${name}_FILE` } }
+    const hasText = text !== undefined && text !== ''
+    const hasFile = fromFile !== undefined && fromFile !== ''
+    if (hasText && hasFile) throw new Error(`${name} and ${name}_FILE are both set; keep one`)
+    if (hasText) return { text, origin: { source: 'env', name } }
+    if (hasFile) return { text: readSecret(`${name}_FILE`, fromFile), origin: { source: 'env', name: `${name}_FILE` } }
   }
   const text = file[key]
   return text === undefined ? undefined : { text, origin: { source: 'file', name: filePath ?? '' } }
@@ -96,7 +95,8 @@ function parseNamed(setting: Setting<unknown>, raw: Raw): unknown {
 
 function readSecret(name: string, path: string): string {
   try {
-    return readFileSync(path, 'utf8')
+    // Editors and `echo` end a file with a newline that is no part of the secret.
+    return readFileSync(path, 'utf8').replace(/(\r?\n)+$/, '')
   } catch (error) {
     throw new Error(`${name}: cannot read ${path}: ${messageOf(error)}`)
   }
@@ -106,7 +106,9 @@ function readConfigFile(path: string, problems: string[]): Record<string, string
   const result: Record<string, string> = {}
   let document: unknown
   try {
-    document = parseYaml(readFileSync(path, 'utf8'), { maxAliasCount: 10 })
+    // Every value is read as the text it was written as: YAML would turn a token 0123 into the number 123.
+    // Pretty errors quote the line, which may hold a secret.
+    document = parseYaml(readFileSync(path, 'utf8'), { schema: 'failsafe', prettyErrors: false, maxAliasCount: 10 })
   } catch (error) {
     problems.push(`config file ${path}: ${messageOf(error)}`)
     return result
@@ -124,7 +126,7 @@ function readConfigFile(path: string, problems: string[]): Record<string, string
       result[key] = value.map(String).join(',')
     } else if (value !== null && typeof value === 'object') {
       problems.push(`config file ${path}: ${key} must be a single value`)
-    } else if (value !== null) {
+    } else if (value !== null && value !== '') {
       result[key] = String(value)
     }
   }

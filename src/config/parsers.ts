@@ -91,12 +91,10 @@ export function url(...protocols: string[]): Parser<string> {
   })
 }
 
+/** Every item gets its scheme: without one a token in front of the host would escape the masking of URLs. */
 export const natsUrls = parser('URL list', (value) => {
-  for (const item of value.split(',')) {
-    const withScheme = item.includes('://') ? item : `nats://${item.trim()}`
-    url('nats', 'tls').parse(withScheme)
-  }
-  return value.trim()
+  const items = value.split(',').map((item) => (item.includes('://') ? item.trim() : `nats://${item.trim()}`))
+  return items.map((item) => url('nats', 'tls').parse(item)).join(',')
 })
 
 function quote(value: string): string {

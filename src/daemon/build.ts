@@ -1,6 +1,7 @@
 // Deps → the list of services of the daemon, in start order. Registering a loop or a route is one line here
 // or in http/routes/index.ts. The relations between limits are asserted here, with the reason.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { Config } from '../config/keys.js'
 import { CpError } from '../errors.js'
 import { isLoopbackName } from '../http/access.js'
 import { buildRoutes } from '../http/routes/index.js'
@@ -21,7 +22,6 @@ export interface Built {
 
 export function buildDaemon(deps: Deps): Built {
   const { config, metrics, log, databases, bus } = deps
-  assertProtected(deps)
   metrics.set('noetl_cp_build_info', 1, { version: VERSION })
   observeEventLoop(deps)
 
@@ -82,7 +82,7 @@ export function buildDaemon(deps: Deps): Built {
 }
 
 /** An API without a token must not be reachable from elsewhere by accident. */
-function assertProtected({ config }: Deps): void {
+export function assertProtected(config: Config): void {
   if (isLoopbackName(config.httpHost) || config.apiToken !== undefined || config.allowOpenApi) return
   throw new CpError(
     'config',

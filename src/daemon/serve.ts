@@ -4,14 +4,14 @@
 import type { LoadedConfig } from '../config/load.js'
 import { writeRuntimeFile } from '../embedded/runtimeFile.js'
 import { type EmbeddedServers, startEmbedded } from '../embedded/startEmbedded.js'
-import { CpError } from '../errors.js'
+import { CpError, toCpError } from '../errors.js'
 import { componentLog, type Log } from '../runtime/log.js'
 import { startAll, stopAll } from '../runtime/service.js'
 import type { Shutdown } from '../runtime/shutdown.js'
 import { prepareSchema } from '../services/schema.js'
 import { VERSION } from '../version.js'
 import { banner } from './banner.js'
-import { type Built, buildDaemon } from './build.js'
+import { assertProtected, type Built, buildDaemon } from './build.js'
 import { type Deps, openDeps } from './deps.js'
 import { embeddedEndpoints, isProduction, productionEndpoints } from './endpoints.js'
 
@@ -28,13 +28,19 @@ export interface ServeOptions {
 
 /** Answers the exit code: 0 after a graceful stop, 130 or 143 when a second signal forced it. */
 export async function serve(options: ServeOptions): Promise<number> {
-  const graceful = run(options)
+  const graceful = run(options).catch((error: unknown) => {
+    // Told to stop while still starting: everything begun was undone, and that is what was asked for.
+    if (options.shutdown.signal.aborted && toCpError(error).code === 'cancelled') return 0
+    throw error
+  })
   // A second signal does not wait for anything that hangs; the leashes of the children end them.
   return Promise.race([graceful, options.shutdown.forced])
 }
 
 async function run(options: ServeOptions): Promise<number> {
   const { config } = options.loaded
+  // Before anything is started or changed.
+  assertProtected(config)
   const started = performance.now()
   const stopMs = config.shutdownTimeout * 1000
   const embedded = isProduction(options.loaded) ? undefined : await startServers(options)

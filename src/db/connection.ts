@@ -24,6 +24,8 @@ export interface ConnectionSettings {
   /** False behind PgBouncer in transaction mode: no prepared statements, no session settings. */
   prepare: boolean
   onNotify?: (channel: string, payload: string) => void
+  /** Called once when the link is lost, whoever cut it. */
+  onClose?: () => void
 }
 
 export type Rows<R> = R[] & { count: number }
@@ -92,6 +94,7 @@ export function createConnection(settings: ConnectionSettings): Connection {
     onnotice: () => undefined,
     onclose: () => {
       broken = true
+      settings.onClose?.()
     },
     onnotify: settings.onNotify,
     socket: openSocket,
@@ -117,19 +120,27 @@ export function createConnection(settings: ConnectionSettings): Connection {
     }
   }
 
+  /** The server cuts every statement at the session's limit, so a call with a longer deadline lifts it first. */
+  function limitStatements(ms: number): void {
+    if (!broken) void sql.unsafe(`set statement_timeout = ${Math.ceil(ms)}`).catch(() => undefined) // the query itself will tell
+  }
+
+  async function run(query: Query, values: readonly Param[], deadlineMs: number): Promise<unknown> {
+    const isLong = settings.prepare && deadlineMs > settings.statementTimeoutMs
+    if (isLong) limitStatements(deadlineMs)
+    const work = () =>
+      sql.unsafe(query.text, values.map(encodeParam) as never[], { prepare: settings.prepare, simple: false } as object)
+    try {
+      return await guarded(query.name, work, deadlineMs)
+    } finally {
+      if (isLong) limitStatements(settings.statementTimeoutMs)
+    }
+  }
+
   return {
     isBroken: () => broken,
     run: <R>(query: Query, values: readonly Param[], deadlineMs: number) =>
-      guarded(
-        query.name,
-        () =>
-          sql.unsafe(
-            query.text,
-            values.map(encodeParam) as never[],
-            { prepare: settings.prepare, simple: false } as object,
-          ),
-        deadlineMs,
-      ) as unknown as Promise<Rows<R>>,
+      run(query, values, deadlineMs) as Promise<Rows<R>>,
     script: async (text, deadlineMs) => {
       await guarded('script', () => sql.unsafe(text).simple(), deadlineMs)
     },

@@ -8,7 +8,7 @@ import { type Connection, type ConnectionSettings, createConnection } from './co
 import { statement } from './queries.js'
 
 export interface ListenerOptions {
-  settings: Omit<ConnectionSettings, 'onNotify'>
+  settings: Omit<ConnectionSettings, 'onNotify' | 'onClose'>
   /** A constant of ours, never user input: it becomes an identifier. */
   channel: string
   clock: Clock
@@ -28,16 +28,18 @@ export function createListener(options: ListenerOptions): Service & { isListenin
   async function run(): Promise<void> {
     let failures = 0
     while (!stopping.signal.aborted) {
+      const lost = new AbortController()
       const connection = createConnection({
         ...options.settings,
         onNotify: (_, payload) => options.onHint(payload),
+        onClose: () => lost.abort(),
       })
       try {
         await connection.run(statement(`listen "${options.channel}"`), [], HEARTBEAT_DEADLINE_MS)
         listening = true
         failures = 0
         options.onHint(undefined)
-        await beat(connection)
+        await beat(connection, lost.signal)
       } catch (error) {
         failures += 1
         if (!stopping.signal.aborted) options.onError(toCpError(error))
@@ -49,10 +51,11 @@ export function createListener(options: ListenerOptions): Service & { isListenin
     }
   }
 
-  async function beat(connection: Connection): Promise<void> {
+  async function beat(connection: Connection, lost: AbortSignal): Promise<void> {
     const heartbeat = statement('select 1')
+    const interrupted = AbortSignal.any([stopping.signal, lost])
     while (!stopping.signal.aborted) {
-      await options.clock.sleep(HEARTBEAT_MS, stopping.signal)
+      await options.clock.sleep(HEARTBEAT_MS, interrupted)
       if (!stopping.signal.aborted) await connection.run(heartbeat, [], HEARTBEAT_DEADLINE_MS)
     }
   }

@@ -1,5 +1,6 @@
 // Numbered SQL files, each in one transaction under an advisory lock, so that several starters are safe:
-// one applies, the others find nothing left to do. Recorded with a checksum; a database that is newer
+// one applies, the others find nothing left to do. An empty database gets all of them in one transaction:
+// a starter that looks meanwhile must see either nothing or everything, never half a schema. Recorded with a checksum; a database that is newer
 // than this binary is refused rather than guessed at.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -18,7 +19,7 @@ export interface Migration {
 
 export interface MigrationState {
   database: string
-  /** False when not even the schema `noetl` is there. */
+  /** False while there is no table of ours; an administrator may have made the empty schema beforehand. */
   schemaExists: boolean
   applied: { version: number; name: string; appliedAt: string }[]
   pending: Migration[]
@@ -30,7 +31,7 @@ const MIGRATION_DEADLINE_MS = 3_600_000
 
 const READ_SCHEMA: Query = {
   name: 'migration_schema',
-  text: `select to_regnamespace('noetl') is not null as schema_exists, to_regclass('noetl.cp_migration') is not null as table_exists`,
+  text: `select exists (select 1 from pg_class where relnamespace = to_regnamespace('noetl') and relkind in ('r', 'p')) as schema_exists, to_regclass('noetl.cp_migration') is not null as table_exists`,
 }
 const READ_APPLIED: Query = {
   name: 'migration_list',
@@ -83,14 +84,14 @@ export async function applyMigrations(
   options: { migrations?: Migration[]; upTo?: number; onApplied?: (migration: Migration) => void } = {},
 ): Promise<Migration[]> {
   const migrations = options.migrations ?? loadMigrations()
-  const connection = createConnection(settings)
+  const connection = createConnection({ ...settings, statementTimeoutMs: MIGRATION_DEADLINE_MS })
   const applied: Migration[] = []
   try {
     for (;;) {
-      const next = await applyNext(connection, settings, migrations, options.upTo ?? migrations.length)
-      if (next === undefined) return applied
-      applied.push(next)
-      options.onApplied?.(next)
+      const batch = await applyNext(connection, settings, migrations, options.upTo ?? migrations.length)
+      if (batch.length === 0) return applied
+      applied.push(...batch)
+      for (const migration of batch) options.onApplied?.(migration)
     }
   } finally {
     await connection.close(2000)
@@ -102,20 +103,21 @@ async function applyNext(
   settings: ConnectionSettings,
   migrations: Migration[],
   upTo: number,
-): Promise<Migration | undefined> {
+): Promise<Migration[]> {
   await connection.run(statement('begin'), [], 10_000)
   try {
     await connection.run(UNLIMITED, [], 10_000)
     await connection.run(LOCK, [LOCK_KEY], LOCK_DEADLINE_MS)
     const state = await readState(connection, settings, migrations)
-    const next = state.pending.find((migration) => migration.version <= upTo)
-    if (next !== undefined) {
-      await connection.script(CREATE_TABLE, 30_000)
-      await connection.script(next.sql, MIGRATION_DEADLINE_MS)
-      await connection.run(RECORD, [next.version, next.name, next.checksum], 30_000)
+    const pending = state.pending.filter((migration) => migration.version <= upTo)
+    const batch = state.schemaExists ? pending.slice(0, 1) : pending
+    if (batch.length > 0) await connection.script(CREATE_TABLE, 30_000)
+    for (const migration of batch) {
+      await connection.script(migration.sql, MIGRATION_DEADLINE_MS)
+      await connection.run(RECORD, [migration.version, migration.name, migration.checksum], 30_000)
     }
     await connection.run(statement('commit'), [], 60_000)
-    return next
+    return batch
   } catch (error) {
     if (!connection.isBroken())
       await connection.run(statement('rollback'), [], 10_000).catch(() => connection.discard())

@@ -26,6 +26,7 @@ export function createPool(settings: PoolSettings): Db {
   const name = describeTarget(settings.target)
   const idle: Connection[] = []
   const waiting: Waiter[] = []
+  const busy = new Set<Connection>()
   let open = 0
   let closed = false
   let onDrained: (() => void) | undefined
@@ -33,10 +34,10 @@ export function createPool(settings: PoolSettings): Db {
   function acquire(timeoutMs = settings.acquireTimeoutMs): Promise<Connection> {
     if (closed) return Promise.reject(new CpError('unavailable', `the pool of ${name} is closed`))
     const ready = takeIdle()
-    if (ready !== undefined) return Promise.resolve(ready)
+    if (ready !== undefined) return Promise.resolve(handOut(ready))
     if (open < settings.max) {
       open += 1
-      return Promise.resolve(createConnection(settings))
+      return Promise.resolve(handOut(createConnection(settings)))
     }
     if (waiting.length >= WAITING_MAX) {
       return Promise.reject(new CpError('overloaded', `${WAITING_MAX} calls already wait for a connection to ${name}`))
@@ -65,6 +66,11 @@ export function createPool(settings: PoolSettings): Db {
     })
   }
 
+  function handOut(connection: Connection): Connection {
+    busy.add(connection)
+    return connection
+  }
+
   function takeIdle(): Connection | undefined {
     for (;;) {
       const connection = idle.pop()
@@ -75,6 +81,7 @@ export function createPool(settings: PoolSettings): Db {
 
   function release(connection: Connection): void {
     let usable: Connection | undefined = connection
+    busy.delete(connection)
     if (connection.isBroken()) {
       forget()
       usable = undefined
@@ -93,7 +100,7 @@ export function createPool(settings: PoolSettings): Db {
       return
     }
     if (usable === undefined) open += 1
-    waiter.take(usable ?? createConnection(settings))
+    waiter.take(handOut(usable ?? createConnection(settings)))
   }
 
   function forget(): void {
@@ -120,9 +127,11 @@ export function createPool(settings: PoolSettings): Db {
     run: (query, values = [], options = {}) =>
       measured(async () => {
         const deadlineMs = options.deadlineMs ?? settings.queryTimeoutMs
+        const started = performance.now()
         const connection = await acquire(Math.min(deadlineMs, settings.acquireTimeoutMs))
         try {
-          return await connection.run(query, values, deadlineMs)
+          // One deadline for both: what was spent waiting is not given again.
+          return await connection.run(query, values, Math.max(1, deadlineMs - (performance.now() - started)))
         } finally {
           release(connection)
         }
@@ -139,7 +148,11 @@ export function createPool(settings: PoolSettings): Db {
       await Promise.all(resting.map((connection) => connection.close(deadlineMs)))
       if (open === 0) return
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, deadlineMs)
+        const timer = setTimeout(() => {
+          // Their callers are told at once; an open socket would keep the process alive.
+          for (const connection of busy) connection.discard()
+          resolve()
+        }, deadlineMs)
         onDrained = () => {
           clearTimeout(timer)
           resolve()

@@ -1,10 +1,19 @@
 // sslmode → what the driver is told. `prefer` is treated as `disable`: silently dropping encryption
 // because a stranger answered "no" helps nobody.
 import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import type { DatabaseTarget } from '../domain/databaseTarget.js'
 import { CpError, messageOf } from '../errors.js'
 
-export type TlsOptions = false | { rejectUnauthorized: boolean; servername?: string; ca?: string }
+export type TlsOptions =
+  | false
+  | {
+      rejectUnauthorized: boolean
+      servername?: string
+      host?: string
+      ca?: string
+      checkServerIdentity?: () => undefined
+    }
 
 export function tlsOptions(target: DatabaseTarget, caPath: string | undefined): TlsOptions {
   switch (target.sslMode ?? 'disable') {
@@ -13,13 +22,21 @@ export function tlsOptions(target: DatabaseTarget, caPath: string | undefined): 
       return false
     case 'require':
       return { rejectUnauthorized: false }
+    case 'verify-ca':
+      // The chain is checked, the name in the certificate is not: that is what verify-full adds.
+      return { rejectUnauthorized: true, checkServerIdentity: () => undefined, ...ca(caPath) }
     default:
       return {
         rejectUnauthorized: true,
-        servername: target.host,
-        ...(caPath === undefined ? {} : { ca: readCa(caPath) }),
+        // An address is no name: it is compared with the certificate, but may not be sent as one.
+        ...(isIP(target.host) === 0 ? { servername: target.host } : { host: target.host }),
+        ...ca(caPath),
       }
   }
+}
+
+function ca(path: string | undefined): { ca?: string } {
+  return path === undefined ? {} : { ca: readCa(path) }
 }
 
 function readCa(path: string): string {

@@ -12,11 +12,13 @@ import { parseJsonStrict } from '../domain/json/parse.js'
 import type { JsonValue } from '../domain/json/value.js'
 import { writeJson } from '../domain/json/write.js'
 import { CpError, toCpError } from '../errors.js'
+import { withDeadline } from '../runtime/deadline.js'
 import type { Log } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
 import { type AccessSettings, checkAccess } from './access.js'
 import { STATUS_OF } from './errors.js'
 import { openApiDocument } from './openApi.js'
+import { answerProtocolError } from './protocolErrors.js'
 import { checkQuery } from './query.js'
 import type { ApiReply, RouteSpec } from './route.js'
 import { violation } from './schema.js'
@@ -45,9 +47,10 @@ export interface HttpServer extends Service {
 
 const JSON_DEPTH_MAX = 200
 const CONNECTIONS_MAX = 5_000
+const HEADERS_TIMEOUT_MS = 10_000
 
 export function createHttpServer(routes: readonly RouteSpec[], settings: HttpSettings, hooks: HttpHooks): HttpServer {
-  const app = createApp(settings)
+  const app = createApp(settings, hooks.log)
   const all = [...routes, openApiRoute(routes, settings.version)]
   let listening = false
 
@@ -85,10 +88,13 @@ export function createHttpServer(routes: readonly RouteSpec[], settings: HttpSet
       app.server.maxConnections = CONNECTIONS_MAX
       listening = true
     },
-    stop: async () => {
+    stop: async (deadlineMs) => {
       if (!listening) return
       listening = false
-      await app.close()
+      await withDeadline(app.close(), deadlineMs, {
+        what: 'answering the open requests',
+        onExpire: () => app.server.closeAllConnections(),
+      })
     },
     url: () => {
       const address = app.server.address() as AddressInfo
@@ -98,7 +104,7 @@ export function createHttpServer(routes: readonly RouteSpec[], settings: HttpSet
   }
 }
 
-function createApp(settings: HttpSettings): FastifyInstance {
+function createApp(settings: HttpSettings, log: Log): FastifyInstance {
   const limits = {
     bodyLimit: settings.bodyLimitBytes,
     requestTimeout: settings.requestTimeoutMs,
@@ -107,10 +113,19 @@ function createApp(settings: HttpSettings): FastifyInstance {
     // In-flight answers are finished, idle keep-alive connections are not waited for.
     forceCloseConnections: 'idle' as const,
     return503OnClosing: true,
+    clientErrorHandler: answerProtocolError,
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
+      sendError(error, request, reply, log)
+    },
     routerOptions: { maxParamLength: 500, ignoreTrailingSlash: true },
   }
   // Node looks for slow clients only this often; its default of 30 s doubles every limit.
-  const http = { headersTimeout: 10_000, connectionsCheckingInterval: 2_000, requestTimeout: settings.requestTimeoutMs }
+  // The headers must come within the time of the whole request, or Node refuses to start.
+  const http = {
+    headersTimeout: Math.min(HEADERS_TIMEOUT_MS, settings.requestTimeoutMs),
+    connectionsCheckingInterval: Math.min(2_000, settings.requestTimeoutMs / 2),
+    requestTimeout: settings.requestTimeoutMs,
+  }
   if (settings.tls === undefined) return fastify({ ...limits, http } as FastifyServerOptions)
   const https = {
     ...http,
@@ -132,8 +147,9 @@ function mount(app: FastifyInstance, route: RouteSpec, settings: HttpSettings): 
     onRequest: async (request) => checkAccess(route.access, request.headers, settings.access),
     handler: async (request, reply) => {
       const gone = new AbortController()
-      request.raw.once('close', () => {
-        if (!reply.raw.writableFinished && request.raw.destroyed) gone.abort()
+      // The answer's side: the request's own `close` also comes when its body has merely been read.
+      reply.raw.once('close', () => {
+        if (!reply.raw.writableFinished) gone.abort()
       })
       const rawBody = Buffer.isBuffer(request.body) ? request.body : undefined
       const answer = await route.handler({

@@ -56,8 +56,9 @@ export function createPollLoop(options: LoopOptions): PollLoop {
         continue
       }
       if (nudged && failures === 0) continue
-      wake = new AbortController()
-      await clock.sleep(pauseMs, AbortSignal.any([signal, wake.signal]))
+      // A hint does not shorten the pause after an error: a busy writer would otherwise hammer a dead server.
+      wake = failures === 0 ? new AbortController() : undefined
+      await clock.sleep(pauseMs, wake === undefined ? signal : AbortSignal.any([signal, wake.signal]))
       wake = undefined
     }
   }

@@ -50,6 +50,7 @@ export interface HealthDeps {
 export function createHealthMonitor(checks: HealthCheck[], deps: HealthDeps): HealthMonitor {
   const results = new Map<string, CheckResult>()
   let draining = false
+  let startedAt: number | undefined
 
   async function runCheck(check: HealthCheck): Promise<void> {
     const started = deps.clock.monotonic()
@@ -92,7 +93,7 @@ export function createHealthMonitor(checks: HealthCheck[], deps: HealthDeps): He
           ms: 0,
         },
     )
-    const age = loop.lastSuccessAgeMs()
+    const age = loop.lastSuccessAgeMs() ?? (startedAt === undefined ? undefined : deps.clock.monotonic() - startedAt)
     if (age !== undefined && age > STALE_MS) {
       list.push({
         name: 'monitor',
@@ -111,6 +112,7 @@ export function createHealthMonitor(checks: HealthCheck[], deps: HealthDeps): He
     start: async () => {
       // The first answer is there before anybody can ask.
       await Promise.all(checks.map(runCheck))
+      startedAt = deps.clock.monotonic()
       await loop.start()
     },
     report,
