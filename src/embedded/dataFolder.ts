@@ -1,10 +1,12 @@
 // The layout of the data folder: postgres, nats and logs, plus the small files beside them. Creates what
 // is missing and never loosens or tightens a folder that was there before: that one belongs to somebody.
 
-import { chmod, mkdir, realpath, stat } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { access, chmod, mkdir, readdir, realpath, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { CpError, messageOf } from '../errors.js'
 import { hasCode } from './atomicFile.js'
+import { isAlive } from './processIdentity.js'
 
 export interface DataFolder {
   root: string
@@ -27,6 +29,7 @@ export async function openDataFolder(dataDir: string, asRoot: boolean): Promise<
     await makeFolder(wanted, passable)
     const root = await realpath(wanted)
     const folder = layoutOf(root)
+    await access(root, constants.R_OK | constants.W_OK | constants.X_OK)
     await makeFolder(folder.postgres, passable)
     await makeFolder(folder.nats, PRIVATE_DIR_MODE)
     await makeFolder(folder.logs, PRIVATE_DIR_MODE)
@@ -49,6 +52,14 @@ export function layoutOf(root: string): DataFolder {
     lockFile: join(root, 'daemon.lock'),
     secretsFile: join(root, 'secrets.json'),
     portsFile: join(root, 'ports.json'),
+  }
+}
+
+/** Removes what processes that are gone left half-written in a folder: `<name>.<pid>-<random>.tmp`. */
+export async function removeUnfinished(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const [, pid] = /\.(\d+)-[0-9a-f]+\.tmp$/.exec(name) ?? []
+    if (pid !== undefined && !isAlive(Number(pid))) await rm(join(folder, name), { recursive: true, force: true })
   }
 }
 

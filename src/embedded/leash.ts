@@ -148,7 +148,8 @@ async function readPid(shell: ChildProcess, spec: LeashSpec): Promise<number> {
   const why = failure === undefined ? `no answer within ${PID_DEADLINE_MS / 1000} s` : messageOf(failure)
   throw new CpError(
     'unavailable',
-    `${spec.name} could not be started${as}: ${why}; check that /bin/sh works and that this user may start programs`,
+    `${spec.name} could not be started${as}: ${why}; check that /bin/sh works and that we may start programs for this user, ` +
+      'or name the servers with NOETL_DATABASE_URL and NOETL_NATS_URL',
     { cause: failure },
   )
 }

@@ -10,7 +10,7 @@ import { createRequire } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
 import { CpError, messageOf } from '../errors.js'
 import { hasCode, readIfPresent } from './atomicFile.js'
-import { makeFolder } from './dataFolder.js'
+import { makeFolder, removeUnfinished } from './dataFolder.js'
 import { findBarrier, PASS, READ } from './reachable.js'
 import type { ServiceUser } from './serviceUser.js'
 
@@ -39,7 +39,11 @@ export async function preparePostgresBinaries(
   const links = await readLinks(tree.native)
   if ((await isReachable(tree.native, user)) && (await addLinks(tree.native, links))) return programsIn(tree.native)
   const copy = join(copyRoot, `postgres-${process.platform}-${process.arch}-${tree.version}`)
-  if ((await lstatIfPresent(copy)) === undefined) await copyTree(tree.native, copy, links)
+  if ((await lstatIfPresent(copy)) === undefined) {
+    await makeFolder(copyRoot, 0o711)
+    await removeUnfinished(copyRoot)
+    await copyTree(tree.native, copy, links)
+  }
   const barrier = user && (await findBarrier(programsIn(copy).postgres, user, READ | PASS))
   if (user !== undefined && barrier !== undefined) {
     throw new CpError(

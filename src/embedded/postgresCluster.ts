@@ -59,7 +59,7 @@ export async function ensureCluster(job: ClusterJob): Promise<boolean> {
       `${job.place.data} holds files but is no Postgres cluster (PG_VERSION is missing); restore it from a backup, or move it away`,
     )
   }
-  await removeUnfinished(job)
+  await removeUnfinishedClusters(job)
   await createCluster(job)
   return false
 }
@@ -110,7 +110,7 @@ async function withPrivateFile(job: ClusterJob, content: string, use: (path: str
   }
 }
 
-async function removeUnfinished(job: ClusterJob): Promise<void> {
+async function removeUnfinishedClusters(job: ClusterJob): Promise<void> {
   const names = await listFolder(job.place.folder)
   for (const name of names.filter((name) => name.startsWith('.private-'))) await rm(join(job.place.folder, name))
   for (const name of names.filter((name) => name.startsWith(STAGING_PREFIX))) {
@@ -133,7 +133,7 @@ async function majorOfPrograms(job: ClusterJob): Promise<string> {
     throw new CpError(
       error.code,
       `the Postgres programs in ${job.binaries.root} do not run here. ${error.message}\n` +
-        'They need glibc on Linux; install the dependencies again (npm ci), or name a database with NOETL_DATABASE_URL',
+        'They need glibc on Linux; remove that folder and install the dependencies again (npm ci), or name a database with NOETL_DATABASE_URL',
       { cause: error },
     )
   })

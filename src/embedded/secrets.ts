@@ -20,7 +20,15 @@ export async function loadSecrets(path: string): Promise<{ secrets: Secrets; cre
   const fresh: Secrets = { postgresPassword: newSecret(), natsToken: newSecret(), internalToken: newSecret() }
   const created = await createFile(path, `${JSON.stringify(fresh, null, 2)}\n`)
   if (created) return { secrets: fresh, created }
-  if (((await stat(path)).mode & 0o077) !== 0) await chmod(path, PRIVATE_MODE)
+  const info = await stat(path)
+  // Files made by two users in turn would lock the first one out of its own instance.
+  if (process.getuid !== undefined && info.uid !== process.getuid()) {
+    throw new CpError(
+      'refused',
+      `the data folder of ${path} belongs to the user with uid ${info.uid}; start noetl-cp as that user, or choose another folder with --data-dir`,
+    )
+  }
+  if ((info.mode & 0o077) !== 0) await chmod(path, PRIVATE_MODE)
   return { secrets: parseSecrets((await readIfPresent(path)) ?? '', path), created }
 }
 

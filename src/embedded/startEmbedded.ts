@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import { CpError, messageOf } from '../errors.js'
 import { bringUpNats, bringUpPostgres, type Cleanup, type Running } from './bringUp.js'
-import { type DataFolder, openDataFolder } from './dataFolder.js'
+import { type DataFolder, openDataFolder, removeUnfinished } from './dataFolder.js'
 import type { EmbeddedLog } from './embeddedLog.js'
 import { acquireLock } from './lock.js'
 import { type LogFile, openLogFile } from './logFile.js'
@@ -65,7 +65,12 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
     return await start(options, holdings)
   } catch (error) {
     await giveBack(holdings, options.log)
-    throw error
+    if (error instanceof CpError) throw error
+    throw new CpError(
+      'unavailable',
+      `the embedded servers could not be started in ${options.dataDir}: ${messageOf(error)}`,
+      { cause: error },
+    )
   }
 }
 
@@ -78,11 +83,12 @@ async function start(options: EmbeddedOptions, holdings: Cleanup): Promise<Embed
   const tree = await findPackageTree()
   const folder = await openDataFolder(options.dataDir, asRoot)
   await hold(folder.lockFile, folder.root, holdings)
+  await removeUnfinished(folder.root)
+  const { secrets, created: newSecrets } = await loadSecrets(folder.secretsFile)
   const place = await placePostgres(folder, asRoot, sharedRoot)
   // Copying a data folder copies its pointer too; the cluster itself must still have one owner.
   if (place.outside) await hold(join(place.folder, 'daemon.lock'), place.folder, holdings)
   const binaries = await preparePostgresBinaries(tree, place.user, asRoot ? sharedRoot : folder.postgres)
-  const { secrets, created: newSecrets } = await loadSecrets(folder.secretsFile)
   const remembered = await readPorts(folder.portsFile)
   const postgresLog = await openLog(join(folder.logs, 'postgres.log'), holdings)
   const natsLog = await openLog(join(folder.logs, 'nats-server.log'), holdings)
@@ -156,8 +162,7 @@ async function bothOrNeither<A, B>(
     failed.abort()
     await Promise.allSettled(starts)
     await giveBack(children, log)
-    if (error instanceof CpError) throw error
-    throw new CpError('unavailable', `the embedded servers could not be started: ${messageOf(error)}`, { cause: error })
+    throw error
   }
 }
 

@@ -64,8 +64,15 @@ async function nothingLeft(folder: string): Promise<void> {
   )
 }
 
-async function killPid(pid: number): Promise<void> {
+function killPid(pid: number): void {
   process.kill(pid, 'SIGKILL')
+}
+
+async function initdbAtWork(dataDir: string): Promise<void> {
+  await until(async () => {
+    const names = await readdir(join(dataDir, 'postgres')).catch(() => [])
+    return names.some((name) => name.startsWith('data.new-')) || undefined
+  }, 'initdb is at work')
 }
 
 async function freshHost(): Promise<{ host: Host; dataDir: string; servers: Running }> {
@@ -133,8 +140,8 @@ describe('a running instance', () => {
   it('starts a killed child again on the same port, with its data', async () => {
     const { dataDir, servers } = await freshHost()
     await saveData(servers)
-    await killPid(servers.pids.postgres)
-    await killPid(servers.pids.nats)
+    killPid(servers.pids.postgres)
+    killPid(servers.pids.nats)
     await until(async () => readData(servers).catch(() => undefined), 'both answer again')
     expect(await readData(servers)).toEqual(SAVED)
     expect(leftOvers(dataDir).join('\n')).not.toMatch(new RegExp(`^\\s*${servers.pids.postgres} `, 'm'))
@@ -145,11 +152,20 @@ describe('a running instance', () => {
     await saveData(servers)
     const leash = execFileSync('ps', ['-o', 'ppid=', '-p', String(servers.pids.postgres)], { encoding: 'utf8' }).trim()
     expect(Number(leash)).not.toBe(host.pid)
-    await killPid(Number(leash))
+    killPid(Number(leash))
     await until(() => host.events.find((one) => one.message === 'Postgres runs again'), 'Postgres runs again')
     expect(await readData(servers)).toEqual(SAVED)
     await host.stop()
     await nothingLeft(dataDir)
+  })
+
+  it('stops children that were frozen', async () => {
+    const { host, dataDir, servers } = await freshHost()
+    await saveData(servers)
+    for (const pid of Object.values(servers.pids)) process.kill(pid, 'SIGSTOP')
+    await host.stop()
+    await nothingLeft(dataDir)
+    expect(await readData(await (await startHost({ dataDir })).running())).toEqual(SAVED)
   })
 
   it('moves to a free port when the remembered one is taken, and refuses a configured one that is', async () => {
@@ -195,7 +211,7 @@ describe('the death of the daemon', () => {
     await saveData(servers)
     const leashes = leftOvers(dataDir).filter((line) => line.includes('leash'))
     expect(leashes).toHaveLength(4)
-    for (const line of leashes) await killPid(Number.parseInt(line, 10))
+    for (const line of leashes) killPid(Number.parseInt(line, 10))
     // The supervisor of a living host would act first; both must vanish at the same moment.
     await host.kill()
     const again = await startHost({ dataDir })
@@ -207,10 +223,7 @@ describe('the death of the daemon', () => {
   it('in the middle of the first start leaves a folder that starts', async () => {
     const dataDir = join(await newFolder(0o755), 'data')
     const host = await startHost({ dataDir })
-    await until(async () => {
-      const names = await readdir(join(dataDir, 'postgres')).catch(() => [])
-      return names.some((name) => name.startsWith('data.new-')) || undefined
-    }, 'initdb is at work')
+    await initdbAtWork(dataDir)
     await host.kill()
     const again = await startHost({ dataDir })
     await saveData(await again.running())
@@ -221,6 +234,17 @@ describe('the death of the daemon', () => {
 })
 
 describe('trouble', () => {
+  it('with patience: a start that is called off leaves nothing and can be repeated', async () => {
+    const dataDir = join(await newFolder(0o755), 'data')
+    const host = await startHost({ dataDir })
+    await initdbAtWork(dataDir)
+    process.kill(host.pid, 'SIGHUP')
+    expect((await host.event('failed')).code).toBe('cancelled')
+    await nothingLeft(dataDir)
+    expect(await readdir(dataDir)).not.toContain('daemon.lock')
+    await (await startHost({ dataDir })).running()
+  })
+
   it('with nats-server undoes the start of Postgres and quotes the reason', async () => {
     const folder = await newFolder(0o755)
     const broken = join(folder, 'nats-server')
@@ -322,6 +346,10 @@ describe.runIf(isRoot)('as root', () => {
     expect(await readData(await again.running())).toEqual(SAVED)
     await again.stop()
     await nothingLeft(dataDir)
+
+    // Root would leave files in it that its owner cannot change.
+    const failed = await (await startHost({ dataDir })).event('failed')
+    expect(failed).toMatchObject({ code: 'refused', message: expect.stringContaining(`uid ${user.uid}`) })
   })
 })
 

@@ -5,8 +5,13 @@ const { startEmbedded } = await import(`file://${checkout}/dist/embedded/startEm
 const say = (event) => process.stdout.write(`${JSON.stringify(event)}\n`)
 const log = (level, message, fields) => say({ event: 'log', level, message, ...fields })
 
+// HUP ends a start that is under way, as a daemon would on Ctrl-C.
+const abort = new AbortController()
+process.once('SIGHUP', () => abort.abort())
+
 try {
-  const servers = await startEmbedded({ ...JSON.parse(options), pathEnv: process.env['PATH'], version: 'test', log })
+  const pathEnv = process.env['PATH']
+  const servers = await startEmbedded({ ...JSON.parse(options), pathEnv, version: 'test', log, signal: abort.signal })
   process.once('SIGTERM', async () => {
     await Promise.all([servers.stop(15_000), servers.stop(15_000)])
     say({ event: 'stopped' })
