@@ -1,10 +1,11 @@
 // A command: issued, claimed and started by a worker, then completed, failed or cancelled. Only command
 // events move its status. Issuing an id again overwrites the early marks, never the end.
 
-import type { CanonicalWriter } from '../json/canonicalWriter.js'
+import { canonicalJson } from '../json/canonical.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.js'
-import { firstTruthy, isTruthy, textOf, textOrNull } from './coerce.js'
+import { EMPTY_OBJECT, firstTruthy, isTruthy, textOf, textOrNull } from './coerce.js'
 import type { FieldKinds } from './entityFields.js'
+import type { EntitySink } from './entitySink.js'
 import type { EventView } from './eventView.js'
 import type { FoldRules } from './foldRules.js'
 
@@ -56,10 +57,10 @@ export function createCommand(id: string, view: EventView): Command {
     parent_command_id: null,
     worker_id: null,
     worker_locator: null,
-    locality: {},
-    source_locality: {},
-    placement: {},
-    fanout_reduce: {},
+    locality: EMPTY_OBJECT,
+    source_locality: EMPTY_OBJECT,
+    placement: EMPTY_OBJECT,
+    fanout_reduce: EMPTY_OBJECT,
     status: 'UNKNOWN',
     issued_event_id: null,
     claimed_event_id: null,
@@ -142,44 +143,23 @@ export function commandRow(entity: JsonObject, key: string | null, rules: FoldRu
 }
 
 /** Canonical text of a regular command. Its row has the same keys but one. */
-export function writeCommand(out: CanonicalWriter, command: Command, row: CanonicalWriter | null): void {
-  const first = out.position
-  out.raw('{"claimed_event_id":')
-  out.value(command.claimed_event_id)
-  out.raw(',"command_id":')
-  out.value(command.command_id)
-  out.raw(',"fanout_reduce":')
-  out.value(command.fanout_reduce)
-  out.raw(',"frame_id":')
-  out.value(command.frame_id)
-  out.raw(',"issued_event_id":')
-  out.value(command.issued_event_id)
-  const firstEnd = out.position
-  out.raw(',"last_event_id":')
-  out.value(command.last_event_id)
-  const second = out.position
-  out.raw(',"locality":')
-  out.value(command.locality)
-  out.raw(',"parent_command_id":')
-  out.value(command.parent_command_id)
-  out.raw(',"placement":')
-  out.value(command.placement)
-  out.raw(',"source_locality":')
-  out.value(command.source_locality)
-  out.raw(',"stage_id":')
-  out.value(command.stage_id)
-  out.raw(',"started_event_id":')
-  out.value(command.started_event_id)
-  out.raw(',"status":')
-  out.value(command.status)
-  out.raw(',"terminal_event_id":')
-  out.value(command.terminal_event_id)
-  out.raw(',"worker_id":')
-  out.value(command.worker_id)
-  out.raw(',"worker_locator":')
-  out.value(command.worker_locator)
-  out.raw('}')
-  if (row === null) return
-  row.copy(out, first, firstEnd)
-  row.copy(out, second, out.position)
+export function writeCommand(command: Command, sink: EntitySink): void {
+  const kept =
+    `{"claimed_event_id":${canonicalJson(command.claimed_event_id)}` +
+    `,"command_id":${canonicalJson(command.command_id)}` +
+    `,"fanout_reduce":${canonicalJson(command.fanout_reduce)}` +
+    `,"frame_id":${canonicalJson(command.frame_id)}` +
+    `,"issued_event_id":${canonicalJson(command.issued_event_id)}`
+  const keptToo =
+    `,"locality":${canonicalJson(command.locality)}` +
+    `,"parent_command_id":${canonicalJson(command.parent_command_id)}` +
+    `,"placement":${canonicalJson(command.placement)}` +
+    `,"source_locality":${canonicalJson(command.source_locality)}` +
+    `,"stage_id":${canonicalJson(command.stage_id)}` +
+    `,"started_event_id":${canonicalJson(command.started_event_id)}` +
+    `,"status":${canonicalJson(command.status)}` +
+    `,"terminal_event_id":${canonicalJson(command.terminal_event_id)}` +
+    `,"worker_id":${canonicalJson(command.worker_id)}` +
+    `,"worker_locator":${canonicalJson(command.worker_locator)}`
+  sink.entity('', kept, `,"last_event_id":${canonicalJson(command.last_event_id)}`, `${keptToo}}`)
 }

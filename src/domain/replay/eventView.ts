@@ -35,6 +35,10 @@ export class EventView {
   frameId: string | null = null
   commandId: string | null = null
   loopId: string | null = null
+  // Neighbouring events mostly speak of the same entities; their ids are not made into text again.
+  private stageColumn: Maybe = null
+  private frameColumn: Maybe = null
+  private commandColumn: Maybe = null
 
   read(event: JsonObject, id: Integer | null, rules: FoldRules): void {
     const { event_type: type } = event
@@ -47,9 +51,13 @@ export class EventView {
     this.status = event['status'] ?? null
     this.nodeName = event['node_name'] ?? null
     this.payloadRef = event['payload_ref'] ?? objectOr(event['result'], EMPTY_OBJECT)['reference'] ?? null
-    this.stageId = entityId(event, 'stage', event['stage_id'], meta['stage_id'])
-    this.frameId = entityId(event, 'frame', event['frame_id'], meta['frame_id'])
-    this.commandId = textOrNull(event['command_id'] ?? meta['command_id'])
+    const { stage_id: stage, frame_id: frame, command_id: command } = event
+    if (stage !== this.stageColumn || !stage) this.stageId = entityId(event, 'stage', stage, meta['stage_id'])
+    if (frame !== this.frameColumn || !frame) this.frameId = entityId(event, 'frame', frame, meta['frame_id'])
+    if (command !== this.commandColumn || !command) this.commandId = textOrNull(command ?? meta['command_id'])
+    this.stageColumn = stage
+    this.frameColumn = frame
+    this.commandColumn = command
     this.loopId = textOrNull(meta['loop_id'] ?? meta['loop_event_id'] ?? meta['__loop_epoch_id'])
   }
 }
@@ -68,11 +76,15 @@ function entityId(event: JsonObject, noun: 'stage' | 'frame', column: Maybe, fro
 
 export function businessIdentity(view: EventView): BusinessIdentity | null {
   const { event, meta } = view
-  const object = objectOr(meta['business_object'], EMPTY_OBJECT)
+  const told = meta['business_object']
+  const isAggregate = event['aggregate_type'] === 'business_object'
+  // Most events speak of no business object; this is what tells them apart at the least cost.
+  if (!isAggregate && !told && !meta['business_object_type'] && isAbsent(meta['object_type'])) return null
+  const object = objectOr(told, EMPTY_OBJECT)
   let type = firstTruthy(object['object_type'], object['type'], meta['business_object_type'], meta['object_type'])
   let id = firstTruthy(object['object_id'], object['id'], meta['business_object_id'], meta['object_id'])
   const aggregateId = event['aggregate_id'] ?? null
-  if (event['aggregate_type'] === 'business_object' && aggregateId !== null) {
+  if (isAggregate && aggregateId !== null) {
     const path = textOf(aggregateId)
     const parts = path.split('/').filter((part) => part !== '')
     if (parts[0] === 'business_object') parts.shift()
@@ -83,4 +95,8 @@ export function businessIdentity(view: EventView): BusinessIdentity | null {
   if (type === null || id === null) return null
   const [typeText, idText] = [textOf(type), textOf(id)]
   return { key: `${typeText}/${idText}`, type: typeText, id: idText }
+}
+
+function isAbsent(value: Maybe): boolean {
+  return value === null || value === undefined
 }

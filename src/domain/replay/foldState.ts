@@ -40,6 +40,16 @@ export class FoldState {
   /** Entities of a seed that lack keys or have more; their text cannot be written by pattern. */
   readonly irregular = new Set<JsonObject>()
 
+  // Neighbouring events mostly speak of the same entities: no need to look them up again.
+  private lastStageId = ''
+  private lastStage: Stage | undefined
+  private lastFrameId = ''
+  private lastFrame: Frame | undefined
+  private lastCommandId = ''
+  private lastCommand: Command | undefined
+  private lastLoopId = ''
+  private lastLoop: Loop | undefined
+
   private constructor(readonly head: JsonObject) {}
 
   static create(head: JsonObject, base: JsonObject | null): FoldState {
@@ -70,38 +80,46 @@ export class FoldState {
   }
 
   private evolveStage(id: string, view: EventView, rules: FoldRules): void {
-    let stage = this.maps.stages.get(id)
+    let stage = id === this.lastStageId ? this.lastStage : this.maps.stages.get(id)
     if (stage === undefined) {
       stage = createStage(id, view)
       this.maps.stages.set(id, stage)
     }
+    this.lastStageId = id
+    this.lastStage = stage
     evolveStage(stage, view, rules)
   }
 
   private evolveFrame(id: string, view: EventView, rules: FoldRules): void {
-    let frame = this.maps.frames.get(id)
+    let frame = id === this.lastFrameId ? this.lastFrame : this.maps.frames.get(id)
     if (frame === undefined) {
       frame = createFrame(id, view)
       this.maps.frames.set(id, frame)
     }
+    this.lastFrameId = id
+    this.lastFrame = frame
     evolveFrame(frame, view, rules)
   }
 
   private evolveCommand(id: string, view: EventView): void {
-    let command = this.maps.commands.get(id)
+    let command = id === this.lastCommandId ? this.lastCommand : this.maps.commands.get(id)
     if (command === undefined) {
       command = createCommand(id, view)
       this.maps.commands.set(id, command)
     }
+    this.lastCommandId = id
+    this.lastCommand = command
     evolveCommand(command, view)
   }
 
   private evolveLoop(id: string, view: EventView, rules: FoldRules): void {
-    let loop = this.maps.loops.get(id)
+    let loop = id === this.lastLoopId ? this.lastLoop : this.maps.loops.get(id)
     if (loop === undefined) {
       loop = createLoop(id, view, rules)
       this.maps.loops.set(id, loop)
     }
+    this.lastLoopId = id
+    this.lastLoop = loop
     evolveLoop(loop, view, rules)
   }
 

@@ -1,10 +1,11 @@
 // A frame: dispatched to a worker, perhaps several times, until it is committed or failed. The end of a
 // frame fixes its output reference; the payload itself is never looked at.
 
-import type { CanonicalWriter } from '../json/canonicalWriter.js'
+import { canonicalJson } from '../json/canonical.js'
 import type { JsonObject, JsonValue } from '../json/value.js'
-import { firstTruthy, isTruthy, textOf, textOrNull } from './coerce.js'
+import { EMPTY_OBJECT, firstTruthy, isTruthy, textOf, textOrNull } from './coerce.js'
 import type { FieldKinds } from './entityFields.js'
+import type { EntitySink } from './entitySink.js'
 import type { EventView } from './eventView.js'
 import type { FoldRules } from './foldRules.js'
 import { EMPTY_SUMMARY } from './payloadSummary.js'
@@ -59,7 +60,7 @@ export function createFrame(id: string, view: EventView): Frame {
     last_event_id: null,
     output_ref: null,
     output_ref_summary: EMPTY_SUMMARY,
-    cursor: {},
+    cursor: EMPTY_OBJECT,
     events_emitted: 0,
   }
 }
@@ -100,7 +101,7 @@ export function evolveFrame(frame: Frame, view: EventView, rules: FoldRules): vo
 function endFrame(frame: Frame, view: EventView, rules: FoldRules): void {
   frame.output_ref = view.payloadRef
   frame.output_ref_summary = rules.summarize(view.payloadRef)
-  frame.cursor = firstTruthy(view.meta['cursor'], frame.cursor, {})
+  frame.cursor = firstTruthy(view.meta['cursor'], frame.cursor, EMPTY_OBJECT)
   frame.events_emitted = rules.counter('events_emitted', view.meta['events_emitted'], frame.events_emitted)
   frame.terminal_event_id = view.id
 }
@@ -124,41 +125,21 @@ export function frameRow(entity: JsonObject, key: string | null, rules: FoldRule
 }
 
 /** Canonical text of a regular frame. Its row has the same keys but three. */
-export function writeFrame(out: CanonicalWriter, frame: Frame, row: CanonicalWriter | null): void {
-  out.raw('{"attempts":')
-  out.value(frame.attempts)
-  const first = out.position
-  out.raw(',"claimed_event_id":')
-  out.value(frame.claimed_event_id)
-  out.raw(',"command_id":')
-  out.value(frame.command_id)
-  out.raw(',"cursor":')
-  out.value(frame.cursor)
-  out.raw(',"events_emitted":')
-  out.value(frame.events_emitted)
-  out.raw(',"frame_id":')
-  out.value(frame.frame_id)
-  const firstEnd = out.position
-  out.raw(',"last_event_id":')
-  out.value(frame.last_event_id)
-  out.raw(',"output_ref":')
-  out.value(frame.output_ref)
-  const second = out.position
-  out.raw(',"output_ref_summary":')
-  out.value(frame.output_ref_summary)
-  out.raw(',"parent_frame_id":')
-  out.value(frame.parent_frame_id)
-  out.raw(',"row_count":')
-  out.value(frame.row_count)
-  out.raw(',"stage_id":')
-  out.value(frame.stage_id)
-  out.raw(',"status":')
-  out.value(frame.status)
-  out.raw(',"terminal_event_id":')
-  out.value(frame.terminal_event_id)
-  out.raw('}')
-  if (row === null) return
-  row.raw('{')
-  row.copy(out, first + 1, firstEnd)
-  row.copy(out, second, out.position)
+export function writeFrame(frame: Frame, sink: EntitySink): void {
+  const kept =
+    `,"claimed_event_id":${canonicalJson(frame.claimed_event_id)}` +
+    `,"command_id":${canonicalJson(frame.command_id)}` +
+    `,"cursor":${canonicalJson(frame.cursor)}` +
+    `,"events_emitted":${canonicalJson(frame.events_emitted)}` +
+    `,"frame_id":${canonicalJson(frame.frame_id)}`
+  const omitted =
+    `,"last_event_id":${canonicalJson(frame.last_event_id)}` + `,"output_ref":${canonicalJson(frame.output_ref)}`
+  const keptToo =
+    `,"output_ref_summary":${canonicalJson(frame.output_ref_summary)}` +
+    `,"parent_frame_id":${canonicalJson(frame.parent_frame_id)}` +
+    `,"row_count":${canonicalJson(frame.row_count)}` +
+    `,"stage_id":${canonicalJson(frame.stage_id)}` +
+    `,"status":${canonicalJson(frame.status)}` +
+    `,"terminal_event_id":${canonicalJson(frame.terminal_event_id)}`
+  sink.entity(`{"attempts":${canonicalJson(frame.attempts)}`, kept, omitted, `${keptToo}}`)
 }

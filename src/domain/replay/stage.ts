@@ -1,10 +1,11 @@
 // A stage: opened, closed, and in between following the status of every event that carries its id.
 // Kind and step name are fixed by whoever mentions it first.
 
-import type { CanonicalWriter } from '../json/canonicalWriter.js'
+import { canonicalJson } from '../json/canonical.js'
 import type { JsonObject, JsonValue } from '../json/value.js'
 import { firstTruthy, isTruthy, textOf, textOrNull } from './coerce.js'
 import type { FieldKinds } from './entityFields.js'
+import type { EntitySink } from './entitySink.js'
 import type { EventView } from './eventView.js'
 import type { FoldRules } from './foldRules.js'
 
@@ -99,34 +100,20 @@ export function stageRow(entity: JsonObject, key: string | null, rules: FoldRule
 }
 
 /** Canonical text of a regular stage. Its row has the same keys and values. */
-export function writeStage(out: CanonicalWriter, stage: Stage, row: CanonicalWriter | null): void {
-  const start = out.position
-  out.raw('{"closed_event_id":')
-  out.value(stage.closed_event_id)
-  out.raw(',"events_emitted":')
-  out.value(stage.events_emitted)
-  out.raw(',"failed_count":')
-  out.value(stage.failed_count)
-  out.raw(',"frame_count":')
-  out.value(stage.frame_count)
-  out.raw(',"kind":')
-  out.value(stage.kind)
-  out.raw(',"last_event_id":')
-  out.value(stage.last_event_id)
-  out.raw(',"loop_event_id":')
-  out.value(stage.loop_event_id)
-  out.raw(',"opened_event_id":')
-  out.value(stage.opened_event_id)
-  out.raw(',"parent_stage_id":')
-  out.value(stage.parent_stage_id)
-  out.raw(',"row_count":')
-  out.value(stage.row_count)
-  out.raw(',"stage_id":')
-  out.value(stage.stage_id)
-  out.raw(',"status":')
-  out.value(stage.status)
-  out.raw(',"step_name":')
-  out.value(stage.step_name)
-  out.raw('}')
-  row?.copy(out, start, out.position)
+export function writeStage(stage: Stage, sink: EntitySink): void {
+  const all =
+    `{"closed_event_id":${canonicalJson(stage.closed_event_id)}` +
+    `,"events_emitted":${canonicalJson(stage.events_emitted)}` +
+    `,"failed_count":${canonicalJson(stage.failed_count)}` +
+    `,"frame_count":${canonicalJson(stage.frame_count)}` +
+    `,"kind":${canonicalJson(stage.kind)}` +
+    `,"last_event_id":${canonicalJson(stage.last_event_id)}` +
+    `,"loop_event_id":${canonicalJson(stage.loop_event_id)}` +
+    `,"opened_event_id":${canonicalJson(stage.opened_event_id)}` +
+    `,"parent_stage_id":${canonicalJson(stage.parent_stage_id)}` +
+    `,"row_count":${canonicalJson(stage.row_count)}` +
+    `,"stage_id":${canonicalJson(stage.stage_id)}` +
+    `,"status":${canonicalJson(stage.status)}` +
+    `,"step_name":${canonicalJson(stage.step_name)}`
+  sink.entity('', `${all}}`, '', '')
 }

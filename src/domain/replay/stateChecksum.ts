@@ -1,18 +1,18 @@
 // Checksums of a folded state: one over the whole document, one per surface over comparable rows. The
 // canonical text is written piece by piece straight from the maps and hashed on the way; it must be
 // exactly what canonicalJson would write. The row of an entity is nearly the same text as the entity, so
-// both are made in one go where their orders agree: half the time of a large replay is spent here.
+// both are made in one go where their orders agree.
 
-import { CanonicalWriter } from '../json/canonicalWriter.js'
+import { canonicalJson, canonicalText } from '../json/canonical.js'
 import { compareCodePoints } from '../json/codePoints.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.js'
 import { businessObjectRow } from './businessObject.js'
 import { commandRow, writeCommand } from './command.js'
+import { type EntitySink, HashSink, RowSink, type TextSink } from './entitySink.js'
 import { executionRow } from './execution.js'
 import type { FoldRules } from './foldRules.js'
 import type { FoldState } from './foldState.js'
 import { frameRow, writeFrame } from './frame.js'
-import { HashSink } from './hashSink.js'
 import { loopRow } from './loop.js'
 import { MAP_SURFACES, type MapSurface, type ProjectionChecksums } from './profile.js'
 import { sortById, sortByText } from './rowOrder.js'
@@ -21,8 +21,8 @@ import { stageRow, writeStage } from './stage.js'
 type Entry = readonly [key: string, entity: JsonObject]
 
 interface SurfaceText {
-  /** Writes a regular entity, and its row from the same text. */
-  write: ((out: CanonicalWriter, entity: never, row: CanonicalWriter | null) => void) | null
+  /** Writes a regular entity in the pieces from which its row is taken. */
+  write: ((entity: never, sink: EntitySink) => void) | null
   row(entity: JsonObject, key: string, rules: FoldRules): JsonObject
   isSortedByText: boolean
 }
@@ -43,13 +43,13 @@ export interface StateChecksums {
 /** The whole document with only the shown maps filled, and all surfaces in full. */
 export function stateChecksums(state: FoldState, shown: ReadonlySet<MapSurface>, rules: FoldRules): StateChecksums {
   rules.eventId = null
-  const out = new HashSink()
+  const sink = new HashSink()
   const rows = new Map<MapSurface, string>()
-  writeHead(state, out, (surface) => rows.set(surface, writeSurface(state, surface, shown, rules, out)))
+  writeHead(state, sink, (surface) => rows.set(surface, writeSurface(state, surface, shown, rules, sink)))
   return {
-    checksum: out.digest(),
+    checksum: sink.digest(),
     projections: {
-      execution: hashRows('executions', [executionRow(state.head, rules)]),
+      execution: rowsChecksum('executions', [executionRow(state.head, rules)]),
       stages: rows.get('stages')!,
       frames: rows.get('frames')!,
       commands: rows.get('commands')!,
@@ -61,68 +61,59 @@ export function stateChecksums(state: FoldState, shown: ReadonlySet<MapSurface>,
 
 /** The canonical text itself; for looking at differences. */
 export function stateText(state: FoldState, shown: ReadonlySet<MapSurface>): string {
-  const out = new CanonicalWriter()
-  writeHead(state, out, (surface) => {
-    if (!shown.has(surface)) out.raw('{}')
-    else writeEntities(state, surface, sortByText(Array.from<Entry>(state.maps[surface]), keyOf), out, null)
+  const pieces: string[] = []
+  const sink: TextSink = { write: (text) => pieces.push(text) }
+  writeHead(state, sink, (surface) => {
+    if (!shown.has(surface)) return sink.write('{}')
+    const entries = sortByText(Array.from<Entry>(state.maps[surface]), keyOf)
+    sink.write('{')
+    entries.forEach(([key, entity], index) => {
+      sink.write(`${index === 0 ? '' : ','}${canonicalText(key)}:${canonicalJson(entity)}`)
+    })
+    sink.write('}')
   })
-  return out.text()
+  return pieces.join('')
 }
 
-export function hashRows(wrap: string, rows: readonly JsonObject[]): string {
-  const out = new HashSink()
-  out.raw(`{"${wrap}":[`)
-  for (let index = 0; index < rows.length; index++) {
-    if (index > 0) out.raw(',')
-    out.value(rows[index]!)
-    out.rest()
-  }
-  out.raw(']}')
-  return out.digest()
+export function rowsChecksum(wrap: string, rows: readonly JsonObject[]): string {
+  const sink = new RowSink(wrap)
+  for (const row of rows) sink.row(canonicalJson(row))
+  return sink.digest()
 }
 
-function writeHead(state: FoldState, out: CanonicalWriter, writeMap: (surface: MapSurface) => void): void {
+function writeHead(state: FoldState, sink: TextSink, writeMap: (surface: MapSurface) => void): void {
   const keys = [...Object.keys(state.head), ...MAP_SURFACES].sort(compareCodePoints)
-  let separator = '{'
-  for (const key of keys) {
-    out.raw(separator)
-    separator = ','
-    out.string(key)
-    out.raw(':')
+  keys.forEach((key, index) => {
+    sink.write(`${index === 0 ? '{' : ','}${canonicalText(key)}:`)
     if ((MAP_SURFACES as readonly string[]).includes(key)) writeMap(key as MapSurface)
-    else if (key === 'execution') writeExecution(state.head[key]!, out)
-    else out.value(state.head[key]!)
-  }
-  out.raw('}')
+    else if (key === 'execution') writeExecution(state.head[key]!, sink)
+    else sink.write(canonicalJson(state.head[key]!))
+  })
+  sink.write('}')
 }
 
 // One reference per event makes its list by far the longest of the head.
-function writeExecution(execution: JsonValue, out: CanonicalWriter): void {
+function writeExecution(execution: JsonValue, sink: TextSink): void {
   if (!isJsonObject(execution) || Object.keys(execution).length === 0) {
-    out.value(execution)
+    sink.write(canonicalJson(execution))
     return
   }
-  let separator = '{'
-  for (const name of Object.keys(execution).sort(compareCodePoints)) {
-    out.raw(separator)
-    separator = ','
-    out.string(name)
-    out.raw(':')
+  const names = Object.keys(execution).sort(compareCodePoints)
+  names.forEach((name, index) => {
+    sink.write(`${index === 0 ? '{' : ','}${canonicalText(name)}:`)
     const value = execution[name]!
-    if (Array.isArray(value)) writeList(value, out)
-    else out.value(value)
-  }
-  out.raw('}')
+    if (Array.isArray(value)) writeList(value, sink)
+    else sink.write(canonicalJson(value))
+  })
+  sink.write('}')
 }
 
-function writeList(list: readonly JsonValue[], out: CanonicalWriter): void {
-  out.raw('[')
+function writeList(list: readonly JsonValue[], sink: TextSink): void {
+  sink.write('[')
   for (let index = 0; index < list.length; index++) {
-    if (index > 0) out.raw(',')
-    out.value(list[index]!)
-    out.rest()
+    sink.write(index === 0 ? canonicalJson(list[index]!) : `,${canonicalJson(list[index]!)}`)
   }
-  out.raw(']')
+  sink.write(']')
 }
 
 /** Writes the map into the state text and returns the checksum of its rows. */
@@ -131,21 +122,19 @@ function writeSurface(
   surface: MapSurface,
   shown: ReadonlySet<MapSurface>,
   rules: FoldRules,
-  out: HashSink,
+  sink: HashSink,
 ): string {
   const entries = Array.from<Entry>(state.maps[surface])
   const byText = sortByText(entries, keyOf)
   const byId = SURFACE_TEXT[surface].isSortedByText ? byText : sortById(entries, keyOf, rules.profile)
-  const rows = new HashSink()
-  rows.raw(`{"${surface}":[`)
-  if (shown.has(surface) && byText.every((entry, index) => entry === byId[index])) {
-    writeEntities(state, surface, byText, out, { out: rows, rules })
-  } else {
-    if (shown.has(surface)) writeEntities(state, surface, byText, out, null)
-    else out.raw('{}')
-    writeEntities(state, surface, byId, new ScratchWriter(), { out: rows, rules })
-  }
-  rows.raw(']}')
+  const rows = new RowSink(surface)
+  const isShown = shown.has(surface)
+  const isShared = isShown && byText.every((entry, index) => entry === byId[index])
+  if (isShared) sink.shareWith(rows)
+  if (isShown) writeEntities(state, surface, byText, sink, isShared ? { rows, rules } : null)
+  else sink.write('{}')
+  if (isShared) sink.shareWith(null)
+  else writeRows(state, surface, byId, rows, rules)
   return rows.digest()
 }
 
@@ -153,40 +142,46 @@ function keyOf(entry: Entry): string {
   return entry[0]
 }
 
-/** For text that is only needed until its row has been copied from it. */
-class ScratchWriter extends CanonicalWriter {
-  override rest(): void {
-    this.reset()
-  }
-}
-
 function writeEntities(
   state: FoldState,
   surface: MapSurface,
   entries: readonly Entry[],
-  out: CanonicalWriter,
-  rows: { out: CanonicalWriter; rules: FoldRules } | null,
+  sink: HashSink,
+  shared: { rows: RowSink; rules: FoldRules } | null,
 ): void {
-  const { irregular } = state
   const { write, row } = SURFACE_TEXT[surface]
-  const rowOut = rows === null ? null : rows.out
-  out.raw('{')
+  sink.write('{')
   for (let index = 0; index < entries.length; index++) {
     const [key, entity] = entries[index]!
-    if (index > 0) {
-      out.raw(',')
-      rowOut?.raw(',')
-    }
-    out.string(key)
-    out.raw(':')
-    if (write !== null && (irregular.size === 0 || !irregular.has(entity))) {
-      write(out, entity as never, rowOut)
+    sink.write(index === 0 ? `${canonicalText(key)}:` : `,${canonicalText(key)}:`)
+    if (write !== null && isPatterned(state, entity)) {
+      write(entity as never, sink)
     } else {
-      out.value(entity)
-      if (rows !== null) rows.out.value(row(entity, key, rows.rules))
+      sink.write(canonicalJson(entity))
+      if (shared !== null) {
+        // Rows that are waiting to be copied come before this one.
+        if (write !== null) sink.flush()
+        shared.rows.row(canonicalJson(row(entity, key, shared.rules)))
+      }
     }
-    rowOut?.rest()
-    out.rest()
   }
-  out.raw('}')
+  sink.write('}')
+}
+
+function writeRows(
+  state: FoldState,
+  surface: MapSurface,
+  entries: readonly Entry[],
+  rows: RowSink,
+  rules: FoldRules,
+): void {
+  const { write, row } = SURFACE_TEXT[surface]
+  for (const [key, entity] of entries) {
+    if (write !== null && isPatterned(state, entity)) write(entity as never, rows)
+    else rows.row(canonicalJson(row(entity, key, rules)))
+  }
+}
+
+function isPatterned(state: FoldState, entity: JsonObject): boolean {
+  return state.irregular.size === 0 || !state.irregular.has(entity)
 }
