@@ -56,7 +56,7 @@ async function run(options: ServeOptions): Promise<number> {
     })
     built = buildDaemon(deps)
     await startAll(built.services, stopMs)
-    if (embedded !== undefined) await announceInstance(built, embedded)
+    if (embedded !== undefined) await announceInstance(deps, built, embedded)
     options.announce(
       banner(deps, {
         httpUrl: built.http.url(),
@@ -98,7 +98,7 @@ async function startServers(options: ServeOptions): Promise<EmbeddedServers> {
   })
 }
 
-async function announceInstance(built: Built, embedded: EmbeddedServers): Promise<void> {
+async function announceInstance(deps: Deps, built: Built, embedded: EmbeddedServers): Promise<void> {
   await writeRuntimeFile(embedded.locations.dataDir, {
     version: VERSION,
     httpUrl: built.http.url(),
@@ -107,7 +107,7 @@ async function announceInstance(built: Built, embedded: EmbeddedServers): Promis
     natsToken: embedded.natsToken,
     natsMonitorUrl: embedded.natsMonitorUrl,
     internalToken: embedded.internalToken,
-    startedAt: new Date().toISOString(),
+    startedAt: new Date(deps.clock.now()).toISOString(),
   })
 }
 

@@ -1,7 +1,8 @@
-import type { Migration } from '../../db/migrations.js'
-import { migrateAll, schemaStates } from '../../services/schema.js'
+import { migrateAll, type SchemaState, schemaStates } from '../../services/schema.js'
 import type { CommandSpec } from '../command.js'
 import { type Block, toned } from '../output.js'
+
+type Migration = SchemaState['pending'][number]
 
 export const migrate: CommandSpec = {
   path: ['migrate'],

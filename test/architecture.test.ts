@@ -1,0 +1,69 @@
+// Promise: the floors of CONTRIBUTING.md hold. Who may import whom, which floor owns which package, and what
+// nobody may touch is read from the sources; a broken rule is named with file and offender.
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { FLOORS, LINES_MAX, OWNERS, readSources, type SourceFile, violations } from './support/architecture.js'
+
+describe('the sources', () => {
+  it('break no rule', () => {
+    expect(violations(readSources())).toEqual([])
+  })
+
+  it('are all there', () => {
+    const paths = readSources().map((file) => file.path)
+    expect(paths.length).toBeGreaterThan(100)
+    for (const floor of Object.keys(FLOORS))
+      expect(
+        paths.some((path) => path.startsWith(floor)),
+        floor,
+      ).toBe(true)
+  })
+
+  it('use every dependency they install, and no other', () => {
+    const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+    expect(Object.keys(manifest.dependencies).sort()).toEqual(Object.keys(OWNERS).sort())
+  })
+})
+
+describe('a planted violation', () => {
+  const planted: [string, string, RegExp][] = [
+    ['domain/a.ts', "import { now } from '../runtime/clock.js'", /floor domain\) must not import runtime\/clock\.ts/],
+    ['domain/a.ts', "import { readFileSync } from 'node:fs'", /must not import node:fs/],
+    ['http/routes/a.ts', "import type { Db } from '../../db/db.js'", /floor http\) must not import db\/db\.ts/],
+    ['http/a.ts', "import { append } from '../stores/eventStore.js'", /must not import stores/],
+    ['services/a.ts', "import { EXIT } from '../cli/exit.js'", /floor services\) must not import cli/],
+    ['services/a.ts', "import { STATUS_OF } from '../http/errors.js'", /must not import http/],
+    ['services/a.ts', "import type { Config } from '../config/keys.js'", /must not import config/],
+    ['stores/a.ts', "import type { Log } from '../runtime/log.js'", /floor stores\) must not import runtime/],
+    ['workers/pool2.ts', "import { fold } from '../domain/replay/fold.js'", /floor workers\) must not import domain/],
+    ['cli/commands/a.ts', "import {\n  createPool,\n} from '../../db/pool.js'", /floor cli\) must not import db/],
+    ['stores/a.ts', "import postgres from 'postgres'", /must not import postgres; only db may/],
+    ['services/a.ts', "import { connect } from 'nats'", /only bus may/],
+    ['daemon/a.ts', "const { Piscina } = await import('piscina')", /only workers may/],
+    ['domain/a.ts', "import { parse } from 'yaml'", /only config and domain\/catalog may/],
+    ['runtime/a.ts', "import leftPad from 'left-pad'", /belongs to no floor/],
+    ['helpers/a.ts', '', /lies on no known floor/],
+    ['services/a.ts', 'const home = process.env["HOME"]', /must not use process\.env/],
+    ['cli/a.ts', 'process.exit(1)', /only bin\/ ends the process/],
+    ['http/a.ts', 'console.log(1)', /must not use console/],
+    ['domain/a.ts', 'const at = Date.now()', /deps\.clock/],
+    ['bus/a.ts', 'const at = new Date()', /deps\.clock/],
+    ['runtime/a.ts', 'const dice = Math.random()', /deps\.random/],
+    ['db/a.ts', 'x\n'.repeat(LINES_MAX + 1), /second idea/],
+  ]
+
+  it.each(planted)('in %s is found: %s', (path, text, expected) => {
+    const found = violations([{ path, text }])
+    expect(found).toHaveLength(1)
+    expect(found[0]).toMatch(expected)
+  })
+
+  it('is not seen where there is none', () => {
+    const fine: SourceFile[] = [
+      { path: 'workers/tasks/a.ts', text: "import { parseJson } from '../../domain/json/parse.js'" },
+      { path: 'db/a.ts', text: "import postgres from 'postgres'\n// never console.log() here" },
+      { path: 'daemon/a.ts', text: "import { createHttpServer } from '../http/server.js'" },
+    ]
+    expect(violations(fine)).toEqual([])
+  })
+})
