@@ -76,6 +76,8 @@ export const KEYS = {
   natsMonitorUrl: setting('NATS', 'NOETL_NATS_MONITOR_URL', url('http', 'https'), undefined, 'Monitoring address of nats-server, read by doctor for durability settings'),
   streamName: setting('NATS', 'NOETL_EVENT_NATS_STREAM', text, 'NOETL_EVENTS', 'JetStream stream of the events'),
   subjectPrefix: setting('NATS', 'NOETL_EVENT_NATS_SUBJECT_PREFIX', text, 'noetl.events', 'First tokens of every event subject'),
+  subjectTemplate: setting('NATS', 'NOETL_CP_SUBJECT_TEMPLATE', text, '{prefix}.{tenant}.{organization}.{execution}.{shard}', 'Subject of an event; {prefix} is the setting above'),
+  subjectShardCount: setting('NATS', 'NOETL_EVENT_NATS_SHARD_COUNT', integer(1, 1024), undefined, 'Shards named in subjects; default the number of databases'),
   streamReplicas: setting('NATS', 'NOETL_CP_STREAM_REPLICAS', integer(1, 5), 1, 'Replicas of a stream that we create'),
   streamRetention: setting('NATS', 'NOETL_EVENT_STREAM_RETENTION_SECS', seconds(60, 315360000), 86400, 'How long the stream keeps a message'),
   streamDedupWindow: setting('NATS', 'NOETL_EVENT_STREAM_DEDUP_SECS', seconds(1, 86400), 120, 'How long JetStream remembers a message id'),
@@ -102,6 +104,12 @@ export const KEYS = {
   tlsCert: setting('HTTP', 'NOETL_TLS_CERT', text, undefined, 'Path of the server certificate (PEM); with NOETL_TLS_KEY the API speaks TLS'),
   tlsKey: setting('HTTP', 'NOETL_TLS_KEY', text, undefined, 'Path of the server key (PEM)'),
   tlsClientCa: setting('HTTP', 'NOETL_TLS_CLIENT_CA', text, undefined, 'Path of a CA; callers must then present a certificate of it'),
+
+  redact: setting('Events', 'NOETL_CP_REDACT', bool, true, 'Replace secrets in event results, contexts and meta by [REDACTED]'),
+  redactKeys: setting('Events', 'NOETL_CP_REDACT_KEYS', list, [], 'Further key names whose values are secrets (exact names)'),
+  projectorEnabled: setting('Events', 'NOETL_CP_PROJECTOR', bool, true, 'Store events that other installations publish to the stream'),
+  projectorConsumer: setting('Events', 'NOETL_PROJECTOR_NATS_CONSUMER', text, 'noetl-cp-projector', 'Durable consumer of the projector'),
+  adoptInterval: setting('Events', 'NOETL_CP_ADOPT_INTERVAL', seconds(0.05, 3600), 1, 'How often to look for events that others wrote straight into the table'),
 
   workerThreads: setting('Workers', 'NOETL_CP_WORKER_THREADS', integer(0, 64), 0, 'Threads for replay and other one-shot work; 0 takes the number of cores, at least 2'),
   workerQueueMax: setting('Workers', 'NOETL_CP_WORKER_QUEUE_MAX', integer(1, 100000), 256, 'Tasks that may wait for a thread'),

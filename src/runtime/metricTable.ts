@@ -41,6 +41,28 @@ export const METRICS = {
     labels: { route: [], status: ['2xx', '3xx', '4xx', '5xx'] },
   },
   noetl_cp_http_request_seconds: { kind: 'histogram', help: 'Time to answer.', labels: { route: [] } },
+  noetl_cp_machine_id: { kind: 'gauge', help: 'The machine id in ids minted here; -1 while there is none.' },
+  noetl_cp_id_clock_refusals: { kind: 'gauge', help: 'Ids refused because the clock fell back too far.' },
+  noetl_cp_id_ahead_of_clock_ms: { kind: 'gauge', help: 'How far the last id is ahead of the clock.' },
+  noetl_cp_id_lease_errors_total: {
+    kind: 'counter',
+    help: 'Trouble with the lease of the machine id.',
+    labels: { reason: ['lost', 'unreachable'] },
+  },
+  noetl_cp_events_appended_total: {
+    kind: 'counter',
+    help: 'Events offered to the log by outcome.',
+    labels: {
+      outcome: ['stored', 'duplicate', 'conflict', 'claimed', 'unknownExecution'],
+      source: ['api', 'projector'],
+    },
+  },
+  noetl_cp_events_adopted_total: { kind: 'counter', help: 'Events found that others had written into the table.' },
+  noetl_cp_projector_quarantined_total: {
+    kind: 'counter',
+    help: 'Envelopes set aside because they could not be stored.',
+  },
+  noetl_cp_projector_skipped_total: { kind: 'counter', help: 'Messages of our own that the projector skipped.' },
   noetl_cp_event_loop_delay_p99_seconds: { kind: 'gauge', help: 'p99 delay of the main loop since the last scrape.' },
 } satisfies Record<string, MetricRow>
 

@@ -1,0 +1,109 @@
+-- name: event_existing
+-- Which of the events ($1 execution ids, $2 event ids) are there already, and what they say.
+select e.execution_id, e.event_id, e.stream_version, e.envelope_checksum, e.catalog_id, e.parent_event_id, e.parent_execution_id,
+  e.event_type, e.node_id, e.node_name, e.node_type, e.status, e.worker_id, e.duration, e.context, e.result, e.meta,
+  e.error, e.stack_trace, e.tenant_id, e.organization_id, e.created_at::text as created_at
+from unnest($1::bigint[], $2::bigint[]) as given (execution_id, event_id)
+join noetl.event e on e.execution_id = given.execution_id and e.event_id = given.event_id;
+
+-- name: event_claims
+-- Earlier claims of the commands ($1 execution ids, $2 command ids).
+select e.execution_id, e.meta ->> 'command_id' as command_id, e.event_id, e.worker_id
+from unnest($1::bigint[], $2::text[]) as given (execution_id, command_id)
+join noetl.event e
+  on e.execution_id = given.execution_id and e.event_type = 'command.claimed' and e.meta ->> 'command_id' = given.command_id;
+
+-- name: event_insert
+-- Appends events: one array per column.
+insert into noetl.event (
+  execution_id, event_id, catalog_id, parent_event_id, parent_execution_id, prev_event_id, created_at, event_time,
+  event_type, node_id, node_name, node_type, status, worker_id, duration, context, result, meta, error, stack_trace,
+  tenant_id, organization_id, stream_version, envelope_checksum
+)
+select
+  execution_id, event_id, catalog_id, parent_event_id, parent_execution_id, prev_event_id,
+  at_time at time zone 'utc', at_time,
+  event_type, node_id, node_name, node_type, status, worker_id, duration, context::jsonb, result::jsonb, meta::jsonb, error, stack_trace,
+  tenant_id, organization_id, stream_version, envelope_checksum
+from unnest(
+  $1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::timestamptz[], $8::text[],
+  $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::double precision[], $15::text[], $16::text[],
+  $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::bigint[], $23::text[]
+) as given (
+  execution_id, event_id, catalog_id, parent_event_id, parent_execution_id, prev_event_id, at_time, event_type,
+  node_id, node_name, node_type, status, worker_id, duration, context, result,
+  meta, error, stack_trace, tenant_id, organization_id, stream_version, envelope_checksum
+);
+
+-- name: event_unadopted
+-- Rows of execution $1 that others wrote and nobody has numbered yet, at most $2, in id order.
+select execution_id, event_id, catalog_id, parent_event_id, parent_execution_id, event_type, node_id, node_name, node_type,
+  status, worker_id, context, result, meta, error, stack_trace, tenant_id, organization_id, created_at::text as created_at
+from noetl.event
+where execution_id = $1::bigint and stream_version is null
+order by event_id
+limit $2::int;
+
+-- name: event_unadopted_executions
+-- Executions with such rows, at most $1.
+select distinct execution_id
+from (select execution_id from noetl.event where stream_version is null limit 5000) as some
+limit $1::int;
+
+-- name: event_number
+-- Numbers the rows $2 of execution $1 with the versions $3, unless somebody was faster.
+update noetl.event e
+set stream_version = given.stream_version
+from unnest($2::bigint[], $3::bigint[]) as given (event_id, stream_version)
+where e.execution_id = $1::bigint and e.event_id = given.event_id and e.stream_version is null;
+
+-- name: event_page
+-- A page of execution $1 in id order after event $2, up to $3 rows, for people and exports.
+select execution_id, event_id, catalog_id, parent_event_id, parent_execution_id, prev_event_id, event_type, node_id, node_name, node_type,
+  status, worker_id, duration, context, result, meta, error, stack_trace, tenant_id, organization_id, stream_version,
+  created_at::text as created_at, stage_id, frame_id, command_id, payload_ref, aggregate_id, aggregate_type, schema_name, schema_version
+from noetl.event
+where execution_id = $1::bigint and event_id > $2::bigint
+order by event_id
+limit $3::int;
+
+-- name: event_after_version
+-- Events of execution $1 numbered after $2, up to $3 rows, in that order; for following an execution.
+select execution_id, event_id, catalog_id, parent_event_id, parent_execution_id, prev_event_id, event_type, node_id, node_name, node_type,
+  status, worker_id, duration, context, result, meta, error, stack_trace, tenant_id, organization_id, stream_version,
+  created_at::text as created_at, stage_id, frame_id, command_id, payload_ref, aggregate_id, aggregate_type, schema_name, schema_version
+from noetl.event
+where execution_id = $1::bigint and stream_version > $2::bigint
+order by stream_version
+limit $3::int;
+
+-- name: event_latest
+-- The last $2 events of execution $1, newest first, without their contexts.
+select event_id, event_type, node_name, status, created_at::text as created_at, result, error
+from noetl.event
+where execution_id = $1::bigint
+order by event_id desc
+limit $2::int;
+
+-- name: event_start
+-- The event $2 that started execution $1.
+select context from noetl.event where execution_id = $1::bigint and event_id = $2::bigint;
+
+-- name: event_step_progress
+-- Steps of execution $1 by how far they have come.
+select
+  count(*)::int as total,
+  count(*) filter (where rank = 3)::int as completed,
+  count(*) filter (where rank = 2)::int as failed,
+  count(*) filter (where rank = 1)::int as running
+from (
+  select node_name, max(case
+    when event_type in ('step.exit', 'step_exit', 'step.completed', 'step_completed', 'command.completed', 'command_completed', 'action_completed') then 3
+    when event_type in ('command.failed', 'command_failed', 'action_failed', 'step_failed', 'step.failed') then 2
+    else 1 end) as rank
+  from noetl.event
+  where execution_id = $1::bigint
+    and node_name is not null
+    and event_type ~ '^(step|command|action)[._]'
+  group by node_name
+) as steps;

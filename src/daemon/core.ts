@@ -1,0 +1,66 @@
+// The working parts that daemon and writing subcommands share: ids under a lease, the way into the log.
+import { hostname } from 'node:os'
+import type { EventRecord } from '../domain/events/eventRecord.js'
+import { DEFAULT_SECRET_KEYS, type SecretKeys, secretKeys } from '../domain/events/redact.js'
+import { proposeMachineId } from '../domain/machineId.js'
+import { shardOf } from '../domain/shards.js'
+import { assertSubjectTemplate, renderEventSubject } from '../domain/subject.js'
+import { componentLog } from '../runtime/log.js'
+import { type Appender, createAppender } from '../services/append/appender.js'
+import { createIds, type Ids } from '../services/ids.js'
+import type { Deps } from './deps.js'
+
+export interface Core {
+  ids: Ids
+  appender: Appender
+  /** null when redaction is off. */
+  secrets: SecretKeys | null
+  subjectOf(event: Pick<EventRecord, 'tenantId' | 'organizationId' | 'executionId'>): string
+}
+
+export function buildCore(deps: Deps, use: 'daemon' | 'oneShot'): Core {
+  const { config, databases, metrics } = deps
+  const log = componentLog(deps.log, 'ids')
+  const ids = createIds(
+    {
+      proposed: proposeMachineId({ explicit: config.machineId, hostname: config.hostName, osHostname: hostname() }),
+      use,
+    },
+    {
+      db: databases.cluster.db,
+      clock: deps.clock,
+      random: deps.random,
+      hostName: config.hostName ?? hostname(),
+      onError: (code, message) => {
+        metrics.inc('noetl_cp_id_lease_errors_total', { reason: code === 'lost_claim' ? 'lost' : 'unreachable' })
+        log.warn({ reason: message }, 'the machine id could not be renewed')
+      },
+    },
+  )
+  metrics.onCollect(() => {
+    const counters = ids.counters()
+    metrics.set('noetl_cp_machine_id', ids.machineId() ?? -1)
+    metrics.set('noetl_cp_id_clock_refusals', counters?.clockRefusals ?? 0)
+    metrics.set('noetl_cp_id_ahead_of_clock_ms', counters?.aheadMs ?? 0)
+  })
+
+  const template = config.subjectTemplate.replace('{prefix}', config.subjectPrefix)
+  assertSubjectTemplate(template)
+  const subjectShards = config.subjectShardCount ?? databases.shards.length
+  const subjectOf: Core['subjectOf'] = (event) =>
+    renderEventSubject(
+      {
+        tenant: event.tenantId,
+        organization: event.organizationId,
+        execution: event.executionId,
+        shard: shardOf(event.executionId, subjectShards),
+      },
+      template,
+    )
+  return {
+    ids,
+    appender: createAppender(databases, { subjectOf }),
+    secrets: config.redact ? secretKeys([...DEFAULT_SECRET_KEYS, ...config.redactKeys]) : null,
+    subjectOf,
+  }
+}

@@ -1,0 +1,153 @@
+// Group commit: appends that arrive while a transaction is under way share the next one. Each shard has its
+// own short queue, bounded; a caller's items stay together in one transaction and in order. When a shared
+// transaction is refused by the data of one caller, the callers are tried one by one, so that nobody pays
+// for somebody else's mistake.
+import type { Databases } from '../../db/databases.js'
+import type { Tx } from '../../db/db.js'
+import { CpError, isTransient, toCpError } from '../../errors.js'
+import { type AppendContext, type AppendItem, type AppendOutcome, appendInTx } from './appendInTx.js'
+
+export interface Appender {
+  /** All items of one shard, in one transaction. */
+  append(items: readonly AppendItem[]): Promise<AppendOutcome[]>
+  /** Further writes that must commit with the events; never shared with other callers. */
+  appendWith<T>(
+    executionId: string,
+    work: (tx: Tx, append: (items: readonly AppendItem[]) => Promise<AppendOutcome[]>) => Promise<T>,
+  ): Promise<T>
+  /** Called after every commit with the executions that grew. */
+  onAppended(listener: (shard: number, executionIds: ReadonlySet<string>) => void): void
+}
+
+interface Job {
+  items: readonly AppendItem[]
+  resolve(outcomes: AppendOutcome[]): void
+  reject(error: CpError): void
+}
+
+interface Lane {
+  waiting: Job[]
+  waitingEvents: number
+  active: number
+}
+
+// Two transactions overlap so that one can prepare while the other commits; more only fight over locks.
+const ACTIVE_MAX = 2
+const BATCH_EVENTS_MAX = 1_000
+const WAITING_EVENTS_MAX = 50_000
+
+export function createAppender(databases: Databases, context: AppendContext): Appender {
+  const lanes = databases.shards.map((): Lane => ({ waiting: [], waitingEvents: 0, active: 0 }))
+  const listeners: ((shard: number, executionIds: ReadonlySet<string>) => void)[] = []
+
+  function announce(shard: number, items: readonly AppendItem[], outcomes: readonly AppendOutcome[]): void {
+    const grown = new Set<string>()
+    for (const [index, outcome] of outcomes.entries()) {
+      if (outcome.kind === 'stored') grown.add(items[index]!.event.executionId)
+    }
+    if (grown.size > 0) for (const listener of listeners) listener(shard, grown)
+  }
+
+  async function write(shard: number, items: readonly AppendItem[]): Promise<AppendOutcome[]> {
+    const outcomes = await databases.shards[shard]!.db.tx((tx) => appendInTx(tx, items, context))
+    announce(shard, items, outcomes)
+    return outcomes
+  }
+
+  /** A foreign writer without our lock may have been faster with the same id; the second look finds its row. */
+  async function writeTwice(shard: number, items: readonly AppendItem[]): Promise<AppendOutcome[]> {
+    try {
+      return await write(shard, items)
+    } catch (error) {
+      if (toCpError(error).code !== 'conflict') throw error
+      return write(shard, items)
+    }
+  }
+
+  async function flush(shard: number, lane: Lane): Promise<void> {
+    const jobs = takeJobs(lane)
+    lane.active += 1
+    try {
+      const outcomes = await writeTwice(
+        shard,
+        jobs.flatMap((job) => job.items),
+      )
+      let start = 0
+      for (const job of jobs) {
+        job.resolve(outcomes.slice(start, start + job.items.length))
+        start += job.items.length
+      }
+    } catch (error) {
+      if (jobs.length === 1 || isTransient(error)) for (const job of jobs) job.reject(toCpError(error))
+      else await flushOneByOne(shard, jobs)
+    } finally {
+      lane.active -= 1
+      pump(shard, lane)
+    }
+  }
+
+  async function flushOneByOne(shard: number, jobs: readonly Job[]): Promise<void> {
+    for (const job of jobs) {
+      try {
+        job.resolve(await writeTwice(shard, job.items))
+      } catch (error) {
+        job.reject(toCpError(error))
+      }
+    }
+  }
+
+  function pump(shard: number, lane: Lane): void {
+    if (lane.active < ACTIVE_MAX && lane.waiting.length > 0) void flush(shard, lane)
+  }
+
+  return {
+    append: (items) => {
+      if (items.length === 0) return Promise.resolve([])
+      const shard = databases.shardOf(items[0]!.event.executionId)
+      const lane = lanes[shard]!
+      if (lane.waitingEvents + items.length > WAITING_EVENTS_MAX) {
+        return Promise.reject(
+          new CpError('overloaded', `${lane.waitingEvents} events already wait to be written; try again`, {
+            details: { retryAfterSeconds: 1 },
+          }),
+        )
+      }
+      return new Promise((resolve, reject) => {
+        lane.waiting.push({ items, resolve, reject })
+        lane.waitingEvents += items.length
+        pump(shard, lane)
+      })
+    },
+    appendWith: async (executionId, work) => {
+      const shard = databases.shardOf(executionId)
+      const done: { items: readonly AppendItem[]; outcomes: AppendOutcome[] }[] = []
+      const result = await databases.shards[shard]!.db.tx(async (tx) => {
+        done.length = 0
+        return work(tx, async (items) => {
+          const outcomes = await appendInTx(tx, items, context)
+          done.push({ items, outcomes })
+          return outcomes
+        })
+      })
+      for (const { items, outcomes } of done) announce(shard, items, outcomes)
+      return result
+    },
+    onAppended: (listener) => {
+      listeners.push(listener)
+    },
+  }
+}
+
+function takeJobs(lane: Lane): Job[] {
+  let events = 0
+  let count = 0
+  while (
+    count < lane.waiting.length &&
+    (count === 0 || events + lane.waiting[count]!.items.length <= BATCH_EVENTS_MAX)
+  ) {
+    events += lane.waiting[count]!.items.length
+    count += 1
+  }
+  lane.waitingEvents -= events
+  return lane.waiting.splice(0, count)
+}

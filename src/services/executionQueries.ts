@@ -1,0 +1,78 @@
+// Reads the read model: lists and single executions, never a scan of the log. A page over several shards is
+// merged by start time; a shard that does not answer is named, and the others are shown.
+import type { Databases } from '../db/databases.js'
+import type { ExecutionId } from '../domain/ids.js'
+import { isJsonObject, type JsonValue } from '../domain/json/value.js'
+import type { CpError } from '../errors.js'
+import {
+  type LatestEvent,
+  readLatest,
+  readStartContext,
+  readStepProgress,
+  type StepProgress,
+} from '../stores/eventStore.js'
+import { type ExecutionFilter, type ExecutionRow, getExecution, listExecutions } from '../stores/executionStore.js'
+import { unknownExecution } from './executions.js'
+
+export interface ExecutionPage {
+  rows: ExecutionRow[]
+  /** Where the next page starts; undefined on the last. */
+  next: { startTime: string; executionId: string } | undefined
+  failures: { shard: number; error: CpError }[]
+}
+
+export async function pageOfExecutions(databases: Databases, filter: ExecutionFilter): Promise<ExecutionPage> {
+  // One more than asked for tells whether there is a next page.
+  const wanted = { ...filter, limit: filter.limit + 1 }
+  const { answers, failures } = await databases.fanOut((db) => listExecutions(db, wanted))
+  const merged = answers.flatMap((answer) => answer.value).sort(newestFirst)
+  const rows = merged.slice(0, filter.limit)
+  const last = rows[rows.length - 1]
+  const next =
+    merged.length > filter.limit && last !== undefined
+      ? { startTime: last.start_time!, executionId: last.execution_id }
+      : undefined
+  return { rows, next, failures }
+}
+
+function newestFirst(left: ExecutionRow, right: ExecutionRow): number {
+  // Both times come from the same server settings, so their texts compare like the instants.
+  if (left.start_time !== right.start_time) return (left.start_time ?? '') < (right.start_time ?? '') ? 1 : -1
+  return BigInt(left.execution_id) < BigInt(right.execution_id) ? 1 : -1
+}
+
+export async function findExecution(databases: Databases, id: ExecutionId): Promise<ExecutionRow> {
+  const row = await getExecution(databases.of(id), id)
+  if (row === undefined) throw unknownExecution(id)
+  return row
+}
+
+export interface ExecutionDetail {
+  row: ExecutionRow
+  workload: JsonValue
+  /** Newest first. */
+  events: LatestEvent[]
+}
+
+export async function executionDetail(
+  databases: Databases,
+  id: ExecutionId,
+  eventLimit: number,
+): Promise<ExecutionDetail> {
+  const db = databases.of(id)
+  const row = await findExecution(databases, id)
+  const [events, context] = await Promise.all([
+    readLatest(db, id, eventLimit),
+    row.start_event_id === null ? null : readStartContext(db, id, row.start_event_id),
+  ])
+  const workload = isJsonObject(context) ? (context['workload'] ?? null) : null
+  return { row, workload, events }
+}
+
+export async function executionStatus(
+  databases: Databases,
+  id: ExecutionId,
+): Promise<{ row: ExecutionRow; progress: StepProgress }> {
+  const row = await findExecution(databases, id)
+  return { row, progress: await readStepProgress(databases.of(id), id) }
+}

@@ -1,0 +1,208 @@
+// Starting, cancelling and finalising executions: each is an event with its outbox row, written together
+// with everything that must not be true without it.
+import type { Databases } from '../db/databases.js'
+import type { EventRecord } from '../domain/events/eventRecord.js'
+import { DEFAULT_ORGANIZATION, DEFAULT_TENANT } from '../domain/events/eventRecord.js'
+import { redact, type SecretKeys } from '../domain/events/redact.js'
+import type { CatalogId, EventId, ExecutionId } from '../domain/ids.js'
+import { canonicalChecksum } from '../domain/json/canonical.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json/value.js'
+import { shardOf } from '../domain/shards.js'
+import { type WireTime, wireTimeFromMillis } from '../domain/wireTime.js'
+import { CpError } from '../errors.js'
+import type { Clock } from '../runtime/clock.js'
+import { claimDedupKey, dedupHolder } from '../stores/dedupStore.js'
+import { listRunningChildren, lockExecutions } from '../stores/executionStore.js'
+import type { Appender } from './append/appender.js'
+import type { AppendItem } from './append/appendInTx.js'
+import { findEntry } from './catalog.js'
+import type { Ids } from './ids.js'
+
+export interface ExecutionsDeps {
+  databases: Databases
+  appender: Appender
+  ids: Pick<Ids, 'next' | 'nextInShard'>
+  clock: Clock
+  secrets: SecretKeys | null
+}
+
+export interface StartRequest {
+  path?: string | undefined
+  catalogId?: string | undefined
+  version?: number | undefined
+  payload?: JsonObject | undefined
+  parentExecutionId?: string | undefined
+  executionPool?: string | undefined
+  trace?: JsonValue | undefined
+  dedup?: { key: string; windowSeconds: number } | undefined
+  tenantId?: string | undefined
+  organizationId?: string | undefined
+  /** W3C trace context of the request. */
+  traceContext?: string | undefined
+}
+
+export interface Started {
+  executionId: string
+  status: 'started' | 'duplicate'
+}
+
+const TERMINAL = new Set(['COMPLETED', 'FAILED', 'CANCELLED'])
+
+export async function startExecution(deps: ExecutionsDeps, request: StartRequest): Promise<Started> {
+  const entry = await findEntry(deps, request)
+  const executionId = mintExecutionId(deps, request)
+  const item: AppendItem = {
+    event: startEvent(deps, request, executionId, entry),
+    idGiven: false,
+    publish: true,
+    createExecution: true,
+    path: entry.path,
+    trace: request.traceContext,
+  }
+  const { dedup } = request
+  if (dedup === undefined) {
+    await deps.appender.append([item])
+    return { executionId, status: 'started' }
+  }
+  const key = { scope: request.parentExecutionId ?? '0', key: dedup.key }
+  return deps.appender.appendWith(executionId, async (tx, append) => {
+    if (await claimDedupKey(tx, key, executionId, dedup.windowSeconds)) {
+      await append([item])
+      return { executionId, status: 'started' }
+    }
+    const holder = await dedupHolder(tx, key)
+    if (holder === undefined)
+      throw new CpError('conflict', `the dedup key ${JSON.stringify(dedup.key)} was released at this moment; try again`)
+    return { executionId: holder, status: 'duplicate' }
+  })
+}
+
+/** A deduplicated start must meet its earlier twin: the key decides the shard, and the id is minted to fit. */
+function mintExecutionId(deps: ExecutionsDeps, request: StartRequest): ExecutionId {
+  const shards = deps.databases.shards.length
+  if (request.dedup === undefined || shards === 1) return deps.ids.next() as ExecutionId
+  const digest = canonicalChecksum([request.parentExecutionId ?? '0', request.dedup.key])
+  const shard = shardOf(BigInt.asIntN(64, BigInt(`0x${digest.slice(0, 16)}`)), shards)
+  return deps.ids.nextInShard(shard, shards) as ExecutionId
+}
+
+function startEvent(
+  deps: ExecutionsDeps,
+  request: StartRequest,
+  executionId: ExecutionId,
+  entry: { catalog_id: string; path: string; version: number; payload: JsonValue },
+): EventRecord {
+  const now = wireTimeFromMillis(deps.clock.now())
+  const workload: JsonObject = { ...(isJsonObject(entry.payload) ? entry.payload : {}), ...request.payload }
+  const context: JsonObject = {
+    catalog_id: entry.catalog_id,
+    execution_id: executionId,
+    path: entry.path,
+    version: entry.version,
+    workload,
+  }
+  const meta: JsonObject = { emitted_at: now, emitter: 'control_plane' }
+  if (request.executionPool !== undefined) meta['execution_pool'] = request.executionPool
+  if (request.trace !== undefined) meta['trace'] = request.trace
+  const clean = (value: JsonValue): JsonValue => (deps.secrets === null ? value : redact(value, deps.secrets))
+  return {
+    executionId,
+    eventId: deps.ids.next() as EventId,
+    catalogId: entry.catalog_id as CatalogId,
+    parentExecutionId: request.parentExecutionId as ExecutionId | undefined,
+    eventType: 'playbook_started',
+    nodeId: 'playbook',
+    nodeName: entry.path,
+    nodeType: 'playbook',
+    status: 'STARTED',
+    context: clean(context),
+    result: { status: 'STARTED' },
+    meta: clean(meta),
+    tenantId: request.tenantId ?? DEFAULT_TENANT,
+    organizationId: request.organizationId ?? DEFAULT_ORGANIZATION,
+    createdAt: now,
+    createdAtGiven: false,
+  }
+}
+
+export interface EndRequest {
+  executionId: ExecutionId
+  outcome: 'COMPLETED' | 'FAILED' | 'CANCELLED'
+  error?: string | undefined
+  reason?: string | undefined
+  actor?: string | undefined
+}
+
+const END_TYPES = {
+  COMPLETED: 'playbook.completed',
+  FAILED: 'playbook.failed',
+  CANCELLED: 'playbook_cancelled',
+} as const
+
+/** Ends an execution by an event; one that has already ended is refused. */
+export async function endExecution(deps: ExecutionsDeps, request: EndRequest): Promise<{ eventId: string }> {
+  return deps.appender.appendWith(request.executionId, async (tx, append) => {
+    const locked = (await lockExecutions(tx, [request.executionId])).get(request.executionId)
+    if (locked === undefined) throw unknownExecution(request.executionId)
+    if (TERMINAL.has(locked.summary.status)) {
+      throw new CpError('refused', `execution ${request.executionId} is already ${locked.summary.status}`)
+    }
+    const eventId = deps.ids.next() as EventId
+    await append([
+      {
+        event: endEvent(request, eventId, locked, wireTimeFromMillis(deps.clock.now())),
+        idGiven: false,
+        publish: true,
+        createExecution: false,
+      },
+    ])
+    return { eventId }
+  })
+}
+
+function endEvent(
+  request: EndRequest,
+  eventId: EventId,
+  locked: { tenantId: string; organizationId: string },
+  now: WireTime,
+): EventRecord {
+  const meta: JsonObject = { emitted_at: now, emitter: 'control_plane' }
+  if (request.reason !== undefined) meta['reason'] = request.reason
+  if (request.actor !== undefined) meta['actor'] = request.actor
+  return {
+    executionId: request.executionId,
+    eventId,
+    eventType: END_TYPES[request.outcome],
+    nodeId: 'playbook',
+    nodeName: 'playbook',
+    nodeType: 'playbook',
+    status: request.outcome,
+    result: { status: request.outcome },
+    meta,
+    error: request.error,
+    tenantId: locked.tenantId,
+    organizationId: locked.organizationId,
+    createdAt: now,
+    createdAtGiven: false,
+  }
+}
+
+export function unknownExecution(executionId: string): CpError {
+  return new CpError('not_found', `execution ${executionId} does not exist`)
+}
+
+const CASCADE_PAGE = 500
+const CASCADE_LEVELS_MAX = 32
+
+/** The running children of an execution, their children, and so on. */
+export async function runningDescendants(deps: { databases: Databases }, executionId: string): Promise<string[]> {
+  const found = new Set<string>()
+  let level = [executionId]
+  for (let depth = 0; level.length > 0 && depth < CASCADE_LEVELS_MAX; depth++) {
+    const { answers, failures } = await deps.databases.fanOut((db) => listRunningChildren(db, level, CASCADE_PAGE))
+    if (failures[0] !== undefined) throw failures[0].error
+    level = answers.flatMap((answer) => answer.value).filter((id) => !found.has(id))
+    for (const id of level) found.add(id)
+  }
+  return [...found]
+}

@@ -1,0 +1,103 @@
+// POST /api/events and /api/events/batch: normalise, find the catalog entry of a start event, append, answer
+// per item. The write is done when this returns; what follows from it happens elsewhere.
+import type { Databases } from '../db/databases.js'
+import { isStartEventType } from '../domain/events/eventType.js'
+import { type EventDefaults, type NormalisedEvent, normaliseEvent } from '../domain/events/normaliseEvent.js'
+import type { SecretKeys } from '../domain/events/redact.js'
+import { type EventId, parseExecutionId } from '../domain/ids.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json/value.js'
+import { type WireTime, wireTimeFromMillis } from '../domain/wireTime.js'
+import { CpError } from '../errors.js'
+import type { Clock } from '../runtime/clock.js'
+import type { Appender } from './append/appender.js'
+import type { AppendItem, AppendOutcome } from './append/appendInTx.js'
+import { findEntry } from './catalog.js'
+import { unknownExecution } from './executions.js'
+import type { Ids } from './ids.js'
+
+export interface IngestDeps {
+  databases: Databases
+  appender: Appender
+  ids: Pick<Ids, 'next'>
+  clock: Clock
+  /** null stores data as it is. */
+  secrets: SecretKeys | null
+}
+
+export interface IngestOptions {
+  traceContext?: string | undefined
+}
+
+export async function ingestEvent(
+  deps: IngestDeps,
+  body: JsonObject,
+  options: IngestOptions = {},
+): Promise<AppendOutcome> {
+  const event = normaliseEvent(body, defaults(deps))
+  const item = await toItem(deps, event, options)
+  const [outcome] = await deps.appender.append([item])
+  return settled(outcome!)
+}
+
+/** One execution, many events, one transaction. A malformed item refuses the batch before anything is written. */
+export async function ingestBatch(
+  deps: IngestDeps,
+  body: JsonObject,
+  options: IngestOptions = {},
+): Promise<AppendOutcome[]> {
+  const executionId = parseExecutionId(body['execution_id'], '/execution_id')
+  const workerId = typeof body['worker_id'] === 'string' ? body['worker_id'] : undefined
+  const list = body['events'] as JsonValue[]
+  const shared = { ...defaults(deps), executionId, workerId, actionable: false }
+  const events = list.map((entry, index) => {
+    if (!isJsonObject(entry)) throw new CpError('invalid_input', `/events/${index} must be an object`)
+    return normaliseEvent(entry, { ...shared, at: `/events/${index}` })
+  })
+  const items: AppendItem[] = []
+  for (const event of events) items.push(await toItem(deps, event, options))
+  const outcomes = await deps.appender.append(items)
+  if (outcomes.some((outcome) => outcome.kind === 'unknownExecution')) throw unknownExecution(executionId)
+  return outcomes
+}
+
+function defaults(deps: IngestDeps): EventDefaults {
+  return { mintEventId: () => deps.ids.next() as EventId, now: nowOf(deps), secrets: deps.secrets }
+}
+
+function nowOf(deps: { clock: Clock }): WireTime {
+  return wireTimeFromMillis(deps.clock.now())
+}
+
+/** A start event must name a catalog entry that exists; every other event belongs to a known execution. */
+async function toItem(deps: IngestDeps, event: NormalisedEvent, options: IngestOptions): Promise<AppendItem> {
+  const item: AppendItem = {
+    event,
+    idGiven: event.eventIdGiven,
+    publish: true,
+    createExecution: false,
+    trace: options.traceContext,
+  }
+  if (!isStartEventType(event.eventType)) return item
+  if (event.catalogId === undefined && event.catalogPath === undefined) {
+    throw new CpError('refused', `a ${event.eventType} event must name its catalog entry: catalog_id or path`)
+  }
+  const entry = await findEntry(deps, {
+    catalogId: event.catalogId,
+    path: event.catalogId === undefined ? event.catalogPath : undefined,
+  })
+  return { ...item, event: { ...event, catalogId: entry.catalog_id as never }, path: entry.path }
+}
+
+/** What a single caller is told as an error. */
+function settled(outcome: AppendOutcome): AppendOutcome {
+  if (outcome.kind === 'unknownExecution') throw unknownExecution(outcome.executionId)
+  if (outcome.kind === 'conflict') throw new CpError('conflict', clashMessage(outcome.eventId))
+  if (outcome.kind === 'claimed' && !outcome.own) {
+    throw new CpError('conflict', `the command is already claimed by ${outcome.workerId ?? 'another worker'}`)
+  }
+  return outcome
+}
+
+export function clashMessage(eventId: string): string {
+  return `event ${eventId} is already stored with other content; give a new event another id`
+}
