@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
 import { CpError, messageOf } from '../errors.js'
+import { withDeadline } from '../runtime/deadline.js'
 import { type TaskCall, type TaskInput, type TaskOutput, type TaskResult, unwrap } from './protocol.js'
 import type { TaskName } from './tasks/index.js'
 
@@ -37,11 +38,14 @@ export function createWorkerPool(settings: WorkerPoolSettings): WorkerPool {
     minThreads: Math.min(1, threads),
     maxThreads: threads,
     idleTimeout: 30_000,
-    maxQueue: settings.queueMax,
+    // The bound is ours, in run(): piscina does not count the tasks it could not hand out at once.
+    maxQueue: Number.POSITIVE_INFINITY,
     resourceLimits: { maxOldGenerationSizeMb: settings.memoryMb },
     // Tasks may keep a database connection open while they page; a sleeping thread could not serve it.
     atomics: 'disabled',
   })
+  const unfinished = new Set<Promise<TaskResult>>()
+  let closed = false
   // A thread that dies between tasks concerns nobody; its successor is already started.
   pool.on('error', () => undefined)
 
@@ -53,8 +57,15 @@ export function createWorkerPool(settings: WorkerPoolSettings): WorkerPool {
     const deadline = AbortSignal.timeout(options.timeoutMs ?? settings.taskTimeoutMs)
     const signal = options.signal === undefined ? deadline : AbortSignal.any([options.signal, deadline])
     const started = performance.now()
+    if (closed) throw new CpError('unavailable', `the worker threads are closed; ${task} was not started`)
+    if (unfinished.size >= threads + settings.queueMax) {
+      settings.onTask?.(task, 'overloaded', 0)
+      throw new CpError('overloaded', `${settings.queueMax} tasks already wait for a worker thread; try again later`)
+    }
+    const running = pool.run({ task, input }, { signal })
+    unfinished.add(running)
     try {
-      const result = await pool.run({ task, input }, { signal })
+      const result = await running
       settings.onTask?.(task, result.ok ? 'ok' : 'failed', result.ms / 1000)
       return unwrap(result)
     } catch (error) {
@@ -63,16 +74,25 @@ export function createWorkerPool(settings: WorkerPoolSettings): WorkerPool {
       const [failure, outcome] = explain(task, error, deadline.aborted, options.signal?.aborted ?? false, seconds)
       settings.onTask?.(task, outcome, seconds)
       throw failure
+    } finally {
+      unfinished.delete(running)
     }
   }
 
   return {
     run: (task, input, options = {}) => run(task, input, options) as Promise<never>,
-    stats: () => ({ threads: pool.threads.length, queued: pool.queueSize, completed: pool.completed }),
+    stats: () => ({
+      threads: pool.threads.length,
+      queued: Math.max(0, unfinished.size - threads),
+      completed: pool.completed,
+    }),
     close: async (deadlineMs) => {
-      const timer = setTimeout(() => void pool.destroy(), deadlineMs)
-      await pool.close({ force: false }).catch(() => pool.destroy())
-      clearTimeout(timer)
+      closed = true
+      // Not pool.close(): it never returns once its threads have been destroyed under it.
+      await withDeadline(Promise.allSettled(unfinished), deadlineMs, { what: 'the running tasks' }).catch(
+        () => undefined,
+      )
+      await pool.destroy()
     },
   }
 }
@@ -84,7 +104,9 @@ function explain(
   cancelled: boolean,
   seconds: number,
 ): [CpError, TaskOutcome] {
-  const message = messageOf(error)
+  // piscina rejects with a bare object when the answer of a task cannot be cloned.
+  const isBare = typeof error === 'object' && error !== null && !('message' in error)
+  const message = isBare ? 'its answer cannot be sent between threads' : messageOf(error)
   if (cancelled) return [new CpError('cancelled', `${task} was cancelled`, { cause: error }), 'failed']
   if (timedOut) {
     return [
@@ -92,12 +114,6 @@ function explain(
         cause: error,
       }),
       'timeout',
-    ]
-  }
-  if (/queue is at limit/i.test(message)) {
-    return [
-      new CpError('overloaded', `too many tasks wait for a worker thread; try again later`, { cause: error }),
-      'overloaded',
     ]
   }
   if (isOutOfMemory(error)) {
