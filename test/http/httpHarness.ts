@@ -1,0 +1,91 @@
+// A server with a few plain routes of each access kind, for tests that inject requests or open sockets.
+import net from 'node:net'
+import type { AccessSettings } from '../../src/http/access.js'
+import type { RouteSpec } from '../../src/http/route.js'
+import { createHttpServer, type HttpServer, type HttpSettings } from '../../src/http/server.js'
+import { silentLog } from '../../src/runtime/log.js'
+
+const OPEN_ACCESS: AccessSettings = { internalTokens: [], apiTokens: [], allowedHosts: [], allowAnyHost: false }
+
+const answer = { responses: { 200: 'ok' }, handler: async () => ({ body: { ok: true } }) }
+
+export const ROUTES: RouteSpec[] = [
+  { method: 'GET', path: '/open', summary: 'open', access: 'open', ...answer },
+  { method: 'GET', path: '/api/things/:id', summary: 'public', access: 'public', ...answer },
+  { method: 'GET', path: '/api/internal/things', summary: 'internal', access: 'internal', ...answer },
+  {
+    method: 'POST',
+    path: '/api/echo',
+    summary: 'answers its body',
+    access: 'public',
+    body: {
+      type: 'object',
+      properties: {
+        id: { type: 'string', format: 'int64' },
+        items: {
+          type: 'array',
+          maxItems: 2,
+          items: { type: 'object', required: ['name'], properties: { name: { type: 'string' } } },
+        },
+      },
+    },
+    responses: { 200: 'the body' },
+    handler: async ({ body }) => ({ body: body ?? null }),
+  },
+  {
+    method: 'GET',
+    path: '/api/list',
+    summary: 'query parameters',
+    access: 'public',
+    query: {
+      limit: { type: 'integer', minimum: 1, maximum: 10 },
+      id: { type: 'string', format: 'int64' },
+      all: { type: 'boolean' },
+    },
+    responses: { 200: 'ok' },
+    handler: async ({ query }) => ({ body: { limit: query['limit'] ?? null, id: query['id'] ?? null } }),
+  },
+  {
+    method: 'POST',
+    path: '/api/boom',
+    summary: 'a mistake of ours',
+    access: 'public',
+    responses: { 500: 'always' },
+    handler: async () => {
+      throw new Error('secret detail')
+    },
+  },
+]
+
+export function server(settings: Partial<HttpSettings> = {}, routes: RouteSpec[] = ROUTES): HttpServer {
+  return createHttpServer(
+    routes,
+    {
+      host: '127.0.0.1',
+      port: 0,
+      bodyLimitBytes: 1_000,
+      requestTimeoutMs: 30_000,
+      version: '1.2.3',
+      ...settings,
+      access: { ...OPEN_ACCESS, ...settings.access },
+    },
+    { log: silentLog },
+  )
+}
+
+/** Sends text over a socket of its own and answers everything that came back until the other side closed. */
+export function rawRequest(url: string, feed: (socket: net.Socket) => void): Promise<string> {
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve, reject) => {
+    let received = ''
+    const socket = net.connect(Number(port), hostname, () => feed(socket))
+    socket.setEncoding('utf8')
+    socket.on('data', (chunk) => {
+      received += chunk
+    })
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error)
+    })
+    socket.on('close', () => resolve(received))
+  })
+}

@@ -1,0 +1,329 @@
+// Promise: what comes in is bounded and strict, what goes out is lossless, every failure is {error, status},
+// and neither a slow client nor a hanging handler can hold the server.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import https from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { RouteSpec } from '../../src/http/route.js'
+import { buildRoutes } from '../../src/http/routes/index.js'
+import type { HttpServer } from '../../src/http/server.js'
+import { systemClock } from '../../src/runtime/clock.js'
+import { createMetrics } from '../../src/runtime/metrics.js'
+import { METRICS } from '../../src/runtime/metricTable.js'
+import { createHealthMonitor } from '../../src/services/health.js'
+import { until } from '../support/until.js'
+import { ROUTES, rawRequest, server } from './httpHarness.js'
+
+const started: HttpServer[] = []
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((http) => http.stop(100).catch(() => undefined)))
+})
+
+async function listening(http: HttpServer): Promise<string> {
+  started.push(http)
+  await http.start()
+  return http.url()
+}
+
+async function post(body: string | Buffer, headers: Record<string, string> = {}) {
+  return server().app.inject({
+    method: 'POST',
+    url: '/api/echo',
+    headers: { host: 'localhost', 'content-type': 'application/json', ...headers },
+    payload: body,
+  })
+}
+
+describe('a body', () => {
+  it('goes in and out without losing a digit', async () => {
+    const text = '{"big":9223372036854775807,"float":1.0,"small":1e-07,"text":"\\u2028é","deep":[[[{}]]]}'
+    const reply = await post(text)
+    expect(reply.statusCode).toBe(200)
+    expect(reply.headers['content-type']).toBe('application/json; charset=utf-8')
+    expect(reply.body.replaceAll('\u2028', '\\u2028')).toBe(text)
+  })
+  it('needs no content type', async () => {
+    const http = server()
+    const reply = await http.app.inject({
+      method: 'POST',
+      url: '/api/echo',
+      headers: { host: 'localhost' },
+      payload: '{"a":1}',
+    })
+    expect(reply.body).toBe('{"a":1}')
+  })
+  it.each<[string, string | Buffer, RegExp]>([
+    ['nothing', '', /a JSON body is needed/],
+    ['broken JSON', '{"a": 1,}', /.+/],
+    ['a duplicate key', '{"a":{"b":1,"b":2}}', /\/a/],
+    ['invalid UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]), /UTF-8/],
+    ['too much nesting', `${'['.repeat(300)}${']'.repeat(300)}`, /.+/],
+    ['the wrong type', '[]', /^the body must be an object$/],
+    ['a wrong member', '{"items":[{"name":"a"},{"name":7}]}', /^\/items\/1\/name must be text$/],
+    ['a missing member', '{"items":[{}]}', /^\/items\/0\/name is missing$/],
+    ['too many items', '{"items":[{"name":"a"},{"name":"a"},{"name":"a"}]}', /^\/items takes at most 2 items$/],
+    ['an id beyond 64 bits', '{"id":9223372036854775808}', /^\/id must be a 64-bit integer$/],
+    ['an id that is no number', '{"id":"12x"}', /^\/id must be a 64-bit integer$/],
+  ])('of %s is a 400 that says where', async (_, body, expected) => {
+    const reply = await post(body)
+    expect(reply.statusCode).toBe(400)
+    expect(reply.json()).toEqual({ error: expect.stringMatching(expected), status: 400 })
+  })
+  it('beyond the limit is a 413, announced or chunked', async () => {
+    const large = `{"a":"${'x'.repeat(2_000)}"}`
+    expect((await post(large)).json()).toEqual({ error: expect.stringContaining('larger'), status: 413 })
+    const url = await listening(server())
+    const chunked = await fetch(`${url}/api/echo`, {
+      method: 'POST',
+      body: new Blob([large]).stream(),
+      duplex: 'half',
+    } as RequestInit)
+    expect(chunked.status).toBe(413)
+  })
+  it('of a stranger is not even read', async () => {
+    const reply = await post('{"broken', { host: 'evil.example' })
+    expect(reply.statusCode).toBe(403)
+  })
+  it('never reaches the prototype of anything', async () => {
+    const reply = await post('{"__proto__":{"polluted":true},"constructor":1}')
+    expect(reply.body).toBe('{"__proto__":{"polluted":true},"constructor":1}')
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+  })
+})
+
+describe('the query', () => {
+  const get = (query: string) =>
+    server().app.inject({ method: 'GET', url: `/api/list?${query}`, headers: { host: 'localhost' } })
+  it('keeps 64-bit ids as text', async () => {
+    expect((await get('id=9223372036854775807&limit=3')).json()).toEqual({ limit: '3', id: '9223372036854775807' })
+  })
+  it.each(['limit=0', 'limit=11', 'limit=1.5', 'limit=x', 'id=9223372036854775808', 'all=maybe', 'limit=1&limit=2'])(
+    '%s is a 400 that names the parameter',
+    async (query) => {
+      const reply = await get(query)
+      expect(reply.statusCode).toBe(400)
+      expect(reply.json().error).toContain(query.split('=')[0])
+    },
+  )
+})
+
+describe('a failure', () => {
+  it.each([
+    ['GET', '/nowhere'],
+    ['DELETE', '/open'],
+    ['GET', '/api/internal/nowhere'],
+  ] as const)('%s %s is a 404 in the shape of all errors', async (method, url) => {
+    const reply = await server().app.inject({ method, url, headers: { host: 'localhost' } })
+    expect(reply.statusCode).toBe(404)
+    expect(reply.json()).toEqual({ error: `there is no ${method} ${url}; see /openapi.json`, status: 404 })
+  })
+  it('of ours hides its details', async () => {
+    const reply = await server().app.inject({ method: 'POST', url: '/api/boom', headers: { host: 'localhost' } })
+    expect(reply.json()).toEqual({ error: 'internal error; the daemon log has the details', status: 500 })
+  })
+  it.each([
+    ['a broken percent-encoding', 'GET /%E0%A4%A HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n', 400],
+    ['no HTTP at all', 'hello\r\n\r\n', 400],
+    ['endless headers', `GET /open HTTP/1.1\r\nhost: localhost\r\nx: ${'a'.repeat(40_000)}\r\n\r\n`, 431],
+  ])('through %s has the same shape', async (_, text, status) => {
+    const url = await listening(server())
+    const received = await rawRequest(url, (socket) => socket.write(text))
+    expect(received).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+    expect(JSON.parse(received.slice(received.indexOf('\r\n\r\n')))).toEqual({ error: expect.any(String), status })
+  })
+})
+
+describe('a slow client', () => {
+  /** One byte at a time, well within any idle timeout. */
+  function drip(text: string) {
+    return (socket: import('node:net').Socket) => {
+      let sent = 0
+      const timer = setInterval(() => {
+        if (socket.destroyed || sent >= text.length) return clearInterval(timer)
+        socket.write(text[sent]!)
+        sent += 1
+      }, 100)
+      socket.on('close', () => clearInterval(timer))
+    }
+  }
+  it.each([
+    ['sending headers', '', `GET /open HTTP/1.1\r\nhost: localhost\r\nx-slow: ${'a'.repeat(500)}`],
+    ['sending a body', 'POST /api/echo HTTP/1.1\r\nhost: localhost\r\ncontent-length: 500\r\n\r\n', 'x'.repeat(500)],
+    ['sending nothing', '', ''],
+  ])('%s is cut off, and others are served meanwhile', async (_, first, rest) => {
+    const url = await listening(server({ requestTimeoutMs: 1_000 }))
+    const slow = rawRequest(url, (socket) => {
+      if (first !== '') socket.write(first)
+      drip(rest)(socket)
+    })
+    expect((await fetch(`${url}/open`)).status).toBe(200)
+    // Ends only because the server closes it; the test's own deadline is the failure.
+    expect(await slow).toMatch(/^$|^HTTP\/1.1 408 [\s\S]*"status":408/)
+  })
+  it('does not cost a patient caller anything: a short time limit still starts', async () => {
+    const url = await listening(server({ requestTimeoutMs: 1_000 }))
+    expect((await fetch(`${url}/open`)).status).toBe(200)
+  })
+})
+
+describe('the signal of a request', () => {
+  function observed(): { route: RouteSpec; state: { aborted: boolean; started: boolean }; release(): void } {
+    const state = { aborted: false, started: false }
+    let release: () => void = () => undefined
+    const wait = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const route: RouteSpec = {
+      method: 'POST',
+      path: '/wait',
+      summary: 'waits',
+      access: 'open',
+      body: {},
+      responses: { 200: 'ok' },
+      handler: async ({ signal }) => {
+        state.started = true
+        signal.addEventListener('abort', () => {
+          state.aborted = true
+        })
+        await wait
+        return { body: { aborted: signal.aborted } }
+      },
+    }
+    return { route, state, release }
+  }
+  it('stays quiet while the client waits', async () => {
+    const { route, state, release } = observed()
+    const url = await listening(server({}, [route]))
+    const reply = fetch(`${url}/wait`, { method: 'POST', body: '{}' })
+    await until('it runs', () => state.started)
+    // A whole round trip later the end of the body has long been noticed.
+    expect((await fetch(`${url}/openapi.json`)).status).toBe(200)
+    release()
+    expect(await (await reply).json()).toEqual({ aborted: false })
+  })
+  it('aborts when the client goes away', async () => {
+    const { route, state, release } = observed()
+    const url = await listening(server({}, [route]))
+    const controller = new AbortController()
+    const reply = fetch(`${url}/wait`, { method: 'POST', body: '{}', signal: controller.signal })
+    await until('it runs', () => state.started)
+    controller.abort()
+    await expect(reply).rejects.toThrow()
+    await until('the handler knows', () => state.aborted)
+    release()
+  })
+  it('does not keep the server from stopping within its deadline', async () => {
+    const { route, state } = observed()
+    const http = server({}, [route])
+    const url = await listening(http)
+    const reply = fetch(`${url}/wait`, { method: 'POST', body: '{}' }).catch(() => 'cut')
+    await until('it runs', () => state.started)
+    await expect(http.stop(200)).rejects.toThrow('did not finish')
+    expect(await reply).toBe('cut')
+  })
+})
+
+describe('the routes of the daemon', () => {
+  function daemonRoutes(metricsOff = false) {
+    const metrics = createMetrics(METRICS, { process: false })
+    const health = createHealthMonitor([], { clock: systemClock, random: () => 0, onError: () => undefined })
+    const basics = { health, metrics, metricsOff, clock: systemClock, version: '1.2.3', startedAtMs: systemClock.now() }
+    // Only what the basic routes need; the others are built but not called.
+    return buildRoutes(basics as unknown as Parameters<typeof buildRoutes>[0])
+  }
+  it('are all in the OpenAPI document, with a summary, responses and their protection', async () => {
+    const routes = daemonRoutes()
+    const document = (await server({}, routes).app.inject('/openapi.json')).json()
+    expect(document.openapi).toMatch(/^3\./)
+    for (const route of [...routes, { method: 'GET', path: '/openapi.json', access: 'open' }]) {
+      const operation = document.paths[route.path.replace(/:(\w+)/g, '{$1}')]?.[route.method.toLowerCase()]
+      expect(operation, `${route.method} ${route.path}`).toBeDefined()
+      expect(operation.summary).not.toBe('')
+      expect(Object.keys(operation.responses).length).toBeGreaterThan(0)
+      expect(operation.security === undefined, route.path).toBe(route.access === 'open')
+    }
+  })
+  it('under /api/internal are internal, every one', () => {
+    for (const route of daemonRoutes()) {
+      if (route.path.startsWith('/api/internal')) expect(route.access, route.path).toBe('internal')
+      else expect(route.access, route.path).not.toBe('internal')
+    }
+  })
+  it('include metrics as Prometheus text, unless switched off', async () => {
+    const reply = await server({}, daemonRoutes()).app.inject('/metrics')
+    expect(reply.headers['content-type']).toContain('version=0.0.4')
+    expect(reply.body).toContain('noetl_cp_db_queries_total{outcome="ok"} 0')
+    expect((await server({}, daemonRoutes(true)).app.inject('/metrics')).statusCode).toBe(404)
+  })
+  it('answer with and without a slash at the end', async () => {
+    const http = server({}, daemonRoutes())
+    expect((await http.app.inject('/livez/')).statusCode).toBe(200)
+    expect((await http.app.inject('/health')).json()).toEqual({ status: 'ok' })
+  })
+})
+
+describe('a taken port', () => {
+  it('is refused in words', async () => {
+    const url = await listening(server())
+    const second = server({ port: Number(new URL(url).port) })
+    await expect(second.start()).rejects.toMatchObject({
+      code: 'refused',
+      message: expect.stringContaining('is taken'),
+    })
+    await second.stop(100)
+  })
+})
+
+describe('TLS', () => {
+  it('serves with certificate and key, and asks callers for theirs when a client CA is set', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'noetl-tls-'))
+    const at = (name: string) => join(folder, name)
+    try {
+      execFileSync(
+        'openssl',
+        [
+          'req',
+          '-x509',
+          '-newkey',
+          'ec',
+          '-pkeyopt',
+          'ec_paramgen_curve:prime256v1',
+          '-nodes',
+          '-days',
+          '2',
+          '-subj',
+          '/CN=localhost',
+          '-addext',
+          'subjectAltName=IP:127.0.0.1',
+          '-keyout',
+          at('key'),
+          '-out',
+          at('cert'),
+        ],
+        { stdio: 'ignore' },
+      )
+      const { readFileSync } = await import('node:fs')
+      const ask = (url: string, client: https.RequestOptions) =>
+        new Promise<number | string>((resolve) => {
+          https
+            .get(`${url}/open`, { ca: readFileSync(at('cert')), ...client }, (reply) => resolve(reply.statusCode!))
+            .on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+        })
+      const tls = { certPath: at('cert'), keyPath: at('key'), clientCaPath: undefined }
+      const plain = await listening(server({ tls }))
+      expect(plain).toMatch(/^https:/)
+      expect(await ask(plain, {})).toBe(200)
+      const mutual = await listening(server({ tls: { ...tls, clientCaPath: at('cert') } }))
+      expect(await ask(mutual, {})).not.toBe(200)
+      expect(await ask(mutual, { cert: readFileSync(at('cert')), key: readFileSync(at('key')) })).toBe(200)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+})
+
+it('the harness has a route of every access kind', () => {
+  expect(new Set(ROUTES.map((route) => route.access))).toEqual(new Set(['open', 'public', 'internal']))
+})
