@@ -50,17 +50,23 @@ function hash(id: string): void {
   low = (low ^ high) >>> 0
 }
 
-/** Digits to two's complement: at most 7 + 6 + 6 digits, so that every product stays below 2^53. */
+/** Digits to two's complement, in 32-bit halves: the upper digits stay below 10^10, so every step is exact. */
 function readDecimal(id: string): void {
   const negative = id.charCodeAt(0) === 45
-  const digits = negative ? id.slice(1) : id
-  const middle = Math.max(0, digits.length - 6)
-  const start = Math.max(0, middle - 6)
-  const upper = Number(digits.slice(0, start)) * 1_000_000 + Number(digits.slice(start, middle))
-  const upperLow = upper % TWO_32
-  const product = upperLow * 1_000_000 + Number(digits.slice(middle))
-  low = product % TWO_32
-  high = (((upper - upperLow) / TWO_32) * 1_000_000 + (product - low) / TWO_32) >>> 0
+  const end = id.length
+  const start = negative ? 1 : 0
+  const split = Math.max(start, end - 9)
+  let upper = 0
+  for (let index = start; index < split; index++) upper = upper * 10 + (id.charCodeAt(index) - 48)
+  let lower = 0
+  for (let index = split; index < end; index++) lower = lower * 10 + (id.charCodeAt(index) - 48)
+  // upper * 10^9 + lower, with 10^9 = 15258 * 2^16 + 51712 to keep the products below 2^53.
+  const upperHigh = Math.floor(upper / 0x10000)
+  const upperLow = upper % 0x10000
+  const middle = upperHigh * 51_712 + upperLow * 15_258
+  const bottom = upperLow * 51_712 + lower + (middle % 0x10000) * 0x10000
+  low = bottom % TWO_32
+  high = (upperHigh * 15_258 + Math.floor(middle / 0x10000) + Math.floor(bottom / TWO_32)) >>> 0
   if (negative) {
     low = -low >>> 0
     high = low === 0 ? -high >>> 0 : ~high >>> 0

@@ -4,7 +4,7 @@
 
 import { CpError } from '../../errors.js'
 import { type CatalogId, parseCatalogId, parseEventId, parseExecutionId, parseInt64, parseOptionalId } from '../ids.js'
-import { floatValue, integerValue, isJsonObject, type JsonObject, type JsonValue, setKey } from '../json/value.js'
+import { floatValue, isJsonObject, type JsonObject, type JsonValue, setKey } from '../json/value.js'
 import { writeJson } from '../json/write.js'
 import { parseWireTime, type WireTime } from '../wireTime.js'
 import { DEFAULT_ORGANIZATION, DEFAULT_TENANT, type EventRecord } from './eventRecord.js'
@@ -36,35 +36,39 @@ const KNOWN_KEYS: ReadonlySet<string> = new Set([
   'stream_version',
 ])
 
-/** The event as JSON text with its place in the execution's history. */
+/**
+ * The event as JSON text with its place in the execution's history. Written piece by piece: every event
+ * passes through here, and ids are digits already.
+ */
 export function writeEnvelope(event: EventRecord, streamVersion?: string): string {
-  const optional: [string, JsonValue | undefined][] = [
-    ['catalog_id', integer(event.catalogId)],
-    ['parent_event_id', integer(event.parentEventId)],
-    ['parent_execution_id', integer(event.parentExecutionId)],
-    ['prev_event_id', integer(event.prevEventId)],
-    ['stream_version', integer(streamVersion)],
-    ['tenant_id', event.tenantId],
-    ['organization_id', event.organizationId],
-    ['event_type', event.eventType],
-    ['node_id', event.nodeId],
-    ['node_name', event.nodeName],
-    ['node_type', event.nodeType],
-    ['status', event.status],
-    ['worker_id', event.workerId],
-    ['duration', event.duration === undefined ? undefined : floatValue(event.duration)],
-    ['timestamp', event.createdAt],
-    ['context', event.context],
-    ['result', event.result],
-    ['meta', event.meta],
-    ['error', event.error],
-    ['stack_trace', event.stackTrace],
-  ]
-  const envelope: JsonObject = {}
-  envelope['event_id'] = integer(event.eventId) as JsonValue
-  envelope['execution_id'] = integer(event.executionId) as JsonValue
-  for (const [key, value] of optional) if (value !== undefined) envelope[key] = value
-  return writeJson(envelope)
+  let text = `{"event_id":${event.eventId},"execution_id":${event.executionId}`
+  const digits = (key: string, id: string | undefined) => {
+    if (id !== undefined) text += `,"${key}":${id}`
+  }
+  const value = (key: string, part: JsonValue | undefined) => {
+    if (part !== undefined) text += `,"${key}":${writeJson(part)}`
+  }
+  digits('catalog_id', event.catalogId)
+  digits('parent_event_id', event.parentEventId)
+  digits('parent_execution_id', event.parentExecutionId)
+  digits('prev_event_id', event.prevEventId)
+  digits('stream_version', streamVersion)
+  value('tenant_id', event.tenantId)
+  value('organization_id', event.organizationId)
+  value('event_type', event.eventType)
+  value('node_id', event.nodeId)
+  value('node_name', event.nodeName)
+  value('node_type', event.nodeType)
+  value('status', event.status)
+  value('worker_id', event.workerId)
+  value('duration', event.duration === undefined ? undefined : floatValue(event.duration))
+  text += `,"timestamp":"${event.createdAt}"`
+  value('context', event.context)
+  value('result', event.result)
+  value('meta', event.meta)
+  value('error', event.error)
+  value('stack_trace', event.stackTrace)
+  return `${text}}`
 }
 
 export interface ParsedEnvelope {
@@ -137,8 +141,4 @@ function extraOf(input: JsonObject): JsonObject {
   const extra: JsonObject = {}
   for (const key of Object.keys(input)) if (!KNOWN_KEYS.has(key)) setKey(extra, key, input[key] as JsonValue)
   return extra
-}
-
-function integer(id: string | undefined): JsonValue | undefined {
-  return id === undefined ? undefined : integerValue(BigInt(id))
 }

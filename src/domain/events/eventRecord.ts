@@ -3,8 +3,8 @@
 // half-checked goes further.
 
 import type { CatalogId, EventId, ExecutionId } from '../ids.js'
-import { canonicalChecksum } from '../json/canonical.js'
-import type { JsonObject, JsonValue } from '../json/value.js'
+import { canonicalJson, sha256Hex } from '../json/canonical.js'
+import type { JsonValue } from '../json/value.js'
 import type { WireTime } from '../wireTime.js'
 
 export interface EventRecord {
@@ -44,29 +44,29 @@ export const DEFAULT_ORGANIZATION = 'default'
  * same id does not. Left out is what we add ourselves on arrival (our clock, the catalog lookup).
  */
 export function eventChecksum(event: EventRecord): string {
-  const said: JsonObject = {
-    execution_id: event.executionId,
-    event_id: event.eventId,
-    event_type: event.eventType,
-    tenant_id: event.tenantId,
-    organization_id: event.organizationId,
-  }
-  const optional: Record<string, JsonValue | undefined> = {
-    parent_event_id: event.parentEventId,
-    parent_execution_id: event.parentExecutionId,
-    node_id: event.nodeId,
-    node_name: event.nodeName,
-    node_type: event.nodeType,
-    status: event.status,
-    worker_id: event.workerId,
-    duration: event.duration,
-    context: event.context,
-    result: event.result,
-    meta: event.meta,
-    error: event.error,
-    stack_trace: event.stackTrace,
-    created_at: event.createdAtGiven ? event.createdAt : undefined,
-  }
-  for (const [key, value] of Object.entries(optional)) if (value !== undefined) said[key] = value
-  return canonicalChecksum(said)
+  const said: (JsonValue | undefined)[] = [
+    event.executionId,
+    event.eventId,
+    event.eventType,
+    event.tenantId,
+    event.organizationId,
+    event.parentEventId,
+    event.parentExecutionId,
+    event.nodeId,
+    event.nodeName,
+    event.nodeType,
+    event.status,
+    event.workerId,
+    event.duration,
+    event.context,
+    event.result,
+    event.meta,
+    event.error,
+    event.stackTrace,
+    event.createdAtGiven ? event.createdAt : undefined,
+  ]
+  // One line per field: canonical text has no line breaks, so an absent field cannot be mistaken for another.
+  let text = ''
+  for (const value of said) text += value === undefined ? '\n' : `${canonicalJson(value)}\n`
+  return sha256Hex(text)
 }

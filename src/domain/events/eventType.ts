@@ -31,17 +31,22 @@ const FAMILIES: ReadonlySet<string> = new Set([
   'subscription',
 ])
 
-const canonicalByText = new Map<string, string>()
 /** Types are few; a client that invents one per event must not fill the memory. */
 const REMEMBERED_MAX = 1000
 
-export function canonicalEventType(type: string): string {
-  const known = canonicalByText.get(type)
-  if (known !== undefined) return known
-  const canonical = canonicalise(type)
-  if (canonicalByText.size < REMEMBERED_MAX && type.length <= 128) canonicalByText.set(type, canonical)
-  return canonical
+/** A function of a type that is computed once per type. */
+function remembering(compute: (type: string) => string): (type: string) => string {
+  const known = new Map<string, string>()
+  return (type) => {
+    const before = known.get(type)
+    if (before !== undefined) return before
+    const answer = compute(type)
+    if (known.size < REMEMBERED_MAX && type.length <= 128) known.set(type, answer)
+    return answer
+  }
 }
+
+export const canonicalEventType: (type: string) => string = remembering(canonicalise)
 
 function canonicalise(type: string): string {
   const underscore = type.indexOf('_')
@@ -110,10 +115,10 @@ export function isRunningEventType(type: string): boolean {
  * The status of an event that carries none. The original looks for the words anywhere in the type, so that
  * "incompleted" would be a success; here a word must start where a part of the name starts.
  */
-export function deriveEventStatus(type: string): string {
+export const deriveEventStatus: (type: string) => string = remembering((type) => {
   const parts = type.toLowerCase().split(/[._\-\s/]+/)
   const has = (...words: string[]) => parts.some((part) => words.some((word) => part.startsWith(word)))
   if (has('done', 'exit', 'completed')) return 'COMPLETED'
   if (has('error', 'failed')) return 'FAILED'
   return has('cancelled', 'canceled') ? 'CANCELLED' : 'RUNNING'
-}
+})

@@ -2,7 +2,6 @@
 // is refused with a JSON pointer to the field, and the refusal never repeats the value.
 
 import { CpError } from '../../errors.js'
-import { escapeSegment } from '../json/pointer.js'
 import { Float, isJsonObject, type JsonObject, type JsonValue } from '../json/value.js'
 
 /** Longer names are a mistake or an attack; the columns have indexes on them. */
@@ -16,8 +15,9 @@ export function refuseField(pointer: string, rule: string): CpError {
   return new CpError('invalid_input', `${pointer} ${rule}`, { details: { field: pointer } })
 }
 
+/** Names of fields are ours and hold nothing that a pointer would have to escape. */
 export function pointerTo(at: string, key: string | number): string {
-  return `${at}/${escapeSegment(key)}`
+  return `${at}/${key}`
 }
 
 export function readField(input: JsonObject, key: string): JsonValue | undefined {
