@@ -163,4 +163,4 @@ create table if not exists noetl.projector_quarantine (
   updated_at timestamptz not null default now()
 );
 create unique index if not exists projector_quarantine_event_key
-  on noetl.projector_quarantine (execution_id, event_id, md5(envelope));
+  on noetl.projector_quarantine (coalesce(execution_id, -1), coalesce(event_id, -1), md5(envelope));

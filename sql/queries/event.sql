@@ -47,7 +47,7 @@ limit $2::int;
 -- name: event_unadopted_executions
 -- Executions with such rows, at most $1.
 select distinct execution_id
-from (select execution_id from noetl.event where stream_version is null limit 5000) as some
+from (select execution_id from noetl.event where stream_version is null limit 5000) as found
 limit $1::int;
 
 -- name: event_number

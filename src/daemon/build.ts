@@ -1,17 +1,19 @@
 // Deps → the list of services of the daemon, in start order. Registering a loop or a route is one line here
-// or in http/routes/index.ts. The relations between limits are asserted here, with the reason.
+// or in http/routes/index.ts.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import type { Config } from '../config/keys.js'
-import { CpError } from '../errors.js'
-import { isLoopbackName } from '../http/access.js'
 import { buildRoutes } from '../http/routes/index.js'
-import { createHttpServer, type HttpServer } from '../http/server.js'
+import type { HttpServer } from '../http/server.js'
 import { componentLog } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
+import { createAdopter } from '../services/adoption.js'
 import { databaseChecks, natsCheck } from '../services/checks.js'
 import { createHealthMonitor, type HealthMonitor } from '../services/health.js'
+import { createProjectorLoop } from '../services/projectorLoop.js'
 import { VERSION } from '../version.js'
+import { buildCore } from './core.js'
 import type { Deps } from './deps.js'
+import { buildHttpServer } from './httpServer.js'
+import { loopErrors } from './loopErrors.js'
 import { createStreamKeeper } from './streamKeeper.js'
 
 export interface Built {
@@ -20,74 +22,92 @@ export interface Built {
   http: HttpServer
 }
 
-export function buildDaemon(deps: Deps): Built {
-  const { config, metrics, log, databases, bus } = deps
+const PROJECTOR_ACK_WAIT_MS = 30_000
+const PROJECTOR_PENDING_MAX = 2_000
+
+/** `clusterId` names this installation in message headers. */
+export function buildDaemon(deps: Deps, clusterId: string): Built {
+  const { config, metrics, databases, bus, clock, random } = deps
   metrics.set('noetl_cp_build_info', 1, { version: VERSION })
   observeEventLoop(deps)
 
-  const health = createHealthMonitor([...databaseChecks(databases), natsCheck(bus)], {
+  const core = buildCore(deps, 'daemon')
+  const writing = { databases, appender: core.appender, ids: core.ids, clock, secrets: core.secrets }
+  const projector = { ...writing, onQuarantined: () => metrics.inc('noetl_cp_projector_quarantined_total') }
+  const health = buildHealth(deps)
+
+  const loops: Service[] = [
+    createAdopter({
+      databases,
+      clock,
+      random,
+      intervalMs: config.adoptInterval * 1000,
+      onAdopted: (_shard, _executionId, count) => metrics.inc('noetl_cp_events_adopted_total', {}, count),
+      onError: loopErrors(deps, 'adopter'),
+    }),
+  ]
+  if (bus !== undefined && config.projectorEnabled) {
+    loops.push(
+      createProjectorLoop({
+        ...projector,
+        bus,
+        random,
+        clusterId,
+        puller: {
+          stream: config.streamName,
+          durable: config.projectorConsumer,
+          ackWaitMs: PROJECTOR_ACK_WAIT_MS,
+          maxAckPending: PROJECTOR_PENDING_MAX,
+          deliver: 'all',
+        },
+        onPass: (result, skipped) => {
+          metrics.inc('noetl_cp_events_appended_total', { outcome: 'stored', source: 'projector' }, result.projected)
+          metrics.inc(
+            'noetl_cp_events_appended_total',
+            { outcome: 'duplicate', source: 'projector' },
+            result.duplicates,
+          )
+          metrics.inc('noetl_cp_projector_skipped_total', {}, skipped)
+        },
+        onError: loopErrors(deps, 'projector'),
+      }),
+    )
+  }
+  const http = buildHttpServer(
+    deps,
+    buildRoutes({
+      health,
+      metrics,
+      version: VERSION,
+      startedAtMs: clock.now(),
+      clock,
+      metricsOff: config.disableMetrics,
+      ingest: writing,
+      onAppended: (outcome) => metrics.inc('noetl_cp_events_appended_total', { outcome, source: 'api' }),
+      executions: writing,
+      queries: { databases },
+      catalog: writing,
+      topology: databases.topology,
+      projector,
+    }),
+  )
+  const messaging = bus === undefined ? [] : [bus, createStreamKeeper(deps, bus)]
+  return { services: [...messaging, core.ids, health, ...loops, http], health, http }
+}
+
+function buildHealth(deps: Deps): HealthMonitor {
+  const { metrics } = deps
+  const log = componentLog(deps.log, 'health')
+  return createHealthMonitor([...databaseChecks(deps.databases), natsCheck(deps.bus)], {
     clock: deps.clock,
     random: deps.random,
     onResult: (result) => metrics.set('noetl_cp_dependency_up', result.ok ? 1 : 0, { dependency: result.name }),
     onChange: (result) => {
-      const line = componentLog(log, 'health')
-      if (result.ok) line.info({ dependency: result.name }, 'dependency is back')
-      else line.warn({ dependency: result.name, reason: result.detail }, 'dependency is down')
+      if (result.ok) log.info({ dependency: result.name }, 'dependency is back')
+      else log.warn({ dependency: result.name, reason: result.detail }, 'dependency is down')
     },
     onError: (error) => log.error({ err: error }, 'the health monitor failed'),
   })
-  const routes = buildRoutes({
-    health,
-    metrics,
-    version: VERSION,
-    startedAtMs: deps.clock.now(),
-    clock: deps.clock,
-    metricsOff: config.disableMetrics,
-  })
-  for (const route of routes) {
-    metrics.declare('noetl_cp_http_requests_total', { route: route.path })
-    metrics.declare('noetl_cp_http_request_seconds', { route: route.path })
-  }
-  const http = createHttpServer(
-    routes,
-    {
-      host: config.httpHost,
-      port: config.httpPort,
-      bodyLimitBytes: config.bodyLimitMb * 1024 * 1024,
-      requestTimeoutMs: config.requestTimeout * 1000,
-      access: {
-        internalTokens: deps.endpoints.internalTokens,
-        apiTokens: [config.apiToken, config.apiTokenPrevious].filter((token) => token !== undefined),
-        allowedHosts: config.allowedHosts,
-        allowAnyHost: config.allowOpenApi,
-      },
-      tls:
-        config.tlsCert === undefined || config.tlsKey === undefined
-          ? undefined
-          : { certPath: config.tlsCert, keyPath: config.tlsKey, clientCaPath: config.tlsClientCa },
-      version: VERSION,
-    },
-    {
-      log: componentLog(log, 'http'),
-      onRequest: (route, status, seconds) => {
-        metrics.inc('noetl_cp_http_requests_total', { route, status: `${Math.floor(status / 100)}xx` })
-        metrics.observe('noetl_cp_http_request_seconds', seconds, { route })
-      },
-    },
-  )
-  const services: Service[] = [health]
-  if (bus !== undefined) services.unshift(bus, createStreamKeeper(deps, bus))
-  services.push(http)
-  return { services, health, http }
-}
-
-/** An API without a token must not be reachable from elsewhere by accident. */
-export function assertProtected(config: Config): void {
-  if (isLoopbackName(config.httpHost) || config.apiToken !== undefined || config.allowOpenApi) return
-  throw new CpError(
-    'config',
-    `refusing to listen on ${config.httpHost} without protection; set NOETL_API_TOKEN, listen on 127.0.0.1, or set NOETL_ALLOW_OPEN_API=true if the network protects it`,
-  )
 }
 
 function observeEventLoop({ metrics }: Deps): void {

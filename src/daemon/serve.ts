@@ -9,11 +9,13 @@ import { componentLog, type Log } from '../runtime/log.js'
 import { startAll, stopAll } from '../runtime/service.js'
 import type { Shutdown } from '../runtime/shutdown.js'
 import { prepareSchema } from '../services/schema.js'
+import { readClusterId } from '../stores/identityStore.js'
 import { VERSION } from '../version.js'
 import { banner } from './banner.js'
-import { assertProtected, type Built, buildDaemon } from './build.js'
+import { type Built, buildDaemon } from './build.js'
 import { type Deps, openDeps } from './deps.js'
 import { embeddedEndpoints, isProduction, productionEndpoints } from './endpoints.js'
+import { assertProtected } from './httpServer.js'
 
 export interface ServeOptions {
   loaded: LoadedConfig
@@ -54,7 +56,7 @@ async function run(options: ServeOptions): Promise<number> {
       onApplied: (label, migration) =>
         options.log.info({ database: label, migration: migration.name }, 'applied migration'),
     })
-    built = buildDaemon(deps)
+    built = buildDaemon(deps, await readClusterId(deps.databases.cluster.db))
     await startAll(built.services, stopMs)
     if (embedded !== undefined) await announceInstance(deps, built, embedded)
     options.announce(

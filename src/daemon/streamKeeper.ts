@@ -5,6 +5,7 @@ import { componentLog } from '../runtime/log.js'
 import { createPollLoop, type PollLoop } from '../runtime/loop.js'
 import type { Deps } from './deps.js'
 import { wantedStream } from './endpoints.js'
+import { loopErrors } from './loopErrors.js'
 
 const CHECK_MS = 30_000
 
@@ -20,10 +21,7 @@ export function createStreamKeeper(deps: Deps, bus: Bus): PollLoop {
     idleMs: CHECK_MS,
     errorMs: 1_000,
     errorMsMax: CHECK_MS,
-    onError: (error, consecutive) => {
-      deps.metrics.inc('noetl_cp_loop_errors_total', { loop: 'stream' })
-      if (consecutive === 1) log.warn({ reason: error.message }, 'the event stream is not ready')
-    },
+    onError: loopErrors(deps, 'stream'),
     runOnce: async () => {
       if (!bus.isConnected()) return 'idle'
       const found = await ensureStream(bus.connection(), wanted)
@@ -35,7 +33,6 @@ export function createStreamKeeper(deps: Deps, bus: Bus): PollLoop {
       return 'idle'
     },
   })
-  deps.metrics.declare('noetl_cp_loop_errors_total', { loop: 'stream' })
   bus.onUp(() => loop.nudge())
   return loop
 }

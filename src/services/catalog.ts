@@ -18,6 +18,8 @@ import {
   referencedEntries,
 } from '../stores/catalogStore.js'
 
+export type { CatalogEntry } from '../stores/catalogStore.js'
+
 export interface CatalogDeps {
   databases: Databases
   ids: { next(): string }

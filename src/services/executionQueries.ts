@@ -14,6 +14,12 @@ import {
 import { type ExecutionFilter, type ExecutionRow, getExecution, listExecutions } from '../stores/executionStore.js'
 import { unknownExecution } from './executions.js'
 
+export type { ExecutionRow } from '../stores/executionStore.js'
+
+export interface ExecutionQueriesDeps {
+  databases: Databases
+}
+
 export interface ExecutionPage {
   rows: ExecutionRow[]
   /** Where the next page starts; undefined on the last. */
@@ -21,7 +27,10 @@ export interface ExecutionPage {
   failures: { shard: number; error: CpError }[]
 }
 
-export async function pageOfExecutions(databases: Databases, filter: ExecutionFilter): Promise<ExecutionPage> {
+export async function pageOfExecutions(
+  { databases }: ExecutionQueriesDeps,
+  filter: ExecutionFilter,
+): Promise<ExecutionPage> {
   // One more than asked for tells whether there is a next page.
   const wanted = { ...filter, limit: filter.limit + 1 }
   const { answers, failures } = await databases.fanOut((db) => listExecutions(db, wanted))
@@ -41,7 +50,7 @@ function newestFirst(left: ExecutionRow, right: ExecutionRow): number {
   return BigInt(left.execution_id) < BigInt(right.execution_id) ? 1 : -1
 }
 
-export async function findExecution(databases: Databases, id: ExecutionId): Promise<ExecutionRow> {
+export async function findExecution({ databases }: ExecutionQueriesDeps, id: ExecutionId): Promise<ExecutionRow> {
   const row = await getExecution(databases.of(id), id)
   if (row === undefined) throw unknownExecution(id)
   return row
@@ -55,12 +64,12 @@ export interface ExecutionDetail {
 }
 
 export async function executionDetail(
-  databases: Databases,
+  deps: ExecutionQueriesDeps,
   id: ExecutionId,
   eventLimit: number,
 ): Promise<ExecutionDetail> {
-  const db = databases.of(id)
-  const row = await findExecution(databases, id)
+  const db = deps.databases.of(id)
+  const row = await findExecution(deps, id)
   const [events, context] = await Promise.all([
     readLatest(db, id, eventLimit),
     row.start_event_id === null ? null : readStartContext(db, id, row.start_event_id),
@@ -70,9 +79,9 @@ export async function executionDetail(
 }
 
 export async function executionStatus(
-  databases: Databases,
+  deps: ExecutionQueriesDeps,
   id: ExecutionId,
 ): Promise<{ row: ExecutionRow; progress: StepProgress }> {
-  const row = await findExecution(databases, id)
-  return { row, progress: await readStepProgress(databases.of(id), id) }
+  const row = await findExecution(deps, id)
+  return { row, progress: await readStepProgress(deps.databases.of(id), id) }
 }

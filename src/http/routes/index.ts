@@ -1,10 +1,32 @@
 // The list of routes. A route group is a function from what it needs to RouteSpecs; register it here.
 import type { RouteSpec } from '../route.js'
+import { type CatalogRouteDeps, catalogRoutes } from './catalog.js'
+import { type EventRouteDeps, eventRoutes } from './events.js'
+import { type ExecuteRouteDeps, executeRoutes } from './execute.js'
+import { type ExecutionRouteDeps, executionRoutes } from './executions.js'
 import { type HealthRouteDeps, healthRoutes } from './health.js'
 import { type MetricsRouteDeps, metricsRoutes } from './metrics.js'
+import { type ProjectorRouteDeps, projectorRoutes } from './projector.js'
+import { type RuntimeRouteDeps, runtimeRoutes } from './runtime.js'
 
-export type RouteDeps = HealthRouteDeps & MetricsRouteDeps
+export type RouteDeps = HealthRouteDeps &
+  MetricsRouteDeps &
+  EventRouteDeps &
+  ExecuteRouteDeps &
+  ExecutionRouteDeps &
+  CatalogRouteDeps &
+  RuntimeRouteDeps &
+  ProjectorRouteDeps
 
 export function buildRoutes(deps: RouteDeps): RouteSpec[] {
-  return [...healthRoutes(deps), ...metricsRoutes(deps)]
+  return [
+    ...healthRoutes(deps),
+    ...metricsRoutes(deps),
+    ...eventRoutes(deps),
+    ...executeRoutes(deps),
+    ...executionRoutes(deps),
+    ...catalogRoutes(deps),
+    ...runtimeRoutes(deps),
+    ...projectorRoutes(deps),
+  ]
 }

@@ -1,0 +1,103 @@
+// Events that others wrote straight into the table: no version, no lock, no read model. Each is numbered
+// under the execution's lock as soon as it is visible, and from then on every reader finds it by version,
+// however old its id or its time. A row of a transaction that is still open is simply not there yet; it
+// delays nobody and is adopted when it commits.
+import type { Databases } from '../db/databases.js'
+import type { Db, Tx } from '../db/db.js'
+import { isStartEventType } from '../domain/events/eventType.js'
+import { evolveExecution } from '../domain/events/executionEffect.js'
+import { isJsonObject } from '../domain/json/value.js'
+import type { CpError } from '../errors.js'
+import type { Clock } from '../runtime/clock.js'
+import { createPollLoop, type PollLoop } from '../runtime/loop.js'
+import { type EventRow, toEventRecord } from '../stores/eventRows.js'
+import { listUnadopted, listUnadoptedExecutions, numberEvents } from '../stores/eventStore.js'
+import { createExecutions, type LockedExecution, lockExecutions, updateExecutions } from '../stores/executionStore.js'
+
+const PAGE = 2_000
+
+/** Numbers what is visible of one execution, one page per call. Answers how many rows that were. */
+export async function adoptExecution(db: Db, executionId: string): Promise<number> {
+  // The common case is "nothing to adopt"; it must not cost a lock.
+  const peek = await listUnadopted(db, executionId, 1)
+  if (peek.length === 0) return 0
+  return db.tx((tx) => adoptInTx(tx, executionId, peek[0]!))
+}
+
+async function adoptInTx(tx: Tx, executionId: string, first: EventRow): Promise<number> {
+  let execution = (await lockExecutions(tx, [executionId])).get(executionId)
+  if (execution === undefined) {
+    await createExecutions(tx, [
+      {
+        executionId,
+        catalogId: first.catalog_id,
+        path: null,
+        parentExecutionId: first.parent_execution_id,
+        tenantId: first.tenant_id,
+        organizationId: first.organization_id,
+      },
+    ])
+    execution = (await lockExecutions(tx, [executionId])).get(executionId)!
+  }
+  const rows = await listUnadopted(tx, executionId, PAGE)
+  if (rows.length === 0) return 0
+  const numbers = rows.map((row, index) => ({
+    eventId: row.event_id,
+    version: execution.streamVersion + BigInt(index + 1),
+  }))
+  await numberEvents(tx, executionId, numbers)
+  for (const row of rows) learn(execution, row)
+  execution.streamVersion += BigInt(rows.length)
+  // An adopted log was counted when its execution was backfilled; only what came later is new.
+  if (execution.streamVersion > execution.eventCount) execution.eventCount = execution.streamVersion
+  await updateExecutions(tx, [execution])
+  return rows.length
+}
+
+function learn(execution: LockedExecution, row: EventRow): void {
+  const event = toEventRecord(row)
+  execution.summary = evolveExecution(execution.summary, event)
+  if (!isStartEventType(event.eventType)) return
+  if (isJsonObject(event.context) && typeof event.context['path'] === 'string') execution.path ??= event.context['path']
+  execution.parentExecutionId ??= event.parentExecutionId
+  if (execution.catalogId === '0' && event.catalogId !== undefined) execution.catalogId = event.catalogId
+}
+
+export interface AdopterDeps {
+  databases: Databases
+  clock: Clock
+  random: () => number
+  intervalMs: number
+  onAdopted(shard: number, executionId: string, count: number): void
+  onError(error: CpError): void
+}
+
+const EXECUTIONS_PER_PASS = 200
+
+/** Looks for such rows on every shard. A shard that is down does not hold up the others. */
+export function createAdopter(deps: AdopterDeps): PollLoop {
+  return createPollLoop({
+    name: 'adopter',
+    clock: deps.clock,
+    random: deps.random,
+    idleMs: deps.intervalMs,
+    errorMs: 1_000,
+    errorMsMax: 15_000,
+    onError: deps.onError,
+    runOnce: async (signal) => {
+      const { answers, failures } = await deps.databases.fanOut(async (db, shard) => {
+        const executions = await listUnadoptedExecutions(db, EXECUTIONS_PER_PASS)
+        let found = 0
+        for (const executionId of executions) {
+          if (signal.aborted) break
+          const count = await adoptExecution(db, executionId)
+          if (count > 0) deps.onAdopted(shard, executionId, count)
+          found += count
+        }
+        return found
+      })
+      for (const { error } of failures) deps.onError(error)
+      return answers.some((answer) => answer.value > 0) ? 'busy' : 'idle'
+    },
+  })
+}

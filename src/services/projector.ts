@@ -1,0 +1,145 @@
+// Stores events that come from elsewhere, by HTTP or from the stream. Good ones are stored, known ones are
+// counted, and one that cannot be stored is set aside with its reason without holding up the others. Only a
+// fault of our own servers fails the call, so that the sender tries again.
+import type { Databases } from '../db/databases.js'
+import { type ParsedEnvelope, parseEnvelope } from '../domain/events/envelope.js'
+import { isStartEventType } from '../domain/events/eventType.js'
+import { parseJsonStrict } from '../domain/json/parse.js'
+import { isJsonObject, type JsonValue } from '../domain/json/value.js'
+import { writeJson } from '../domain/json/write.js'
+import { wireTimeFromMillis } from '../domain/wireTime.js'
+import { CpError, isTransient, toCpError } from '../errors.js'
+import type { Clock } from '../runtime/clock.js'
+import { quarantine } from '../stores/quarantineStore.js'
+import type { Appender } from './append/appender.js'
+import type { AppendItem, AppendOutcome } from './append/appendInTx.js'
+import { clashMessage } from './ingest.js'
+
+export interface ProjectorDeps {
+  databases: Databases
+  appender: Appender
+  clock: Clock
+  onQuarantined?: () => void
+}
+
+export interface Projected {
+  projected: number
+  duplicates: number
+  quarantined: number
+}
+
+/** An envelope as it arrived: text that may not even be JSON, or a value from a request body. */
+export type Arrival = { bytes: Uint8Array } | { value: JsonValue }
+
+interface Candidate {
+  arrival: Arrival
+  parsed: ParsedEnvelope
+  item: AppendItem
+}
+
+export async function projectEnvelopes(
+  deps: ProjectorDeps,
+  arrivals: readonly Arrival[],
+  source: string,
+): Promise<Projected> {
+  const result: Projected = { projected: 0, duplicates: 0, quarantined: 0 }
+  const setAside = async (arrival: Arrival, reason: string, parsed?: ParsedEnvelope): Promise<void> => {
+    await quarantine(deps.databases.cluster.db, {
+      eventId: parsed?.event.eventId,
+      executionId: parsed?.event.executionId,
+      envelope: bytesOf(arrival),
+      reason,
+      source,
+    })
+    result.quarantined += 1
+    deps.onQuarantined?.()
+  }
+
+  const byExecution = new Map<string, Candidate[]>()
+  for (const arrival of arrivals) {
+    try {
+      const candidate = toCandidate(deps, arrival)
+      const known = byExecution.get(candidate.item.event.executionId) ?? []
+      byExecution.set(candidate.item.event.executionId, [...known, candidate])
+    } catch (error) {
+      await setAside(arrival, toCpError(error).message)
+    }
+  }
+
+  const settle = async (candidate: Candidate, outcome: AppendOutcome): Promise<void> => {
+    if (outcome.kind === 'stored') result.projected += 1
+    else if (outcome.kind === 'conflict')
+      await setAside(candidate.arrival, clashMessage(outcome.eventId), candidate.parsed)
+    else result.duplicates += 1
+  }
+
+  // Side by side: the appender joins them into few transactions and keeps each execution's order.
+  await Promise.all(
+    [...byExecution.values()].map(async (candidates) => {
+      try {
+        const outcomes = await deps.appender.append(candidates.map((candidate) => candidate.item))
+        for (const [index, outcome] of outcomes.entries()) await settle(candidates[index]!, outcome)
+      } catch (error) {
+        if (isTransient(error)) throw error
+        await oneByOne(deps, candidates, settle, setAside)
+      }
+    }),
+  )
+  return result
+}
+
+/** Something in the group cannot be stored; find out which one. */
+async function oneByOne(
+  deps: ProjectorDeps,
+  candidates: readonly Candidate[],
+  settle: (candidate: Candidate, outcome: AppendOutcome) => Promise<void>,
+  setAside: (arrival: Arrival, reason: string, parsed: ParsedEnvelope) => Promise<void>,
+): Promise<void> {
+  for (const candidate of candidates) {
+    let outcome: AppendOutcome
+    try {
+      outcome = (await deps.appender.append([candidate.item]))[0]!
+    } catch (error) {
+      if (isTransient(error)) throw error
+      await setAside(candidate.arrival, toCpError(error).message, candidate.parsed)
+      continue
+    }
+    await settle(candidate, outcome)
+  }
+}
+
+const JSON_DEPTH_MAX = 200
+
+function toCandidate(deps: ProjectorDeps, arrival: Arrival): Candidate {
+  const value = 'value' in arrival ? arrival.value : parseBytes(arrival.bytes)
+  const parsed = parseEnvelope(value, { now: wireTimeFromMillis(deps.clock.now()) })
+  const { event } = parsed
+  // 0 stands for "not said"; the execution's own entry is used then.
+  const known = event.catalogId === '0' ? { ...event, catalogId: undefined } : event
+  const path = isStartEventType(event.eventType) && isJsonObject(event.context) ? event.context['path'] : undefined
+  return {
+    arrival,
+    parsed,
+    item: {
+      event: known,
+      idGiven: true,
+      publish: false,
+      createExecution: true,
+      path: typeof path === 'string' ? path : undefined,
+    },
+  }
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+function parseBytes(bytes: Uint8Array): JsonValue {
+  try {
+    return parseJsonStrict(decoder.decode(bytes), { maxDepth: JSON_DEPTH_MAX })
+  } catch (error) {
+    throw new CpError('invalid_input', `not a readable envelope: ${toCpError(error).message}`, { cause: error })
+  }
+}
+
+function bytesOf(arrival: Arrival): Uint8Array {
+  return 'bytes' in arrival ? arrival.bytes : Buffer.from(writeJson(arrival.value))
+}
