@@ -82,7 +82,7 @@ describe('order', () => {
         }
         expect(generator.highWater() >= last).toBe(true)
       }),
-      { numRuns: 200 },
+      { numRuns: 60 },
     )
   })
 

@@ -4,13 +4,11 @@
 
 const ALIASES: Readonly<Record<string, string>> = {
   'step.started': 'step.enter',
-  'step.entered': 'step.enter',
   'step.completed': 'step.exit',
   'action.started': 'command.started',
   'action.completed': 'command.completed',
   'action.failed': 'command.failed',
   'action.done': 'call.done',
-  'action.error': 'call.error',
 }
 
 /** Families whose members also exist with an underscore in place of the dot. */

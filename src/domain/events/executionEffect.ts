@@ -36,16 +36,17 @@ export function executionEffect(
   }
   if (terminalStatus !== undefined) effect.status = terminalStatus
   else if (isRunningEventType(event.eventType)) effect.status = 'RUNNING'
-  const canonical = canonicalEventType(event.eventType)
-  if (
-    event.nodeName &&
-    (canonical === 'step.enter' || canonical === 'step.exit' || canonical === 'command.completed')
-  ) {
-    effect.lastNodeName = event.nodeName
-  }
+  if (event.nodeName && namesNode(event.eventType)) effect.lastNodeName = event.nodeName
   const error = terminalStatus === 'FAILED' ? errorText(event) : undefined
   if (error !== undefined) effect.error = error
   return effect
+}
+
+/** As in replay, which does not count the older `action_completed` here. */
+function namesNode(type: string): boolean {
+  const canonical = canonicalEventType(type)
+  if (canonical === 'command.completed') return !type.startsWith('action')
+  return canonical === 'step.enter' || canonical === 'step.exit'
 }
 
 /** The row of the read model, with the ids that make it independent of the order of arrival. */

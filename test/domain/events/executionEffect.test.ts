@@ -45,7 +45,8 @@ describe('effect', () => {
 
   it('names the last node only for steps and completed commands', () => {
     expect(executionEffect(record(1, 'step_started')).lastNodeName).toBe('node1')
-    expect(executionEffect(record(1, 'action_completed')).lastNodeName).toBe('node1')
+    expect(executionEffect(record(1, 'command_completed')).lastNodeName).toBe('node1')
+    expect(executionEffect(record(1, 'action_completed')).lastNodeName).toBeUndefined()
     expect(executionEffect(record(1, 'command.started')).lastNodeName).toBeUndefined()
     expect(executionEffect(record(1, 'step.enter', { nodeName: '' })).lastNodeName).toBeUndefined()
   })

@@ -14,7 +14,7 @@ import { emptyState, type WorkflowState } from '../../../src/domain/workflow/wor
 import { inOrderFold } from './inOrderFold.js'
 import { buildLog, EXECUTION, randomOf } from './logGenerator.js'
 
-const RUNS = { numRuns: 400 }
+const RUNS = { numRuns: 200 }
 const seeds = fc.integer({ min: 0, max: 2 ** 32 - 1 })
 
 function foldAll(events: readonly WorkflowEvent[], state: WorkflowState = emptyState(EXECUTION as ExecutionId)) {
@@ -116,7 +116,7 @@ describe('laws', () => {
           before = after
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     )
   })
 
@@ -206,7 +206,7 @@ describe('laws', () => {
         expect(mixed.bytes).toBe(expected.bytes)
         expect(viewState(mixed)).toEqual(viewState(expected))
       }),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     )
   })
 })
