@@ -28,7 +28,7 @@ export interface ConnectionSettings {
   onClose?: () => void
 }
 
-export type Rows<R> = R[] & { count: number }
+export type Rows<R> = R[] & { count: number; command: string }
 
 export interface Connection {
   /** True once the link is gone; every later call fails at once. */

@@ -1,5 +1,6 @@
 // Short transactions. The first error is the one the caller sees, a connection whose rollback failed is
 // discarded, and a deadlock or serialization failure runs the whole transaction again, a few times.
+import { CpError } from '../errors.js'
 import type { Connection } from './connection.js'
 import type { Tx, TxOptions } from './db.js'
 import { isRetryable } from './pgErrors.js'
@@ -37,13 +38,20 @@ async function runOnce<T>(source: TxSource, work: (tx: Tx) => Promise<T>, option
     // Not awaited: the first statement of the work travels with it. If it fails, so does that statement.
     const begun = connection.run(beginStatement(options), [], deadlineMs)
     begun.catch(() => undefined)
+    let firstError: unknown
     const tx = {
-      run: (query, values = [], run = {}) => connection.run(query, values, run.deadlineMs ?? deadlineMs),
+      run: (query, values = [], run = {}) =>
+        connection.run(query, values, run.deadlineMs ?? deadlineMs).catch((error: unknown) => {
+          firstError ??= error
+          throw error
+        }),
     } as Tx
     try {
       const result = await work(tx)
       await begun
-      await connection.run(COMMIT, [], deadlineMs)
+      const { command } = await connection.run(COMMIT, [], deadlineMs)
+      // The server answers COMMIT of a failed transaction with a quiet ROLLBACK; somebody swallowed an error.
+      if (command === 'ROLLBACK') throw firstError ?? new CpError('internal', 'the transaction was rolled back')
       return result
     } catch (error) {
       await rollBack(connection)
