@@ -19,7 +19,8 @@ export async function startTcpProxy(targetHost: string, targetPort: number): Pro
   const listener = net.createServer({ allowHalfOpen: false }, (client) => {
     client.on('error', () => undefined)
     if (mode === 'refuse') return client.resetAndDestroy()
-    if (mode === 'acceptThenClose') return client.end()
+    // Read, too: a socket with unread bytes would never notice that the other side closed.
+    if (mode === 'acceptThenClose') return client.resume().end()
     const link: { client: net.Socket; server: net.Socket | undefined } = { client, server: undefined }
     links.add(link)
     const server = net.connect(targetPort, targetHost)
