@@ -11,8 +11,9 @@ create index if not exists event_stream_version_idx
   on noetl.event (execution_id, stream_version) where stream_version is not null;
 create index if not exists event_unadopted_idx
   on noetl.event (execution_id, event_id) where stream_version is null;
+-- By digest: an index entry has a largest size, and a foreign writer may use ids of any length.
 create index if not exists event_command_claim_idx
-  on noetl.event (execution_id, (meta ->> 'command_id')) where event_type = 'command.claimed';
+  on noetl.event (execution_id, md5(meta ->> 'command_id')) where event_type in ('command.claimed', 'command_claimed');
 
 -- Executions: the read model --------------------------------------------------------------------------
 

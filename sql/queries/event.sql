@@ -11,7 +11,9 @@ join noetl.event e on e.execution_id = given.execution_id and e.event_id = given
 select e.execution_id, e.meta ->> 'command_id' as command_id, e.event_id, e.worker_id
 from unnest($1::bigint[], $2::text[]) as given (execution_id, command_id)
 join noetl.event e
-  on e.execution_id = given.execution_id and e.event_type = 'command.claimed' and e.meta ->> 'command_id' = given.command_id;
+  on e.execution_id = given.execution_id and e.event_type in ('command.claimed', 'command_claimed')
+    and md5(e.meta ->> 'command_id') = md5(given.command_id)
+order by e.event_id desc;
 
 -- name: event_insert
 -- Appends events: one array per column.

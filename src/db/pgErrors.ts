@@ -22,6 +22,7 @@ const BY_SQLSTATE: Readonly<Record<string, ErrorCode>> = {
   '53300': 'overloaded', // too many connections
   '53100': 'unavailable', // disk full
   '53200': 'unavailable', // out of memory
+  '54000': 'invalid_input', // a limit of the server: an index entry that is too large
   '54001': 'invalid_input', // statement too complex: nesting
   '55P03': 'timeout', // lock not available within lock_timeout
   '57014': 'timeout', // statement_timeout

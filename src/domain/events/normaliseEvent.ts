@@ -179,9 +179,8 @@ function mergeMeta(
   meta['informative'] = readBoolean(input, 'informative', at) ?? true
   if (workerId !== undefined) meta['worker_id'] = workerId
   const commandId = isJsonObject(payload) ? readField(payload, 'command_id') : undefined
-  if (!Object.hasOwn(meta, 'command_id') && (typeof commandId === 'string' || typeof commandId === 'number')) {
-    meta['command_id'] = commandId
-  }
+  const isId = typeof commandId === 'string' || typeof commandId === 'number' || typeof commandId === 'bigint'
+  if (!Object.hasOwn(meta, 'command_id') && isId) meta['command_id'] = commandId
   return meta
 }
 

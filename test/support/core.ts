@@ -1,0 +1,89 @@
+// The working parts of a daemon without its HTTP server: ids, appender and services over one or more test
+// databases. Several of these on the same databases are several daemons.
+import type { Databases } from '../../src/db/databases.js'
+import { openDatabases } from '../../src/db/databases.js'
+import { DEFAULT_SECRET_KEYS, secretKeys } from '../../src/domain/events/redact.js'
+import { proposeMachineId } from '../../src/domain/machineId.js'
+import { parseTopology } from '../../src/domain/topology.js'
+import { type Clock, systemClock } from '../../src/runtime/clock.js'
+import { type Appender, createAppender } from '../../src/services/append/appender.js'
+import { registerEntry } from '../../src/services/catalog.js'
+import type { ExecutionsDeps } from '../../src/services/executions.js'
+import { createIds, type Ids } from '../../src/services/ids.js'
+import type { TestDatabase } from './database.js'
+
+export interface CoreOptions {
+  clock?: Clock
+  hostName?: string
+  machineId?: string
+  connectionsMax?: number
+  redact?: boolean
+}
+
+/** Has what ingest, executions, catalog and projector ask for. */
+export interface TestCore extends ExecutionsDeps {
+  databases: Databases
+  appender: Appender
+  ids: Ids
+  clock: Clock
+  /** Complaints of the id lease. */
+  complaints: string[]
+  close(): Promise<void>
+}
+
+export async function openCore(shards: readonly TestDatabase[], options: CoreOptions = {}): Promise<TestCore> {
+  const clock = options.clock ?? systemClock
+  const first = shards[0]!
+  const databases = openDatabases(
+    parseTopology({
+      shards: shards.length === 1 ? undefined : shards.map((shard) => shard.url).join(','),
+      fallback: first.settings.target,
+    }),
+    {
+      ...first.settings,
+      tls: () => false,
+      max: options.connectionsMax ?? 10,
+      acquireTimeoutMs: 10_000,
+      queryTimeoutMs: 30_000,
+    },
+  )
+  const complaints: string[] = []
+  const ids = createIds(
+    {
+      proposed: proposeMachineId({ explicit: options.machineId, hostname: options.hostName ?? 'test-host' }),
+      use: 'daemon',
+    },
+    {
+      db: databases.cluster.db,
+      clock,
+      random: Math.random,
+      hostName: options.hostName ?? 'test-host',
+      onError: (_code, message) => complaints.push(message),
+    },
+  )
+  await ids.start()
+  const appender = createAppender(databases, {
+    subjectOf: (event) => `noetl.events.${event.tenantId}.${event.organizationId}.${event.executionId}.0`,
+  })
+  return {
+    databases,
+    appender,
+    ids,
+    clock,
+    secrets: options.redact === false ? null : secretKeys(DEFAULT_SECRET_KEYS),
+    complaints,
+    close: async () => {
+      await ids.stop(2_000)
+      await databases.close(2_000)
+    },
+  }
+}
+
+export function playbook(path: string, workload = '{}'): string {
+  return `apiVersion: noetl.io/v2\nkind: Playbook\nmetadata:\n  name: demo\n  path: ${path}\nworkload: ${workload}\nworkflow:\n  - step: start\n    tool: {kind: python, code: "x = 1"}\n`
+}
+
+/** Registers a small playbook and answers its catalog id. */
+export async function registerPlaybook(core: TestCore, path: string): Promise<string> {
+  return (await registerEntry(core, { content: playbook(path) })).catalogId
+}
