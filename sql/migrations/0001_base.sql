@@ -204,6 +204,85 @@ create table if not exists noetl.projection (
   updated_at timestamptz not null default now()
 );
 
+-- Adoption: columns that came to NoETL over time; an older database gets what it lacks ------------------
+
+do $$
+begin
+  if not exists (select 1 from pg_attribute where attrelid = 'noetl.event'::regclass and attname = 'event_time' and not attisdropped) then
+    alter table noetl.event add column event_time timestamptz;
+    -- The log's own time is the truth about old rows, not the hour of the migration.
+    update noetl.event set event_time = created_at at time zone 'utc';
+    alter table noetl.event alter column event_time set default now(), alter column event_time set not null;
+  end if;
+end $$;
+
+alter table noetl.event
+  add column if not exists trace_component jsonb,
+  add column if not exists stack_trace text,
+  add column if not exists current_index integer,
+  add column if not exists current_item text,
+  add column if not exists distributed_state varchar,
+  add column if not exists context_key varchar,
+  add column if not exists context_value text,
+  add column if not exists tenant_id text not null default 'default',
+  add column if not exists organization_id text not null default 'default',
+  add column if not exists stream_id text,
+  add column if not exists stream_version bigint,
+  add column if not exists aggregate_id text,
+  add column if not exists aggregate_type text,
+  add column if not exists schema_name text,
+  add column if not exists schema_version integer not null default 1,
+  add column if not exists ingest_time timestamptz not null default now(),
+  add column if not exists producer text,
+  add column if not exists causation_id text,
+  add column if not exists correlation_id text,
+  add column if not exists idempotency_key text,
+  add column if not exists payload_ref jsonb,
+  add column if not exists envelope_checksum text,
+  add column if not exists prev_event_id bigint,
+  add column if not exists command_id bigint,
+  add column if not exists stage_id bigint,
+  add column if not exists frame_id bigint;
+
+alter table noetl.command
+  add column if not exists parent_execution_id bigint,
+  add column if not exists parent_command_id bigint,
+  add column if not exists context_key text,
+  add column if not exists loop_event_id text,
+  add column if not exists iter_index integer,
+  add column if not exists meta jsonb,
+  add column if not exists result jsonb,
+  add column if not exists error text,
+  add column if not exists latest_event_id bigint,
+  add column if not exists prev_event_id bigint,
+  add column if not exists stage_id bigint,
+  add column if not exists frame_id bigint;
+
+alter table noetl.execution
+  add column if not exists parent_execution_id bigint,
+  add column if not exists last_event_type varchar,
+  add column if not exists last_node_name varchar,
+  add column if not exists last_event_id bigint,
+  add column if not exists start_time timestamptz,
+  add column if not exists end_time timestamptz,
+  add column if not exists error text,
+  add column if not exists state jsonb,
+  add column if not exists created_at timestamptz not null default now(),
+  add column if not exists updated_at timestamptz not null default now();
+
+alter table noetl.outbox
+  add column if not exists subject text,
+  add column if not exists payload_bytes bytea,
+  add column if not exists payload_codec text not null default 'json',
+  add column if not exists locked_at timestamptz,
+  add column if not exists last_error text;
+
+alter table noetl.catalog
+  add column if not exists layout jsonb,
+  add column if not exists payload jsonb,
+  add column if not exists meta jsonb,
+  add column if not exists credential_id bigint;
+
 -- Adoption: what a sharded layout cannot hold, and what stands in the way of correct data -------------
 
 do $$
