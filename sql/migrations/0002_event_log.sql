@@ -32,10 +32,11 @@ alter table noetl.execution
 -- Most updates touch no indexed column; room on the page keeps them out of the indexes.
 alter table noetl.execution set (fillfactor = 80);
 
-create index if not exists execution_started_idx on noetl.execution (start_time desc, execution_id desc);
-create index if not exists execution_status_idx on noetl.execution (status, start_time desc, execution_id desc);
-create index if not exists execution_path_idx on noetl.execution (path text_pattern_ops, start_time desc, execution_id desc);
-create index if not exists execution_catalog_idx on noetl.execution (catalog_id, start_time desc, execution_id desc);
+-- An execution whose start event has not come (yet) is listed by the time we first heard of it.
+create index if not exists execution_started_idx on noetl.execution (coalesce(start_time, created_at) desc, execution_id desc);
+create index if not exists execution_status_idx on noetl.execution (status, coalesce(start_time, created_at) desc, execution_id desc);
+create index if not exists execution_path_idx on noetl.execution (path text_pattern_ops, coalesce(start_time, created_at) desc, execution_id desc);
+create index if not exists execution_catalog_idx on noetl.execution (catalog_id, coalesce(start_time, created_at) desc, execution_id desc);
 create index if not exists execution_parent_idx on noetl.execution (parent_execution_id) where parent_execution_id is not null;
 
 -- An adopted log: one row per execution it knows. Statuses follow the rules of the replay fold, profile cp.

@@ -47,10 +47,17 @@ order by event_id
 limit $2::int;
 
 -- name: event_unadopted_executions
--- Executions with such rows, at most $1.
-select distinct execution_id
-from (select execution_id from noetl.event where stream_version is null limit 5000) as found
-limit $1::int;
+-- Executions with such rows after $1 in id order, at most $2. A leap from one to the next, however many rows each has.
+with recursive found as (
+  (select execution_id from noetl.event where stream_version is null and execution_id > $1::bigint order by execution_id limit 1)
+  union all
+  select (
+    select e.execution_id from noetl.event e
+    where e.stream_version is null and e.execution_id > found.execution_id order by e.execution_id limit 1
+  )
+  from found where found.execution_id is not null
+)
+select execution_id from found where execution_id is not null limit $2::int;
 
 -- name: event_number
 -- Numbers the rows $2 of execution $1 with the versions $3, unless somebody was faster.

@@ -6,8 +6,8 @@ import type { Databases } from '../db/databases.js'
 import type { Db, Tx } from '../db/db.js'
 import { isStartEventType } from '../domain/events/eventType.js'
 import { evolveExecution } from '../domain/events/executionEffect.js'
-import { isJsonObject } from '../domain/json/value.js'
-import type { CpError } from '../errors.js'
+import { startPathOf } from '../domain/events/startPath.js'
+import { CpError, isTransient, toCpError } from '../errors.js'
 import type { Clock } from '../runtime/clock.js'
 import { createPollLoop, type PollLoop } from '../runtime/loop.js'
 import { type EventRow, toEventRecord } from '../stores/eventRows.js'
@@ -58,7 +58,7 @@ function learn(execution: LockedExecution, row: EventRow): void {
   const event = toEventRecord(row)
   execution.summary = evolveExecution(execution.summary, event)
   if (!isStartEventType(event.eventType)) return
-  if (isJsonObject(event.context) && typeof event.context['path'] === 'string') execution.path ??= event.context['path']
+  execution.path ??= startPathOf(event)
   execution.parentExecutionId ??= event.parentExecutionId
   if (execution.catalogId === '0' && event.catalogId !== undefined) execution.catalogId = event.catalogId
 }
@@ -73,9 +73,46 @@ export interface AdopterDeps {
 }
 
 const EXECUTIONS_PER_PASS = 200
+const BEFORE_ALL = '-9223372036854775808'
+// Rows that cannot be read stay as they are until somebody repairs them; asking every second helps nobody.
+const TROUBLED_PAUSE_MS = 60_000
+const TROUBLED_MAX = 1_000
 
-/** Looks for such rows on every shard. A shard that is down does not hold up the others. */
+/** Looks for such rows on every shard. Neither a shard that is down nor a row that cannot be read holds up others. */
 export function createAdopter(deps: AdopterDeps): PollLoop {
+  const positions = deps.databases.shards.map(() => BEFORE_ALL)
+  const troubledUntil = new Map<string, number>()
+
+  async function adoptOne(db: Db, shard: number, executionId: string): Promise<number> {
+    if ((troubledUntil.get(executionId) ?? 0) > deps.clock.monotonic()) return 0
+    try {
+      const count = await adoptExecution(db, executionId)
+      if (count > 0) deps.onAdopted(shard, executionId, count)
+      troubledUntil.delete(executionId)
+      return count
+    } catch (error) {
+      if (isTransient(error)) throw error
+      if (troubledUntil.size >= TROUBLED_MAX) troubledUntil.clear()
+      troubledUntil.set(executionId, deps.clock.monotonic() + TROUBLED_PAUSE_MS)
+      const { code, message } = toCpError(error)
+      deps.onError(
+        new CpError(code, `events of execution ${executionId} cannot be adopted: ${message}`, { cause: error }),
+      )
+      return 0
+    }
+  }
+
+  async function pass(db: Db, shard: number, signal: AbortSignal): Promise<number> {
+    const executions = await listUnadoptedExecutions(db, positions[shard]!, EXECUTIONS_PER_PASS)
+    let found = 0
+    for (const executionId of executions) {
+      if (signal.aborted) return found
+      found += await adoptOne(db, shard, executionId)
+    }
+    positions[shard] = executions.length < EXECUTIONS_PER_PASS ? BEFORE_ALL : executions[executions.length - 1]!
+    return found
+  }
+
   return createPollLoop({
     name: 'adopter',
     clock: deps.clock,
@@ -85,17 +122,7 @@ export function createAdopter(deps: AdopterDeps): PollLoop {
     errorMsMax: 15_000,
     onError: deps.onError,
     runOnce: async (signal) => {
-      const { answers, failures } = await deps.databases.fanOut(async (db, shard) => {
-        const executions = await listUnadoptedExecutions(db, EXECUTIONS_PER_PASS)
-        let found = 0
-        for (const executionId of executions) {
-          if (signal.aborted) break
-          const count = await adoptExecution(db, executionId)
-          if (count > 0) deps.onAdopted(shard, executionId, count)
-          found += count
-        }
-        return found
-      })
+      const { answers, failures } = await deps.databases.fanOut((db, shard) => pass(db, shard, signal))
       for (const { error } of failures) deps.onError(error)
       return answers.some((answer) => answer.value > 0) ? 'busy' : 'idle'
     },

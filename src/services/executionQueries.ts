@@ -11,7 +11,13 @@ import {
   readStepProgress,
   type StepProgress,
 } from '../stores/eventStore.js'
-import { type ExecutionFilter, type ExecutionRow, getExecution, listExecutions } from '../stores/executionStore.js'
+import {
+  type ExecutionFilter,
+  type ExecutionRow,
+  getExecution,
+  type ListedExecution,
+  listExecutions,
+} from '../stores/executionStore.js'
 import { unknownExecution } from './executions.js'
 
 export type { ExecutionRow } from '../stores/executionStore.js'
@@ -39,14 +45,14 @@ export async function pageOfExecutions(
   const last = rows[rows.length - 1]
   const next =
     merged.length > filter.limit && last !== undefined
-      ? { startTime: last.start_time!, executionId: last.execution_id }
+      ? { startTime: last.listed_at, executionId: last.execution_id }
       : undefined
   return { rows, next, failures }
 }
 
-function newestFirst(left: ExecutionRow, right: ExecutionRow): number {
+function newestFirst(left: ListedExecution, right: ListedExecution): number {
   // Both times come from the same server settings, so their texts compare like the instants.
-  if (left.start_time !== right.start_time) return (left.start_time ?? '') < (right.start_time ?? '') ? 1 : -1
+  if (left.listed_at !== right.listed_at) return left.listed_at < right.listed_at ? 1 : -1
   return BigInt(left.execution_id) < BigInt(right.execution_id) ? 1 : -1
 }
 

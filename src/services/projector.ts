@@ -3,9 +3,9 @@
 // fault of our own servers fails the call, so that the sender tries again.
 import type { Databases } from '../db/databases.js'
 import { type ParsedEnvelope, parseEnvelope } from '../domain/events/envelope.js'
-import { isStartEventType } from '../domain/events/eventType.js'
+import { startPathOf } from '../domain/events/startPath.js'
 import { parseJsonStrict } from '../domain/json/parse.js'
-import { isJsonObject, type JsonValue } from '../domain/json/value.js'
+import type { JsonValue } from '../domain/json/value.js'
 import { writeJson } from '../domain/json/write.js'
 import { wireTimeFromMillis } from '../domain/wireTime.js'
 import { CpError, isTransient, toCpError } from '../errors.js'
@@ -116,7 +116,6 @@ function toCandidate(deps: ProjectorDeps, arrival: Arrival): Candidate {
   const { event } = parsed
   // 0 stands for "not said"; the execution's own entry is used then.
   const known = event.catalogId === '0' ? { ...event, catalogId: undefined } : event
-  const path = isStartEventType(event.eventType) && isJsonObject(event.context) ? event.context['path'] : undefined
   return {
     arrival,
     parsed,
@@ -125,7 +124,7 @@ function toCandidate(deps: ProjectorDeps, arrival: Arrival): Candidate {
       idGiven: true,
       publish: false,
       createExecution: true,
-      path: typeof path === 'string' ? path : undefined,
+      path: startPathOf(event),
     },
   }
 }

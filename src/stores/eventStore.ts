@@ -90,8 +90,9 @@ export function listUnadopted(db: Queryable, executionId: string, limit: number)
   return db.run<EventRow>(q.event_unadopted, [executionId, limit])
 }
 
-export async function listUnadoptedExecutions(db: Queryable, limit: number): Promise<string[]> {
-  const rows = await db.run<{ execution_id: string }>(q.event_unadopted_executions, [limit])
+/** In id order, after the one given. */
+export async function listUnadoptedExecutions(db: Queryable, after: string, limit: number): Promise<string[]> {
+  const rows = await db.run<{ execution_id: string }>(q.event_unadopted_executions, [after, limit])
   return rows.map((row) => row.execution_id)
 }
 

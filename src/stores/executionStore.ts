@@ -156,8 +156,13 @@ export interface ExecutionFilter {
   limit: number
 }
 
-export function listExecutions(db: Queryable, filter: ExecutionFilter): Promise<ExecutionRow[]> {
-  return db.run<ExecutionRow>(q.execution_list, [
+/** With the time it is sorted by: the start, or the first news of an execution whose start is unknown. */
+export interface ListedExecution extends ExecutionRow {
+  listed_at: string
+}
+
+export function listExecutions(db: Queryable, filter: ExecutionFilter): Promise<ListedExecution[]> {
+  return db.run<ListedExecution>(q.execution_list, [
     filter.status,
     filter.catalogId,
     filter.pathPattern,

@@ -1,7 +1,7 @@
 // The catalog routes of the original, plus paging and identical-content detection.
 import { parseCatalogId } from '../../domain/ids.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
-import { wireTimeFromPostgres } from '../../domain/wireTime.js'
+import { parseWireTime, wireTimeFromPostgres } from '../../domain/wireTime.js'
 import { CpError } from '../../errors.js'
 import {
   type CatalogDeps,
@@ -204,8 +204,7 @@ function formatCursor(entry: CatalogEntry): string {
 
 function parseCursor(text: string): { createdAt: string; catalogId: string } {
   const [createdAt, catalogId] = Buffer.from(text, 'base64url').toString('utf8').split('|')
-  if (createdAt === undefined || catalogId === undefined)
+  if (createdAt === undefined || catalogId === undefined || parseWireTime(createdAt, '/cursor') === undefined)
     throw new CpError('invalid_input', '/cursor is not one of ours; start without it')
-  wireTimeFromPostgres(createdAt, '/cursor')
   return { createdAt, catalogId: parseCatalogId(catalogId, '/cursor') }
 }

@@ -87,9 +87,10 @@ export function formatCursor(position: { startTime: string; executionId: string 
 
 export function parseCursor(text: string): { startTime: string; executionId: string } {
   const [startTime, executionId] = Buffer.from(text, 'base64url').toString('utf8').split('|')
-  if (startTime === undefined || executionId === undefined)
+  const time = parseWireTime(startTime, 'cursor')
+  if (time === undefined || executionId === undefined)
     throw new CpError('invalid_input', 'cursor is not one of ours; start without it')
-  return { startTime: wireTimeFromPostgres(startTime, 'cursor'), executionId: parseExecutionId(executionId, 'cursor') }
+  return { startTime: time, executionId: parseExecutionId(executionId, 'cursor') }
 }
 
 function readRoutes({ queries }: ExecutionRouteDeps): RouteSpec[] {
