@@ -15,6 +15,7 @@ import {
   type SchemaDescription,
 } from '../stores/doctorStore.js'
 import { inspectNats, type NatsInspection } from './natsDoctor.js'
+import { partitionFindings } from './partitionDoctor.js'
 
 export interface Finding {
   level: 'problem' | 'advice'
@@ -34,14 +35,21 @@ const DEAD_PERCENT_MIN = 20
 const TRANSACTION_SECONDS_MAX = 60
 
 export async function examine(deps: DoctorDeps): Promise<Finding[]> {
-  const perDatabase = await Promise.all(deps.databases.all.map(examineDatabase))
+  const perDatabase = await Promise.all(
+    deps.databases.all.map((database) => examineDatabase(database, deps.databases.shards.includes(database))),
+  )
   return [...perDatabase.flat(), ...(await inspectNats(deps.bus, deps.nats))]
 }
 
-async function examineDatabase(database: NamedDatabase): Promise<Finding[]> {
+async function examineDatabase(database: NamedDatabase, isShard: boolean): Promise<Finding[]> {
   const where = database.label
   try {
-    const parts = await Promise.all([schemaFindings(database), activityFindings(database), settingFindings(database)])
+    const parts = await Promise.all([
+      schemaFindings(database),
+      isShard ? partitionFindings(database) : [],
+      activityFindings(database),
+      settingFindings(database),
+    ])
     return parts.flat()
   } catch (error) {
     return [

@@ -11,6 +11,7 @@ import {
   createPartition,
   databaseNowMs,
   defaultHolds,
+  limitLockWait,
   listPartitions,
   lockPartitions,
 } from '../stores/partitionStore.js'
@@ -48,32 +49,30 @@ export function ensurePartitions(databases: Databases, ahead: number): Promise<P
 }
 
 async function ensureOne(db: Db, wanted: MonthPartition, report: PartitionReport): Promise<void> {
-  // A look without a lock first: nearly every pass finds everything in place.
-  const outcome =
-    (await obstacle(db, wanted)) ??
-    (await db.tx(
-      async (tx) => {
-        await lockPartitions(tx, LOCK_TIMEOUT_MS)
-        const found = await obstacle(tx, wanted)
-        if (found === undefined) await createPartition(tx, wanted)
-        return found
-      },
-      { deadlineMs: DDL_DEADLINE_MS },
-    ))
+  const outcome = await db.tx(
+    async (tx) => {
+      // Even printing a bound takes a lock on the partition.
+      await limitLockWait(tx, LOCK_TIMEOUT_MS)
+      // Nearly every pass finds everything in place and needs no turn of its own.
+      const before = await neighbours(tx, wanted)
+      if (before !== undefined) return before
+      await lockPartitions(tx)
+      const found = (await neighbours(tx, wanted)) ?? ((await defaultHolds(tx, wanted)) ? 'default_rows' : undefined)
+      if (found === undefined) await createPartition(tx, wanted)
+      return found
+    },
+    { deadlineMs: DDL_DEADLINE_MS },
+  )
   if (outcome === undefined) report.created.push(wanted.name)
   else if (outcome !== 'present') report.skipped.push({ name: wanted.name, reason: outcome })
 }
 
-async function obstacle(
-  db: Db | Tx,
-  wanted: MonthPartition,
-): Promise<SkippedPartition['reason'] | 'present' | undefined> {
-  const partitions = await listPartitions(db)
-  if (partitions.some((partition) => partition.name === wanted.name && partition.range !== undefined)) return 'present'
+async function neighbours(tx: Tx, wanted: MonthPartition): Promise<'present' | 'covered' | 'overlaps' | undefined> {
+  const partitions = await listPartitions(tx)
+  if (partitions.some((partition) => partition.name === wanted.name)) return 'present'
   const ranges = partitions.flatMap((partition) => partition.range ?? [])
-  if (ranges.some((range) => overlaps(range, wanted))) return isCovered(wanted, ranges) ? 'covered' : 'overlaps'
-  const hasDefault = partitions.some((partition) => partition.name === 'event_default' && partition.range === undefined)
-  return hasDefault && (await defaultHolds(db, wanted)) ? 'default_rows' : undefined
+  if (!ranges.some((range) => overlaps(range, wanted))) return undefined
+  return isCovered(wanted, ranges) ? 'covered' : 'overlaps'
 }
 
 export interface PartitionKeeperDeps {

@@ -46,9 +46,11 @@ export async function databaseNowMs(db: Queryable): Promise<number> {
   return Number(row!.now_ms)
 }
 
-/** Waiting for this lock, too, is bounded by the lock timeout. */
-export async function lockPartitions(tx: Tx, lockTimeoutMs: number): Promise<void> {
-  await tx.run(q.partition_lock_timeout, [String(lockTimeoutMs)])
+export async function limitLockWait(tx: Tx, timeoutMs: number): Promise<void> {
+  await tx.run(q.partition_lock_timeout, [String(timeoutMs)])
+}
+
+export async function lockPartitions(tx: Tx): Promise<void> {
   await tx.run(q.partition_lock)
 }
 
@@ -75,7 +77,7 @@ export async function createPartition(tx: Tx, partition: MonthPartition): Promis
 
 /** Keeps everybody else away from the partition until the transaction ends. */
 export async function lockPartition(tx: Tx, name: string): Promise<void> {
-  await tx.run(statement(`lock table noetl.event, noetl.${plainName(name)} in access exclusive mode`))
+  await tx.run(statement(`lock table only noetl.event, noetl.${plainName(name)} in access exclusive mode`))
 }
 
 export async function dropPartition(tx: Tx, name: string): Promise<void> {
