@@ -9,6 +9,7 @@ import { createAdopter } from '../services/adoption.js'
 import { databaseChecks, natsCheck } from '../services/checks.js'
 import { createHealthMonitor, type HealthMonitor } from '../services/health.js'
 import { createProjectorLoop } from '../services/projectorLoop.js'
+import type { SchemaKeeper } from '../services/schemaKeeper.js'
 import { VERSION } from '../version.js'
 import { buildCore } from './core.js'
 import type { Deps } from './deps.js'
@@ -26,7 +27,7 @@ const PROJECTOR_ACK_WAIT_MS = 30_000
 const PROJECTOR_PENDING_MAX = 2_000
 
 /** `clusterId` names this installation in message headers. */
-export function buildDaemon(deps: Deps, clusterId: string): Built {
+export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper): Built {
   const { config, metrics, databases, bus, clock, random } = deps
   metrics.set('noetl_cp_build_info', 1, { version: VERSION })
   observeEventLoop(deps)
@@ -34,7 +35,7 @@ export function buildDaemon(deps: Deps, clusterId: string): Built {
   const core = buildCore(deps, 'daemon')
   const writing = { databases, appender: core.appender, ids: core.ids, clock, secrets: core.secrets }
   const projector = { ...writing, onQuarantined: () => metrics.inc('noetl_cp_projector_quarantined_total') }
-  const health = buildHealth(deps)
+  const health = buildHealth(deps, schema)
 
   const loops: Service[] = [
     createAdopter({
@@ -92,13 +93,13 @@ export function buildDaemon(deps: Deps, clusterId: string): Built {
     }),
   )
   const messaging = bus === undefined ? [] : [bus, createStreamKeeper(deps, bus)]
-  return { services: [...messaging, core.ids, health, ...loops, http], health, http }
+  return { services: [...messaging, core.ids, schema, health, ...loops, http], health, http }
 }
 
-function buildHealth(deps: Deps): HealthMonitor {
+function buildHealth(deps: Deps, schema: SchemaKeeper): HealthMonitor {
   const { metrics } = deps
   const log = componentLog(deps.log, 'health')
-  return createHealthMonitor([...databaseChecks(deps.databases), natsCheck(deps.bus)], {
+  return createHealthMonitor([...databaseChecks(deps.databases, schema.troubleWith), natsCheck(deps.bus)], {
     clock: deps.clock,
     random: deps.random,
     onResult: (result) => metrics.set('noetl_cp_dependency_up', result.ok ? 1 : 0, { dependency: result.name }),

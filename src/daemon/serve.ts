@@ -8,7 +8,8 @@ import { CpError, toCpError } from '../errors.js'
 import { componentLog, type Log } from '../runtime/log.js'
 import { startAll, stopAll } from '../runtime/service.js'
 import type { Shutdown } from '../runtime/shutdown.js'
-import { prepareSchema } from '../services/schema.js'
+import { type PrepareOptions, prepareSchema } from '../services/schema.js'
+import { createSchemaKeeper, type SchemaKeeper } from '../services/schemaKeeper.js'
 import { readClusterId } from '../stores/identityStore.js'
 import { VERSION } from '../version.js'
 import { banner } from './banner.js'
@@ -16,6 +17,7 @@ import { type Built, buildDaemon } from './build.js'
 import { type Deps, openDeps } from './deps.js'
 import { embeddedEndpoints, isProduction, productionEndpoints } from './endpoints.js'
 import { assertProtected } from './httpServer.js'
+import { loopErrors } from './loopErrors.js'
 
 export interface ServeOptions {
   loaded: LoadedConfig
@@ -51,12 +53,8 @@ async function run(options: ServeOptions): Promise<number> {
   try {
     const endpoints = embedded === undefined ? productionEndpoints(config) : embeddedEndpoints(config, embedded)
     deps = openDeps({ config, endpoints, log: options.log, applicationName: 'noetl-cp serve', processMetrics: true })
-    await prepareSchema(deps.databases, {
-      autoMigrate: config.autoMigrate || embedded !== undefined,
-      onApplied: (label, migration) =>
-        options.log.info({ database: label, migration: migration.name }, 'applied migration'),
-    })
-    built = buildDaemon(deps, await readClusterId(deps.databases.cluster.db))
+    const schema = await prepareDatabases(deps, embedded !== undefined)
+    built = buildDaemon(deps, await readClusterId(deps.databases.cluster.db), schema)
     await startAll(built.services, stopMs)
     if (embedded !== undefined) await announceInstance(deps, built, embedded)
     options.announce(
@@ -83,6 +81,24 @@ async function run(options: ServeOptions): Promise<number> {
     await embedded?.stop(stopMs)
     options.log.info('stopped')
   }
+}
+
+async function prepareDatabases(deps: Deps, isEmbedded: boolean): Promise<SchemaKeeper> {
+  const log = componentLog(deps.log, 'schema')
+  const options: PrepareOptions = {
+    autoMigrate: deps.config.autoMigrate || isEmbedded,
+    onApplied: (label, migration) => log.info({ database: label, migration: migration.name }, 'applied migration'),
+  }
+  const unprepared = await prepareSchema(deps.databases, options)
+  for (const { database, reason } of unprepared)
+    log.warn({ database: database.label, reason }, 'starting without this shard; it is used when it comes back')
+  return createSchemaKeeper(unprepared, {
+    ...options,
+    clock: deps.clock,
+    random: deps.random,
+    onPrepared: (label) => log.info({ database: label }, 'the shard is back and its schema is ready'),
+    onError: loopErrors(deps, 'schema'),
+  })
 }
 
 async function startServers(options: ServeOptions): Promise<EmbeddedServers> {

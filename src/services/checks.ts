@@ -7,12 +7,18 @@ import type { HealthCheck } from './health.js'
 
 const PROBE = statement('select 1')
 
-export function databaseChecks(databases: Databases): HealthCheck[] {
+/** `troubleWith` knows databases that answer but cannot be used yet. */
+export function databaseChecks(
+  databases: Databases,
+  troubleWith: (label: string) => string | undefined = () => undefined,
+): HealthCheck[] {
   return databases.all.map(({ label, db }) => ({
     name: label,
     required: true,
     run: async (deadlineMs) => {
       await db.run(PROBE, [], { deadlineMs })
+      const trouble = troubleWith(label)
+      if (trouble !== undefined) throw new CpError('unavailable', `its schema is not ready: ${trouble}`)
       return db.name
     },
   }))
