@@ -21,10 +21,12 @@ const SLOTS = 256
 const KEYS_MAX = 24
 const KEY_LENGTH_MAX = 64
 
-const remembered: RememberedOrder[] = new Array<RememberedOrder>(SLOTS).fill({ given: [], keys: [], prefixes: [] })
+const NO_KEYS: RememberedOrder = { given: [], keys: [], prefixes: [] }
+const remembered: RememberedOrder[] = new Array<RememberedOrder>(SLOTS).fill(NO_KEYS)
 
 export function keyOrderOf(object: JsonObject, keyText: (key: string) => string): KeyOrder {
   const given = Object.keys(object)
+  if (given.length === 0) return NO_KEYS
   const slot = slotOf(given)
   if (slot < 0) return orderOf(given, keyText)
   const known = remembered[slot]!
@@ -41,7 +43,6 @@ function orderOf(keys: string[], keyText: (key: string) => string): KeyOrder {
 
 function slotOf(keys: readonly string[]): number {
   const { length } = keys
-  if (length === 0) return 0
   if (length > KEYS_MAX) return -1
   const first = keys[0]!
   const last = keys[length - 1]!

@@ -184,10 +184,12 @@ export class JsonReader {
   private sharedText(start: number, end: number): string {
     const { text, sharedTexts } = this
     const length = end - start
-    if (sharedTexts === null || length > SHARED_LENGTH_MAX || length === 0) return text.slice(start, end)
+    const last = text.charCodeAt(end - 1)
+    // What ends in a digit is mostly an id that comes once; it would only push others out.
+    const isLikelyOnce = length > SHARED_LENGTH_MAX || length === 0 || (last >= ZERO && last <= NINE)
+    if (sharedTexts === null || isLikelyOnce) return text.slice(start, end)
     const middle = text.charCodeAt(start + (length >> 1))
-    const slot =
-      (length * 37 + text.charCodeAt(start) * 11 + middle * 101 + text.charCodeAt(end - 1) * 5) % SHARED_SLOTS
+    const slot = (length * 37 + text.charCodeAt(start) * 11 + middle * 101 + last * 5) % SHARED_SLOTS
     const shared = sharedTexts[slot]!
     if (shared.length === length && text.startsWith(shared, start)) return shared
     const fresh = text.slice(start, end)

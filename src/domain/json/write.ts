@@ -7,33 +7,64 @@ import { floatText, numberText } from './number.js'
 import { Float, type JsonObject, type JsonValue } from './value.js'
 
 export function writeJson(value: JsonValue): string {
-  if (typeof value === 'object' && value !== null) {
-    if (Array.isArray(value)) return writeArray(value)
-    return value instanceof Float ? writeFloat(value.value) : writeObject(value)
-  }
-  return writeScalar(value)
+  const out = new TextChunks()
+  write(value, out)
+  return out.text()
 }
 
 export function writeJsonPretty(value: JsonValue, indent = 2): string {
   return writePretty(value, ' '.repeat(indent), '\n')
 }
 
-function writeArray(array: readonly JsonValue[]): string {
-  let text = '['
-  for (let index = 0; index < array.length; index++) {
-    if (index > 0) text += ','
-    text += writeJson(array[index]!)
+// A long text put together from millions of pieces is kept as a tree of them until somebody reads it.
+// Reading it every 64 kB instead keeps the tree small: measured, a third of the time.
+class TextChunks {
+  private chunk = ''
+  private readonly chunks: string[] = []
+
+  add(text: string): void {
+    this.chunk += text
+    if (this.chunk.length >= CHUNK_CHARACTERS) this.close()
   }
-  return `${text}]`
+
+  text(): string {
+    this.close()
+    return this.chunks.length === 1 ? this.chunks[0]! : this.chunks.join('')
+  }
+
+  private close(): void {
+    this.chunk.charCodeAt(0)
+    this.chunks.push(this.chunk)
+    this.chunk = ''
+  }
 }
 
-function writeObject(object: JsonObject): string {
-  let text = '{'
-  for (const key of Object.keys(object)) {
-    if (text.length > 1) text += ','
-    text += `${writeText(key)}:${writeJson(object[key]!)}`
+const CHUNK_CHARACTERS = 1 << 16
+
+function write(value: JsonValue, out: TextChunks): void {
+  if (typeof value !== 'object' || value === null) {
+    out.add(writeScalar(value))
+  } else if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      out.add(index === 0 ? '[' : ',')
+      write(value[index]!, out)
+    }
+    out.add(value.length === 0 ? '[]' : ']')
+  } else if (value instanceof Float) {
+    out.add(writeFloat(value.value))
+  } else {
+    writeObject(value, out)
   }
-  return `${text}}`
+}
+
+function writeObject(object: JsonObject, out: TextChunks): void {
+  const keys = Object.keys(object)
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index]!
+    out.add(`${index === 0 ? '{' : ','}${writeText(key)}:`)
+    write(object[key]!, out)
+  }
+  out.add(keys.length === 0 ? '{}' : '}')
 }
 
 function writePretty(value: JsonValue, step: string, newline: string): string {
@@ -62,10 +93,10 @@ function writeScalar(value: null | boolean | number | bigint | string): string {
 }
 
 // Nothing to escape and no surrogates. Measured: a third of the time of JSON.stringify per short text.
-const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/
+const NEEDS_ESCAPE = /[^ !#-[\]-\ud7ff\ue000-\uffff]/
 
 function writeText(text: string): string {
-  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
+  return NEEDS_ESCAPE.test(text) ? JSON.stringify(text) : `"${text}"`
 }
 
 function writeFloat(value: number): string {

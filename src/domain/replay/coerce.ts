@@ -27,6 +27,10 @@ export function firstTruthy(first: Maybe, ...rest: Maybe[]): JsonValue {
   return value ?? null
 }
 
+export function truthyOr(value: Maybe, otherwise: JsonValue): JsonValue {
+  return isTruthy(value) ? value : otherwise
+}
+
 export function objectOr(value: Maybe, otherwise: JsonObject): JsonObject {
   return isJsonObject(value) ? value : otherwise
 }
@@ -77,7 +81,9 @@ function wholePart(value: number): Integer {
   return Number.isSafeInteger(whole) ? whole + 0 : BigInt(whole)
 }
 
-const SHORT_DIGITS = /^[0-9]{1,15}$/
+/** Always an exact double. */
+export const SHORT_DIGITS = /^[0-9]{1,15}$/
+const LONG_DIGITS = /^[0-9]{16,40}$/
 const INTEGER_TEXT = /^[+-]?\p{Nd}+(?:_\p{Nd}+)*$/u
 const DIGIT = /\p{Nd}/u
 const DIGITS_MAX = 4300
@@ -86,6 +92,7 @@ const ODD_SPACES = new Set(['\u001c', '\u001d', '\u001e', '\u001f', '\u0085'])
 
 export function integerOfText(text: string): Integer | undefined {
   if (SHORT_DIGITS.test(text)) return Number(text)
+  if (LONG_DIGITS.test(text)) return integerValue(BigInt(text))
   const plain = stripSpace(text)
   if (!INTEGER_TEXT.test(plain)) return undefined
   const digits = Array.from(plain.replace(/^[+-]/, '').replaceAll('_', ''), asciiDigit)

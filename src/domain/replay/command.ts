@@ -3,7 +3,7 @@
 
 import { canonicalJson } from '../json/canonical.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.js'
-import { EMPTY_OBJECT, firstTruthy, isTruthy, textOf, textOrNull } from './coerce.js'
+import { EMPTY_OBJECT, isTruthy, textOf, textOrNull, truthyOr } from './coerce.js'
 import type { FieldKinds } from './entityFields.js'
 import type { EntitySink } from './entitySink.js'
 import type { EventView } from './eventView.js'
@@ -93,27 +93,27 @@ export function evolveCommand(command: Command, view: EventView): void {
 function moveCommand(command: Command, view: EventView): void {
   switch (view.kind.command) {
     case 'issued':
-      command.status = firstTruthy(view.status, 'PENDING')
+      command.status = truthyOr(view.status, 'PENDING')
       command.issued_event_id = view.id
       break
     case 'claimed':
-      command.status = firstTruthy(view.status, 'CLAIMED')
+      command.status = truthyOr(view.status, 'CLAIMED')
       command.claimed_event_id = view.id
       break
     case 'started':
-      command.status = firstTruthy(view.status, 'RUNNING')
+      command.status = truthyOr(view.status, 'RUNNING')
       command.started_event_id = view.id
       break
     case 'completed':
-      command.status = firstTruthy(view.status, 'COMPLETED')
+      command.status = truthyOr(view.status, 'COMPLETED')
       command.terminal_event_id = view.id
       break
     case 'failed':
-      command.status = firstTruthy(view.status, 'FAILED')
+      command.status = truthyOr(view.status, 'FAILED')
       command.terminal_event_id = view.id
       break
     case 'cancelled':
-      command.status = firstTruthy(view.status, 'CANCELLED')
+      command.status = truthyOr(view.status, 'CANCELLED')
       command.terminal_event_id = view.id
       break
     default:
@@ -126,13 +126,13 @@ export function commandRow(entity: JsonObject, key: string | null, rules: FoldRu
   return {
     claimed_event_id: rules.rowInteger('claimed_event_id', entity['claimed_event_id']),
     command_id: textOrNull(entity['command_id'] ?? key),
-    fanout_reduce: firstTruthy(entity['fanout_reduce'], {}),
+    fanout_reduce: truthyOr(entity['fanout_reduce'], {}),
     frame_id: textOrNull(entity['frame_id']),
     issued_event_id: rules.rowInteger('issued_event_id', entity['issued_event_id']),
-    locality: firstTruthy(entity['locality'], {}),
+    locality: truthyOr(entity['locality'], {}),
     parent_command_id: textOrNull(entity['parent_command_id']),
-    placement: firstTruthy(entity['placement'], {}),
-    source_locality: firstTruthy(entity['source_locality'], {}),
+    placement: truthyOr(entity['placement'], {}),
+    source_locality: truthyOr(entity['source_locality'], {}),
     stage_id: textOrNull(entity['stage_id']),
     started_event_id: rules.rowInteger('started_event_id', entity['started_event_id']),
     status: entity['status'] ?? null,

@@ -54,14 +54,12 @@ export class HashSink implements TextSink {
   flush(): void {
     const { pending, cuts, rows } = this
     if (pending === '') return
-    if (this.buffer.length < pending.length) this.buffer = Buffer.allocUnsafe(pending.length)
-    const bytes = this.buffer.subarray(0, this.buffer.write(pending, 'latin1'))
-    this.hash.update(bytes)
     if (rows !== null) {
-      for (let index = 0; index < cuts.length; index += 4) {
-        rows.copyRow(bytes, cuts[index]!, cuts[index + 1]!, cuts[index + 2]!, cuts[index + 3]!)
-      }
+      this.hash.update(rows.cutRows(pending, cuts))
       cuts.length = 0
+    } else {
+      if (this.buffer.length < pending.length) this.buffer = Buffer.allocUnsafe(pending.length)
+      this.hash.update(this.buffer.subarray(0, this.buffer.write(pending, 'latin1')))
     }
     this.pending = ''
   }
@@ -70,7 +68,7 @@ export class HashSink implements TextSink {
 /** SHA-256 of the rows of one surface, wrapped as `{"name":[row,row]}`. */
 export class RowSink implements EntitySink {
   private readonly hash = createHash('sha256')
-  private buffer = Buffer.allocUnsafe(2 * CHUNK_CHARACTERS)
+  private buffer = Buffer.allocUnsafe(6 * CHUNK_CHARACTERS)
   private position = 0
   private hasRows = false
 
@@ -87,17 +85,29 @@ export class RowSink implements EntitySink {
     this.row(`{${kept.slice(1)}${keptToo}`)
   }
 
-  copyRow(bytes: Buffer, first: number, firstEnd: number, second: number, secondEnd: number): void {
-    this.separate()
-    this.reserve(firstEnd - first + secondEnd - second)
-    const start = this.position
-    bytes.copy(this.buffer, start, first, firstEnd)
-    this.buffer[start] = BRACE
-    this.position = start + firstEnd - first
-    if (secondEnd > second) {
-      bytes.copy(this.buffer, this.position, second, secondEnd)
-      this.position += secondEnd - second
+  /**
+   * Rows as parts of a longer text: four numbers each, the bounds of its two parts. Returns the bytes of
+   * the text. They stand behind the rows in the same buffer, where copying is cheapest.
+   */
+  cutRows(text: string, cuts: readonly number[]): Buffer {
+    // The rows cannot become longer than the text they are cut from.
+    this.reserve(2 * text.length)
+    const { buffer } = this
+    const base = buffer.length - text.length
+    buffer.write(text, base, 'latin1')
+    let at = this.position
+    for (let index = 0; index < cuts.length; index += 4) {
+      if (this.hasRows) buffer[at++] = COMMA
+      this.hasRows = true
+      const [first, firstEnd, second, secondEnd] = [cuts[index]!, cuts[index + 1]!, cuts[index + 2]!, cuts[index + 3]!]
+      buffer.copyWithin(at, base + first, base + firstEnd)
+      buffer[at] = BRACE
+      at += firstEnd - first
+      if (secondEnd > second) buffer.copyWithin(at, base + second, base + secondEnd)
+      at += secondEnd - second
     }
+    this.position = at
+    return buffer.subarray(base)
   }
 
   digest(): string {

@@ -7,7 +7,6 @@ import { canonicalJson } from '../json/canonical.js'
 import { compareCodePoints } from '../json/codePoints.js'
 import type { JsonObject } from '../json/value.js'
 import { compareIntegers, type Integer, integerOf } from './coerce.js'
-import { sortIfNeeded } from './rowOrder.js'
 import type { FoldWarnings } from './warnings.js'
 
 /** null when the event carries no usable id. */
@@ -16,13 +15,19 @@ export function eventIdOf(event: JsonObject): Integer | null {
 }
 
 export function inIdOrder(events: readonly JsonObject[]): readonly JsonObject[] {
-  const ids = events.map((event) => eventIdOf(event) ?? 0)
-  for (let index = 1; index < ids.length; index++) {
-    if (ids[index - 1]! <= ids[index]!) continue
-    const keyed = events.map((event, position) => ({ event, id: ids[position]! }))
-    return sortIfNeeded(keyed, (left, right) => compareIntegers(left.id, right.id)).map((entry) => entry.event)
+  if (isInIdOrder(events)) return events
+  const keyed = events.map((event) => ({ event, id: eventIdOf(event) ?? 0 }))
+  return keyed.sort((left, right) => compareIntegers(left.id, right.id)).map((entry) => entry.event)
+}
+
+function isInIdOrder(events: readonly JsonObject[]): boolean {
+  let previous: Integer = Number.NEGATIVE_INFINITY
+  for (let index = 0; index < events.length; index++) {
+    const id = eventIdOf(events[index]!) ?? 0
+    if (id < previous) return false
+    previous = id
   }
-  return events
+  return true
 }
 
 // It holds one event back: if the next one has the same id but another content, which of the two counts

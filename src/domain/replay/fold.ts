@@ -46,7 +46,7 @@ export interface FoldOptions {
 
 export interface FoldResult {
   /** The complete document, checksums included. */
-  state: JsonObject
+  readonly state: JsonObject
   checksum: string
   projectionChecksums: ProjectionChecksums
   eventCount: Integer
@@ -102,7 +102,8 @@ export function createFold(options: FoldOptions): Fold {
 /** Folds a complete list; it is sorted by event id first, ties in input order. */
 export function foldEvents(options: FoldOptions, events: readonly JsonObject[]): FoldResult {
   const fold = createFold(options)
-  for (const event of inIdOrder(events)) fold.add(event)
+  const ordered = inIdOrder(events)
+  for (let index = 0; index < ordered.length; index++) fold.add(ordered[index]!)
   return fold.finish()
 }
 
@@ -152,15 +153,13 @@ function resultOf(
 ): FoldResult {
   const shown = new Set<MapSurface>(MAP_SURFACES.filter((map) => isShown(options.profile, options.projection, map)))
   const { checksum, projections } = stateChecksums(state, shown, rules)
-  const document: JsonObject = { ...state.head }
-  for (const surface of MAP_SURFACES) {
-    document[surface] = shown.has(surface) ? mapDocument(state.maps[surface]) : {}
-  }
-  document['checksum_algorithm'] = 'sha256'
-  document['checksum'] = checksum
-  document['projection_checksums'] = projections
+  let document: JsonObject | null = null
   return {
-    state: document,
+    // Made when it is first asked for: whoever only compares checksums does not pay for it.
+    get state() {
+      document ??= documentOf(state, shown, checksum, projections)
+      return document
+    },
     checksum,
     projectionChecksums: projections,
     eventCount: rules.integer('event_count', state.head['event_count']),
@@ -171,4 +170,20 @@ function resultOf(
     payloadReferences: () => referencesOf(state, options.profile),
     canonicalText: () => stateText(state, shown),
   }
+}
+
+function documentOf(
+  state: FoldState,
+  shown: ReadonlySet<MapSurface>,
+  checksum: string,
+  projections: ProjectionChecksums,
+): JsonObject {
+  const document: JsonObject = { ...state.head }
+  for (const surface of MAP_SURFACES) {
+    document[surface] = shown.has(surface) ? mapDocument(state.maps[surface]) : {}
+  }
+  document['checksum_algorithm'] = 'sha256'
+  document['checksum'] = checksum
+  document['projection_checksums'] = projections
+  return document
 }

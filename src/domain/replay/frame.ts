@@ -3,7 +3,7 @@
 
 import { canonicalJson } from '../json/canonical.js'
 import type { JsonObject, JsonValue } from '../json/value.js'
-import { EMPTY_OBJECT, firstTruthy, isTruthy, textOf, textOrNull } from './coerce.js'
+import { EMPTY_OBJECT, firstTruthy, isTruthy, textOf, textOrNull, truthyOr } from './coerce.js'
 import type { FieldKinds } from './entityFields.js'
 import type { EntitySink } from './entitySink.js'
 import type { EventView } from './eventView.js'
@@ -82,15 +82,15 @@ export function evolveFrame(frame: Frame, view: EventView, rules: FoldRules): vo
       frame.status = 'RUNNING'
       break
     case 'abandoned':
-      frame.status = firstTruthy(view.status, 'ABANDONED')
+      frame.status = truthyOr(view.status, 'ABANDONED')
       break
     case 'committed':
-      frame.status = firstTruthy(view.status, 'COMPLETED')
+      frame.status = truthyOr(view.status, 'COMPLETED')
       frame.row_count = rules.counter('row_count', meta['row_count'], frame.row_count)
       endFrame(frame, view, rules)
       break
     case 'failed':
-      frame.status = firstTruthy(view.status, 'FAILED')
+      frame.status = truthyOr(view.status, 'FAILED')
       endFrame(frame, view, rules)
       break
     default:
@@ -112,7 +112,7 @@ export function frameRow(entity: JsonObject, key: string | null, rules: FoldRule
   return {
     claimed_event_id: rules.rowInteger('claimed_event_id', entity['claimed_event_id']),
     command_id: textOrNull(entity['command_id']),
-    cursor: firstTruthy(entity['cursor'], {}),
+    cursor: truthyOr(entity['cursor'], {}),
     events_emitted: rules.rowCount('events_emitted', entity['events_emitted']),
     frame_id: textOrNull(entity['frame_id'] ?? key),
     output_ref_summary: isTruthy(stored) ? stored : rules.summarize(entity['output_ref'] ?? null),

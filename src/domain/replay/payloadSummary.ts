@@ -2,7 +2,7 @@
 // reference may describe itself or a `rows_ref` inside it; the first place that says something wins.
 
 import type { JsonValue } from '../json/value.js'
-import { EMPTY_OBJECT, firstTruthy, objectOr } from './coerce.js'
+import { EMPTY_OBJECT, isTruthy, type Maybe, objectOr, truthyOr } from './coerce.js'
 import type { FoldProfile } from './profile.js'
 
 export type PayloadSummary = {
@@ -29,13 +29,17 @@ export function summarizePayload(reference: JsonValue, profile: FoldProfile): Pa
   const ipc = objectOr(rows['ipc'], EMPTY_OBJECT)
   // Keys in canonical order, which spares sorting them for every checksum.
   return {
-    media_type: firstTruthy(own['media_type'], meta['media_type'], ipc['media_type']),
-    ref: firstTruthy(own['ref'], rows['ref'], own['uri']),
+    media_type: firstOf(own['media_type'], meta['media_type'], ipc['media_type']),
+    ref: firstOf(own['ref'], rows['ref'], own['uri']),
     row_count:
       profile === 'cp'
         ? (own['row_count'] ?? meta['row_count'] ?? ipc['row_count'] ?? null)
-        : firstTruthy(own['row_count'], meta['row_count'], ipc['row_count']),
-    schema_digest: firstTruthy(own['schema_digest'], meta['schema_digest'], ipc['schema_digest']),
-    sha256: firstTruthy(own['sha256'], meta['sha256'], ipc['sha256'], own['digest']),
+        : firstOf(own['row_count'], meta['row_count'], ipc['row_count']),
+    schema_digest: firstOf(own['schema_digest'], meta['schema_digest'], ipc['schema_digest']),
+    sha256: truthyOr(firstOf(own['sha256'], meta['sha256'], ipc['sha256']), own['digest'] ?? null),
   }
+}
+
+function firstOf(first: Maybe, second: Maybe, third: Maybe): JsonValue {
+  return isTruthy(first) ? first : isTruthy(second) ? second : (third ?? null)
 }

@@ -4,7 +4,7 @@
 // store (where keys are reordered) gives the same checksum.
 
 import { compareCodePoints } from '../json/codePoints.js'
-import { compareIntegers, type Integer, integerOfText } from './coerce.js'
+import { compareIntegers, type Integer, integerOfText, SHORT_DIGITS } from './coerce.js'
 import type { FoldProfile } from './profile.js'
 
 interface Keyed<T> {
@@ -14,12 +14,26 @@ interface Keyed<T> {
 }
 
 export function sortById<T>(items: readonly T[], idOf: (item: T) => string, profile: FoldProfile): T[] {
+  if (isSortedShortIds(items, idOf)) return items.slice()
   const keyed = items.map((item): Keyed<T> => {
     const text = idOf(item)
     return { text, integer: integerOfText(text), item }
   })
   const compare = (left: Keyed<T>, right: Keyed<T>) => compareIds(left, right, profile)
   return sortIfNeeded(keyed, compare).map((entry) => entry.item)
+}
+
+// The usual case, told without making anything: ids of digits that only grow.
+function isSortedShortIds<T>(items: readonly T[], idOf: (item: T) => string): boolean {
+  let previous = -1
+  for (let index = 0; index < items.length; index++) {
+    const text = idOf(items[index]!)
+    if (!SHORT_DIGITS.test(text)) return false
+    const id = Number(text)
+    if (id <= previous) return false
+    previous = id
+  }
+  return true
 }
 
 export function sortByText<T>(items: readonly T[], textOf: (item: T) => string): T[] {

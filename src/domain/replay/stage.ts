@@ -3,7 +3,7 @@
 
 import { canonicalJson } from '../json/canonical.js'
 import type { JsonObject, JsonValue } from '../json/value.js'
-import { firstTruthy, isTruthy, textOf, textOrNull } from './coerce.js'
+import { firstTruthy, isTruthy, textOf, textOrNull, truthyOr } from './coerce.js'
 import type { FieldKinds } from './entityFields.js'
 import type { EntitySink } from './entitySink.js'
 import type { EventView } from './eventView.js'
@@ -69,7 +69,7 @@ export function evolveStage(stage: Stage, view: EventView, rules: FoldRules): vo
     stage.status = 'OPEN'
     stage.opened_event_id = view.id
   } else if (kind.stage === 'closed') {
-    stage.status = firstTruthy(view.status, 'CLOSED')
+    stage.status = truthyOr(view.status, 'CLOSED')
     stage.closed_event_id = view.id
     stage.frame_count = rules.counter('frame_count', meta['frame_count'], stage.frame_count)
     stage.row_count = rules.counter('row_count', meta['row_count'], stage.row_count)
