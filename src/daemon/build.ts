@@ -13,6 +13,7 @@ import type { SchemaKeeper } from '../services/schemaKeeper.js'
 import { VERSION } from '../version.js'
 import { buildCore } from './core.js'
 import type { Deps } from './deps.js'
+import { eventTableLoops } from './eventTableLoops.js'
 import { buildHttpServer } from './httpServer.js'
 import { loopErrors } from './loopErrors.js'
 import { createStreamKeeper } from './streamKeeper.js'
@@ -47,6 +48,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
       onError: loopErrors(deps, 'adopter'),
     }),
   ]
+  loops.push(...eventTableLoops(deps))
   if (bus !== undefined && config.projectorEnabled) {
     loops.push(
       createProjectorLoop({
