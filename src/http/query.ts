@@ -8,7 +8,10 @@ export function checkQuery(route: RouteSpec, query: Record<string, unknown>): Re
   const result: Record<string, string | undefined> = {}
   for (const [name, value] of Object.entries(query)) {
     if (Array.isArray(value)) throw new CpError('invalid_input', `query parameter ${name} is given more than once`)
-    result[name] = String(value)
+    const text = String(value)
+    // No stored text holds it, and Postgres would refuse it with words that help nobody.
+    if (text.includes('\u0000')) throw new CpError('invalid_input', `query parameter ${name} must not contain NUL`)
+    result[name] = text
   }
   for (const [name, schema] of Object.entries(route.query ?? {})) {
     const text = result[name]

@@ -48,6 +48,7 @@ export interface HttpServer extends Service {
 const JSON_DEPTH_MAX = 200
 const CONNECTIONS_MAX = 5_000
 const HEADERS_TIMEOUT_MS = 10_000
+const MESSAGE_MAX = 300
 
 export function createHttpServer(routes: readonly RouteSpec[], settings: HttpSettings, hooks: HttpHooks): HttpServer {
   const app = createApp(settings, hooks.log)
@@ -216,7 +217,10 @@ function fromFastify(error: unknown): CpError {
     })
   }
   const status = (error as { statusCode?: number }).statusCode ?? 500
-  if (status >= 400 && status < 500) return new CpError('invalid_input', toCpError(error).message, { cause: error })
+  if (status >= 400 && status < 500) {
+    // The framework repeats what was sent, whatever its length.
+    return new CpError('invalid_input', toCpError(error).message.slice(0, MESSAGE_MAX), { cause: error })
+  }
   return toCpError(error)
 }
 
