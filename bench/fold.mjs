@@ -29,7 +29,9 @@ function fold(profile) {
     projection: log.projection,
     upcasterRegistryDigest: log.upcaster_registry_digest,
   }
-  return foldEvents(options, log.events)
+  const result = foldEvents(options, log.events)
+  // The document is made on demand; it belongs to the answer, so its time counts.
+  return { ...result, documentKeys: Object.keys(result.state).length }
 }
 
 const best = {
