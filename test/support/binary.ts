@@ -18,6 +18,9 @@ export interface RunOptions {
   timeoutMs?: number
   /** Modules preloaded with --import, to plant faults from outside. */
   preload?: string[]
+  /** Run as somebody else, from a tree that this user can read. */
+  user?: { uid: number; gid: number }
+  binary?: string
 }
 
 /** Only what a user's shell would have, so that settings of the machine do not leak into tests. */
@@ -30,7 +33,11 @@ function cleanEnv(extra: Record<string, string | undefined> = {}): Record<string
 
 export async function runBinary(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
   const preload = (options.preload ?? []).flatMap((module) => ['--import', module])
-  const child = spawn(process.execPath, [...preload, BINARY, ...args], { env: cleanEnv(options.env), stdio: 'pipe' })
+  const child = spawn(process.execPath, [...preload, options.binary ?? BINARY, ...args], {
+    env: cleanEnv(options.env),
+    stdio: 'pipe',
+    ...options.user,
+  })
   const finished = collect(child)
   child.stdin.on('error', () => undefined)
   child.stdin.end(options.input ?? '')
@@ -69,6 +76,13 @@ export interface Daemon {
   get(path: string, headers?: Record<string, string>): Promise<{ status: number; text: string; body: any }>
 }
 
+/** The daemon ended before it was ready. */
+export class EndedEarly extends Error {
+  constructor(readonly result: Finished) {
+    super(`the daemon ended early with ${result.code ?? result.signal}:\n${result.stdout}\n${result.stderr}`)
+  }
+}
+
 const running = new Set<ChildProcess>()
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL')
@@ -76,9 +90,10 @@ process.on('exit', () => {
 
 export async function startDaemon(args: readonly string[], options: RunOptions = {}): Promise<Daemon> {
   const preload = (options.preload ?? []).flatMap((module) => ['--import', module])
-  const child = spawn(process.execPath, [...preload, BINARY, 'serve', '--port', '0', ...args], {
+  const child = spawn(process.execPath, [...preload, options.binary ?? BINARY, 'serve', '--port', '0', ...args], {
     env: cleanEnv(options.env),
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...options.user,
   })
   running.add(child)
   let stdout = ''
@@ -94,17 +109,18 @@ export async function startDaemon(args: readonly string[], options: RunOptions =
   void finished.then(() => {
     ended = true
   })
-  const url = await until(
-    'the daemon is ready',
-    () => {
-      if (ended) throw new Error(`the daemon ended early:\n${stdout}\n${stderr}`)
-      return /API +(https?:\/\/\S+)/.exec(stdout)?.[1]
-    },
-    { timeoutMs: options.timeoutMs ?? 30_000 },
-  ).catch((error: unknown) => {
-    child.kill('SIGKILL')
-    throw new Error(`${String(error)}\n${stdout}\n${stderr}`)
+  const early = finished.then((result) => {
+    throw new EndedEarly(result)
   })
+  const ready = until('the daemon is ready', () => /API +(https?:\/\/\S+)/.exec(stdout)?.[1], {
+    timeoutMs: options.timeoutMs ?? 30_000,
+  })
+  ready.catch(() => undefined)
+  const url = await Promise.race([ready, early]).catch((error: unknown) => {
+    child.kill('SIGKILL')
+    throw error instanceof EndedEarly ? error : new Error(`${String(error)}\n${stdout}\n${stderr}`)
+  })
+  early.catch(() => undefined)
   return {
     pid: child.pid!,
     url,
