@@ -5,3 +5,116 @@ select execution_id, event_id, subject, payload::jsonb, 'json', trace::jsonb
 from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[]) with ordinality
   as given (execution_id, event_id, subject, payload, trace, position)
 order by position;
+
+-- name: outbox_notify
+-- A hint to relays in other processes that rows have arrived.
+select pg_notify('noetl_outbox', '');
+
+-- name: outbox_read
+-- Unsettled rows after $1, visiting at most $2; of lanes other than $3 only the id, so that the reader can pass them.
+select
+  v.outbox_id,
+  v.lane = any($3::smallint[]) as owned,
+  v.lane, v.execution_id, v.event_id, v.status, v.attempts, v.wait_ms,
+  case when v.lane = any($3::smallint[]) then v.subject end as subject,
+  case when v.lane = any($3::smallint[]) then v.payload::text end as payload,
+  case when v.lane = any($3::smallint[]) then v.trace::text end as trace,
+  case when v.lane = any($3::smallint[]) then v.payload ->> 'event_type' end as event_type,
+  case when v.lane = any($3::smallint[]) then v.payload ->> 'stream_version' end as stream_version
+from (
+  select outbox_id, execution_id, event_id, status, attempts, subject, payload, trace,
+    (hashint8extended(coalesce(execution_id, event_id), 0) & 63)::smallint as lane,
+    greatest(0, extract(epoch from case when status = 'IN_FLIGHT' then coalesce(lease_until, locked_at + interval '15 seconds', now()) else available_at end - now()) * 1000)::float8 as wait_ms
+  from noetl.outbox
+  where status in ('PENDING', 'FAILED', 'IN_FLIGHT') and outbox_id > $1::bigint
+  order by outbox_id
+  limit $2::int
+) as v
+order by v.outbox_id;
+
+-- name: outbox_sweep
+-- The same without contents, between $1 (exclusive) and $2, of lanes $4 only, visiting at most $3: what did the reader miss?
+select v.outbox_id, v.execution_id, v.lane = any($4::smallint[]) as owned
+from (
+  select outbox_id, execution_id, (hashint8extended(coalesce(execution_id, event_id), 0) & 63)::smallint as lane
+  from noetl.outbox
+  where status in ('PENDING', 'FAILED', 'IN_FLIGHT') and outbox_id > $1::bigint and outbox_id <= $2::bigint
+  order by outbox_id
+  limit $3::int
+) as v
+order by v.outbox_id;
+
+-- name: outbox_read_ids
+-- The unsettled ones of the rows $1, in order.
+select
+  outbox_id, true as owned, (hashint8extended(coalesce(execution_id, event_id), 0) & 63)::smallint as lane,
+  execution_id, event_id, status, attempts,
+  greatest(0, extract(epoch from case when status = 'IN_FLIGHT' then coalesce(lease_until, locked_at + interval '15 seconds', now()) else available_at end - now()) * 1000)::float8 as wait_ms,
+  subject, payload::text as payload, trace::text as trace, payload ->> 'event_type' as event_type, payload ->> 'stream_version' as stream_version
+from noetl.outbox
+where outbox_id = any($1::bigint[]) and status in ('PENDING', 'FAILED', 'IN_FLIGHT')
+order by outbox_id;
+
+-- name: outbox_read_execution
+-- Unsettled rows of execution $1 in order, at most $2.
+select
+  outbox_id, true as owned, (hashint8extended(coalesce(execution_id, event_id), 0) & 63)::smallint as lane,
+  execution_id, event_id, status, attempts,
+  greatest(0, extract(epoch from case when status = 'IN_FLIGHT' then coalesce(lease_until, locked_at + interval '15 seconds', now()) else available_at end - now()) * 1000)::float8 as wait_ms,
+  subject, payload::text as payload, trace::text as trace, payload ->> 'event_type' as event_type, payload ->> 'stream_version' as stream_version
+from noetl.outbox
+where execution_id = $1::bigint and status in ('PENDING', 'FAILED', 'IN_FLIGHT')
+order by outbox_id
+limit $2::int;
+
+-- name: outbox_read_execution_with_dead
+-- The same with dead rows in their place, each as one that must wait five seconds.
+select
+  outbox_id, true as owned, (hashint8extended(coalesce(execution_id, event_id), 0) & 63)::smallint as lane,
+  execution_id, event_id, status, attempts,
+  case when status = 'DEAD' then 5000 else greatest(0, extract(epoch from case when status = 'IN_FLIGHT' then coalesce(lease_until, locked_at + interval '15 seconds', now()) else available_at end - now()) * 1000)::float8 end as wait_ms,
+  subject, payload::text as payload, trace::text as trace, payload ->> 'event_type' as event_type, payload ->> 'stream_version' as stream_version
+from noetl.outbox
+where execution_id = $1::bigint and status in ('PENDING', 'FAILED', 'IN_FLIGHT', 'DEAD')
+order by outbox_id
+limit $2::int;
+
+-- name: outbox_settle
+-- Marks rows $1 (stream sequences $2) published, as far as relay $3 still holds their lanes $4 with tokens $5.
+update noetl.outbox o
+set status = 'PUBLISHED', published_at = now(), updated_at = now(), last_error = null, stream_seq = given.seq,
+  attempts = o.attempts + 1, lease_owner = null, lease_token = null, lease_until = null
+from unnest($1::bigint[], $2::bigint[]) as given (outbox_id, seq)
+where o.outbox_id = given.outbox_id
+  and o.status in ('PENDING', 'FAILED', 'IN_FLIGHT')
+  and (hashint8extended(coalesce(o.execution_id, o.event_id), 0) & 63)::smallint = any(array(
+    select l.lane from noetl.outbox_lane l join unnest($4::smallint[], $5::bigint[]) as mine (lane, token)
+      on l.lane = mine.lane and l.token = mine.token
+    where l.owner = $3::text and l.lease_until > now()
+  ))
+returning o.outbox_id;
+
+-- name: outbox_fail
+-- Marks rows $1 failed with status $2 (FAILED or DEAD), waits $3 (ms) and errors $4, fenced like outbox_settle by $5, $6, $7.
+update noetl.outbox o
+set status = given.status, attempts = o.attempts + 1, available_at = now() + given.wait_ms * interval '1 millisecond',
+  last_error = given.error, updated_at = now(), lease_owner = null, lease_token = null, lease_until = null
+from unnest($1::bigint[], $2::text[], $3::float8[], $4::text[]) as given (outbox_id, status, wait_ms, error)
+where o.outbox_id = given.outbox_id
+  and o.status in ('PENDING', 'FAILED', 'IN_FLIGHT')
+  and (hashint8extended(coalesce(o.execution_id, o.event_id), 0) & 63)::smallint = any(array(
+    select l.lane from noetl.outbox_lane l join unnest($6::smallint[], $7::bigint[]) as mine (lane, token)
+      on l.lane = mine.lane and l.token = mine.token
+    where l.owner = $5::text and l.lease_until > now()
+  ))
+returning o.outbox_id;
+
+-- name: outbox_has_unsettled
+-- Is anything left to publish?
+select exists (select 1 from noetl.outbox where status in ('PENDING', 'FAILED', 'IN_FLIGHT')) as unsettled;
+
+-- name: outbox_dead_executions
+-- Executions with a dead row in the lanes $1.
+select distinct execution_id, (hashint8extended(execution_id, 0) & 63)::smallint as lane from noetl.outbox
+where status = 'DEAD' and execution_id is not null
+  and (hashint8extended(execution_id, 0) & 63)::smallint = any($1::smallint[]);

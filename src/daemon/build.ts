@@ -16,6 +16,7 @@ import type { Deps } from './deps.js'
 import { eventTableLoops } from './eventTableLoops.js'
 import { buildHttpServer } from './httpServer.js'
 import { loopErrors } from './loopErrors.js'
+import { buildRelays, wakeRelays } from './relays.js'
 import { createStreamKeeper } from './streamKeeper.js'
 
 export interface Built {
@@ -49,6 +50,10 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
     }),
   ]
   loops.push(...eventTableLoops(deps))
+  if (bus !== undefined && config.relayEnabled) {
+    const { relays, services } = buildRelays(deps, core, bus, { clusterId, share: true })
+    loops.push(...services, ...wakeRelays(deps, core, relays))
+  }
   if (bus !== undefined && config.projectorEnabled) {
     loops.push(
       createProjectorLoop({

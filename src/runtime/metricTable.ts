@@ -63,6 +63,37 @@ export const METRICS = {
     help: 'Envelopes set aside because they could not be stored.',
   },
   noetl_cp_projector_skipped_total: { kind: 'counter', help: 'Messages of our own that the projector skipped.' },
+  noetl_cp_outbox_publish_total: {
+    kind: 'counter',
+    help: 'Attempts to publish an outbox row by outcome.',
+    labels: { outcome: ['stored', 'unknown', 'unavailable', 'rejected'] },
+  },
+  noetl_cp_outbox_duplicates_total: { kind: 'counter', help: 'Rows that the stream already had.' },
+  noetl_cp_outbox_possible_duplicates_total: {
+    kind: 'counter',
+    help: 'Rows published again although it could not be told whether the stream has them.',
+  },
+  noetl_cp_outbox_publish_seconds: { kind: 'histogram', help: 'Time from publish to acknowledgement.' },
+  noetl_cp_outbox_dead_total: {
+    kind: 'counter',
+    help: 'Rows given up, by reason.',
+    labels: { reason: ['attempts', 'subject', 'too_large', 'rejected'] },
+  },
+  noetl_cp_outbox_fenced_total: { kind: 'counter', help: 'Marks that changed nothing because the lease was lost.' },
+  noetl_cp_outbox_lanes_taken_over_total: { kind: 'counter', help: 'Lanes taken from relays that vanished.' },
+  noetl_cp_outbox_lanes: { kind: 'gauge', help: 'Lanes held by this daemon.', labels: { shard: [] } },
+  noetl_cp_outbox_in_flight: { kind: 'gauge', help: 'Rows sent and not yet acknowledged.', labels: { shard: [] } },
+  noetl_cp_outbox_rows: {
+    kind: 'gauge',
+    help: 'Outbox rows by status; PUBLISHED is not counted.',
+    labels: { shard: [], status: ['PENDING', 'FAILED', 'IN_FLIGHT', 'EXPIRED', 'DEAD'] },
+  },
+  noetl_cp_outbox_oldest_age_seconds: {
+    kind: 'gauge',
+    help: 'Age of the oldest unpublished row.',
+    labels: { shard: [] },
+  },
+  noetl_cp_outbox_purged_total: { kind: 'counter', help: 'Published rows removed after their window.' },
   noetl_cp_event_loop_delay_p99_seconds: { kind: 'gauge', help: 'p99 delay of the main loop since the last scrape.' },
 } satisfies Record<string, MetricRow>
 

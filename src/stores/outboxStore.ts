@@ -1,8 +1,21 @@
-// The outbox in SQL. Rows are written inside the transaction that writes their events.
-import type { Tx } from '../db/db.js'
+// The outbox in SQL, as the relay sees it. Rows are written inside the transaction that writes their events.
+import type { Queryable, Tx } from '../db/db.js'
 import { queries } from '../db/queries.js'
+import type { HeldLane } from './laneStore.js'
 
-const q = queries('outbox_insert')
+const q = queries(
+  'outbox_insert',
+  'outbox_notify',
+  'outbox_read',
+  'outbox_sweep',
+  'outbox_read_ids',
+  'outbox_read_execution',
+  'outbox_read_execution_with_dead',
+  'outbox_settle',
+  'outbox_fail',
+  'outbox_has_unsettled',
+  'outbox_dead_executions',
+)
 
 export interface NewOutboxRow {
   executionId: string
@@ -23,4 +36,118 @@ export async function insertOutboxRows(tx: Tx, rows: readonly NewOutboxRow[]): P
     rows.map((row) => row.payload),
     rows.map((row) => row.trace),
   ])
+}
+
+export async function notifyRelays(db: Queryable): Promise<void> {
+  await db.run(q.outbox_notify)
+}
+
+/** A row as the relay works with it. Everything but the id is null when the lane belongs to somebody else. */
+export interface OutboxRow {
+  outbox_id: string
+  owned: boolean
+  lane: number
+  execution_id: string | null
+  event_id: string
+  status: 'PENDING' | 'FAILED' | 'IN_FLIGHT' | 'DEAD'
+  attempts: number
+  /** How long it must still wait, by the database clock. */
+  wait_ms: number
+  subject: string | null
+  payload: string
+  trace: string | null
+  event_type: string | null
+  stream_version: string | null
+}
+
+export function readUnsettled(
+  db: Queryable,
+  afterId: string,
+  visit: number,
+  lanes: readonly number[],
+): Promise<OutboxRow[]> {
+  return db.run<OutboxRow>(q.outbox_read, [afterId, visit, lanes])
+}
+
+export interface SweptRow {
+  outbox_id: string
+  execution_id: string | null
+  owned: boolean
+}
+
+export function sweepUnsettled(
+  db: Queryable,
+  range: { after: string; upTo: string; visit: number },
+  lanes: readonly number[],
+): Promise<SweptRow[]> {
+  return db.run<SweptRow>(q.outbox_sweep, [range.after, range.upTo, range.visit, lanes])
+}
+
+export function readIds(db: Queryable, ids: readonly string[]): Promise<OutboxRow[]> {
+  return db.run<OutboxRow>(q.outbox_read_ids, [ids])
+}
+
+/** With `withDead` a dead row appears in its place, as one that must wait. */
+export function readExecution(
+  db: Queryable,
+  executionId: string,
+  limit: number,
+  withDead: boolean,
+): Promise<OutboxRow[]> {
+  return db.run<OutboxRow>(withDead ? q.outbox_read_execution_with_dead : q.outbox_read_execution, [executionId, limit])
+}
+
+export interface Fence {
+  relayId: string
+  lanes: readonly HeldLane[]
+}
+
+/** Answers the ids that were marked; the others no longer belonged to this relay. */
+export async function settlePublished(
+  db: Queryable,
+  rows: readonly { outboxId: string; seq: number | null }[],
+  fence: Fence,
+): Promise<string[]> {
+  const settled = await db.run<{ outbox_id: string }>(q.outbox_settle, [
+    rows.map((row) => row.outboxId),
+    rows.map((row) => row.seq),
+    fence.relayId,
+    fence.lanes.map((held) => held.lane),
+    fence.lanes.map((held) => held.token),
+  ])
+  return settled.map((row) => row.outbox_id)
+}
+
+export interface FailedRow {
+  outboxId: string
+  status: 'FAILED' | 'DEAD'
+  waitMs: number
+  error: string
+}
+
+const ERROR_MAX = 2_000
+
+export async function settleFailed(db: Queryable, rows: readonly FailedRow[], fence: Fence): Promise<string[]> {
+  const settled = await db.run<{ outbox_id: string }>(q.outbox_fail, [
+    rows.map((row) => row.outboxId),
+    rows.map((row) => row.status),
+    rows.map((row) => row.waitMs),
+    rows.map((row) => row.error.slice(0, ERROR_MAX)),
+    fence.relayId,
+    fence.lanes.map((held) => held.lane),
+    fence.lanes.map((held) => held.token),
+  ])
+  return settled.map((row) => row.outbox_id)
+}
+
+export async function hasUnsettled(db: Queryable): Promise<boolean> {
+  const [row] = await db.run<{ unsettled: boolean }>(q.outbox_has_unsettled)
+  return row?.unsettled ?? false
+}
+
+export async function listDeadExecutions(
+  db: Queryable,
+  lanes: readonly number[],
+): Promise<{ execution_id: string; lane: number }[]> {
+  return db.run<{ execution_id: string; lane: number }>(q.outbox_dead_executions, [lanes])
 }

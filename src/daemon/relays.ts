@@ -1,0 +1,175 @@
+// One relay per shard, with what wakes them: our own appends at once, those of other processes by a hint,
+// everything else by polling. A shard that is down does not slow the others.
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Bus } from '../bus/connect.js'
+import { createPublisher } from '../bus/publisher.js'
+import { lastOfSubject } from '../bus/streamLookup.js'
+import { createListener } from '../db/listen.js'
+import { compareIds } from '../domain/ids.js'
+import { CpError } from '../errors.js'
+import { componentLog } from '../runtime/log.js'
+import type { Service } from '../runtime/service.js'
+import { OUTBOX_ID_HEADER } from '../services/relay/message.js'
+import { createRelay, type Relay, type RelayHooks, type RelayLimits } from '../services/relay/relay.js'
+import { notifyRelays, type OutboxRow } from '../stores/outboxStore.js'
+import type { Core } from './core.js'
+import type { Deps } from './deps.js'
+import { loopErrors } from './loopErrors.js'
+
+const NOTIFY_MS = 50
+
+export interface Relays {
+  relays: Relay[]
+  services: Service[]
+}
+
+export interface RelayScope {
+  clusterId: string
+  /** Only this shard. */
+  shard?: number | undefined
+  /** False for a one-shot drain, which takes free lanes only. */
+  share: boolean
+}
+
+export function buildRelays(deps: Deps, core: Core, bus: Bus, scope: RelayScope): Relays {
+  const limits = relayLimits(deps)
+  const chosen = deps.databases.shards
+    .map((database, shard) => ({ database, shard }))
+    .filter(({ shard }) => scope.shard === undefined || shard === scope.shard)
+  const relays = chosen.map(({ database, shard }) =>
+    createRelay(
+      {
+        db: database.db,
+        bus,
+        publisher: createPublisher({ bus, clock: deps.clock, ackTimeoutMs: limits.ackTimeoutMs }),
+        clock: deps.clock,
+        random: deps.random,
+        // Unique per boot: a restarted relay is somebody else.
+        relayId: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
+        message: {
+          clusterId: scope.clusterId,
+          subjectOf: (row) => subjectOf(core, row),
+          subjectPrefix: deps.config.subjectPrefix,
+          publicUrl: deps.config.publicUrl ?? `http://${deps.config.httpHost}:${deps.config.httpPort}`,
+        },
+        isStored: (row) => isStored(bus, deps.config.streamName, row.subject ?? subjectOf(core, row), row),
+        hooks: relayHooks(deps, shard),
+      },
+      limits,
+      { share: scope.share },
+    ),
+  )
+  for (const relay of relays) bus.onUp(() => relay.nudge())
+  observe(deps, relays)
+  return { relays, services: relays }
+}
+
+/** Wakes the relays of this process, and tells those of others. */
+export function wakeRelays(deps: Deps, core: Core, relays: readonly Relay[]): Service[] {
+  const due = new Set<number>()
+  const report = loopErrors(deps, 'notify')
+  core.appender.onAppended((shard) => {
+    relays[shard]?.nudge()
+    if (!deps.config.outboxNotify || due.has(shard)) return
+    // One hint for all appends of the next moment: every NOTIFY takes a lock of the whole server.
+    due.add(shard)
+    setTimeout(() => {
+      due.delete(shard)
+      notifyRelays(deps.databases.shards[shard]!.db).catch(report)
+    }, NOTIFY_MS).unref()
+  })
+  if (!deps.config.outboxNotify || relays.length === 0) return []
+  return deps.databases.shards.map(({ settings }, shard) =>
+    createListener({
+      settings,
+      channel: 'noetl_outbox',
+      clock: deps.clock,
+      onHint: () => relays[shard]?.nudge(),
+      onError: loopErrors(deps, 'listen'),
+    }),
+  )
+}
+
+function relayLimits({ config }: Deps): RelayLimits {
+  const limits: RelayLimits = {
+    window: config.outboxWindow,
+    bufferMax: Math.max(config.outboxPage * 4, config.outboxWindow * 2),
+    page: config.outboxPage,
+    leaseMs: config.outboxLease * 1000,
+    idleMs: config.outboxIdle * 1000,
+    attemptsMax: config.outboxAttemptsMax,
+    deadPolicy: config.outboxDeadPolicy,
+    duplicateWindowMs: config.streamDedupWindow * 1000,
+    ackTimeoutMs: config.outboxAckTimeout * 1000,
+  }
+  // A relay may publish, die before settling, and be repeated by another: JetStream must still know the id.
+  if (2 * limits.leaseMs + limits.ackTimeoutMs >= limits.duplicateWindowMs) {
+    throw new CpError(
+      'config',
+      'a repeated message could come after JetStream has forgotten its id: NOETL_EVENT_STREAM_DEDUP_SECS must exceed twice NOETL_CP_OUTBOX_LEASE plus NOETL_CP_OUTBOX_ACK_TIMEOUT',
+    )
+  }
+  return limits
+}
+
+function subjectOf(core: Core, row: OutboxRow): string {
+  return core.subjectOf({
+    tenantId: 'default',
+    organizationId: 'default',
+    executionId: (row.execution_id ?? '0') as never,
+  })
+}
+
+/** Deliveries of an execution are in order, so its last message tells about all before it. */
+async function isStored(bus: Bus, stream: string, subject: string, row: OutboxRow): Promise<boolean | undefined> {
+  const last = await lastOfSubject(bus.connection(), stream, subject)
+  if (last === undefined) return false
+  const outboxId = last.header(OUTBOX_ID_HEADER)
+  // A subject shared by several executions, or a message of another writer: it proves nothing.
+  if (outboxId === undefined || last.header('Noetl-Execution-Id') !== row.execution_id) return undefined
+  return compareIds(outboxId, row.outbox_id) >= 0
+}
+
+function relayHooks(deps: Deps, shard: number): RelayHooks {
+  const { metrics } = deps
+  const log = componentLog(deps.log, 'relay')
+  return {
+    onPublished: (duplicate, seconds) => {
+      if (duplicate) metrics.inc('noetl_cp_outbox_duplicates_total')
+      metrics.observe('noetl_cp_outbox_publish_seconds', seconds)
+    },
+    onOutcome: (outcome) => metrics.inc('noetl_cp_outbox_publish_total', { outcome }),
+    onDead: (reason) => {
+      metrics.inc('noetl_cp_outbox_dead_total', { reason: deadReason(reason) })
+      log.warn({ shard, reason }, 'an outbox row is dead; see "noetl-cp outbox dead list"')
+    },
+    onFenced: (count) => {
+      metrics.inc('noetl_cp_outbox_fenced_total', {}, count)
+      log.warn({ shard, count }, 'late marks were turned away: the lease had gone to another relay')
+    },
+    onTakenOver: (lanes) => {
+      metrics.inc('noetl_cp_outbox_lanes_taken_over_total', {}, lanes)
+      log.info({ shard, lanes }, 'took over lanes of a relay that vanished')
+    },
+    onPossibleDuplicate: () => metrics.inc('noetl_cp_outbox_possible_duplicates_total'),
+    onPaused: (reason) => log.warn({ shard, reason }, 'publishing is paused'),
+    onError: loopErrors(deps, `relay ${shard}`),
+  }
+}
+
+function deadReason(reason: string): 'attempts' | 'subject' | 'too_large' | 'rejected' {
+  if (reason.startsWith('gave up after')) return 'attempts'
+  if (reason.startsWith('subject')) return 'subject'
+  return /larger|exceeds maximum/.test(reason) ? 'too_large' : 'rejected'
+}
+
+function observe(deps: Deps, relays: readonly Relay[]): void {
+  deps.metrics.onCollect(() => {
+    for (const [shard, relay] of relays.entries()) {
+      const stats = relay.stats()
+      deps.metrics.set('noetl_cp_outbox_lanes', stats.lanes, { shard: String(shard) })
+      deps.metrics.set('noetl_cp_outbox_in_flight', stats.inFlight, { shard: String(shard) })
+    }
+  })
+}

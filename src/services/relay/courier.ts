@@ -1,0 +1,206 @@
+// The publishing side of the relay: takes rows from the queues, sends them with many acknowledgements
+// outstanding, and decides what each outcome means. A fault of the broker pauses everything and costs no row
+// an attempt; a refusal concerns its own execution only.
+import type { Publisher, PublishOutcome } from '../../bus/publisher.js'
+import { compareIds } from '../../domain/ids.js'
+import { type Settlement, settleAttempt } from '../../domain/outboxOutcome.js'
+import { toCpError } from '../../errors.js'
+import type { Clock } from '../../runtime/clock.js'
+import type { OutboxRow } from '../../stores/outboxStore.js'
+import type { ExecutionQueues } from './executionQueues.js'
+import { type MessageSettings, toMessage } from './message.js'
+import type { RelayHooks, RelayLimits } from './relay.js'
+import type { Settler } from './settler.js'
+
+export interface CourierDeps {
+  queues: ExecutionQueues
+  publisher: Publisher
+  settler: Settler
+  clock: Clock
+  random: () => number
+  limits: RelayLimits
+  hooks: RelayHooks
+  message: MessageSettings
+  /** Leases are certainly ours and nobody is stopping. */
+  mayPublish(): boolean
+  isStored(row: OutboxRow): Promise<boolean | undefined>
+  /** The queues are running low. */
+  onHungry(): void
+  signal: AbortSignal
+}
+
+export interface Courier {
+  /** Sends what may be sent, once per turn of the event loop however often it is called. */
+  schedule(): void
+  /** Rows of this lane up to this id may have been published by an owner that vanished too long ago. */
+  suspect(lane: number, upTo: string): void
+  forgetLanes(lanes: ReadonlySet<number>): void
+  published(): bigint
+  pausedFor(): string | undefined
+}
+
+interface Attempt {
+  firstSentAt: number
+  sentAt: number
+  silentTries: number
+}
+
+const SILENT_TRIES_MAX = 5
+const PAUSE_MS = 250
+const PAUSE_MS_MAX = 5_000
+
+export function createCourier(deps: CourierDeps): Courier {
+  const { queues, publisher, settler, clock, limits, hooks } = deps
+  const attempts = new WeakMap<OutboxRow, Attempt>()
+  const suspects = new Map<number, string>()
+  let published = 0n
+  let lastAckAt = 0
+  let pausedUntil = 0
+  let pauseMs = 0
+  let pauseReason: string | undefined
+  let scheduled = false
+
+  function schedule(): void {
+    if (scheduled) return
+    scheduled = true
+    queueMicrotask(() => {
+      scheduled = false
+      pump()
+    })
+  }
+
+  function pump(): void {
+    if (clock.monotonic() < pausedUntil || !deps.mayPublish()) return
+    while (publisher.inFlight() < limits.window) {
+      const row = queues.next()
+      if (row === undefined) break
+      send(row)
+    }
+    if (queues.queued() < limits.page / 2) deps.onHungry()
+  }
+
+  function send(row: OutboxRow): void {
+    const now = clock.monotonic()
+    const attempt = attempts.get(row) ?? { firstSentAt: now, sentAt: now, silentTries: 0 }
+    attempts.set(row, attempt)
+    if (isForgotten(row, attempt, now)) void verifyThenPublish(row, attempt)
+    else publish(row, attempt)
+  }
+
+  /** It may be stored already, and so long ago that JetStream no longer knows its message id. */
+  function isForgotten(row: OutboxRow, attempt: Attempt, now: number): boolean {
+    const orphanedUpTo = suspects.get(row.lane)
+    if (orphanedUpTo !== undefined && compareIds(row.outbox_id, orphanedUpTo) <= 0) return true
+    return (
+      attempt.firstSentAt < attempt.sentAt && now > attempt.firstSentAt + limits.duplicateWindowMs - limits.ackTimeoutMs
+    )
+  }
+
+  function publish(row: OutboxRow, attempt: Attempt): void {
+    const built = toMessage(row, publisher.maxPayload(), deps.message)
+    if (!built.ok) {
+      onOutcome(row, attempt, { kind: 'rejected', reason: built.reason, permanent: true })
+      return
+    }
+    attempt.sentAt = clock.monotonic()
+    publisher.publish(built.message, (outcome) => onOutcome(row, attempt, outcome))
+  }
+
+  async function verifyThenPublish(row: OutboxRow, attempt: Attempt): Promise<void> {
+    try {
+      const stored = await deps.isStored(row)
+      if (stored === true) {
+        onOutcome(row, attempt, { kind: 'stored', seq: 0, duplicate: true })
+        return
+      }
+      if (stored === undefined) hooks.onPossibleDuplicate()
+      attempt.firstSentAt = clock.monotonic()
+      publish(row, attempt)
+    } catch (error) {
+      onOutcome(row, attempt, { kind: 'unavailable', reason: toCpError(error).message })
+    }
+  }
+
+  function onOutcome(row: OutboxRow, attempt: Attempt, outcome: PublishOutcome): void {
+    hooks.onOutcome(outcome.kind)
+    if (outcome.kind === 'stored') {
+      onStored(row, attempt, outcome.seq, outcome.duplicate)
+      return
+    }
+    // Silence only speaks against the row if others were heard in the meantime.
+    if (outcome.kind === 'unknown' && lastAckAt > attempt.sentAt) attempt.silentTries += 1
+    const facts = {
+      attempts: row.attempts,
+      attemptsMax: limits.attemptsMax,
+      silentTries: attempt.silentTries,
+      silentTriesMax: SILENT_TRIES_MAX,
+    }
+    apply(row, settleAttempt(outcome, facts, deps.random()))
+  }
+
+  function onStored(row: OutboxRow, attempt: Attempt, seq: number, duplicate: boolean): void {
+    const now = clock.monotonic()
+    lastAckAt = now
+    published += 1n
+    pauseMs = 0
+    pauseReason = undefined
+    hooks.onPublished(duplicate, (now - attempt.sentAt) / 1000)
+    queues.acked(row)
+    settler.published(row.outbox_id, seq === 0 ? null : seq)
+    schedule()
+  }
+
+  function apply(row: OutboxRow, settlement: Settlement): void {
+    switch (settlement.action) {
+      case 'published':
+        break
+      case 'again':
+        queues.again(row)
+        schedule()
+        break
+      case 'pause':
+        queues.again(row)
+        pause(settlement.reason)
+        break
+      case 'fail':
+        settler.failed({
+          outboxId: row.outbox_id,
+          status: 'FAILED',
+          waitMs: settlement.waitMs,
+          error: settlement.reason,
+        })
+        queues.hold(row, clock.monotonic() + settlement.waitMs)
+        schedule()
+        break
+      case 'die':
+        hooks.onDead(settlement.reason)
+        settler.failed({ outboxId: row.outbox_id, status: 'DEAD', waitMs: 0, error: settlement.reason })
+        if (limits.deadPolicy === 'hold') queues.hold(row, clock.monotonic())
+        else queues.acked(row)
+        schedule()
+        break
+    }
+  }
+
+  function pause(reason: string): void {
+    const now = clock.monotonic()
+    if (now < pausedUntil) return
+    if (pauseReason === undefined) hooks.onPaused(reason)
+    pauseReason = reason
+    pauseMs = Math.min(PAUSE_MS_MAX, pauseMs === 0 ? PAUSE_MS : pauseMs * 2)
+    pausedUntil = now + pauseMs * (0.8 + 0.4 * deps.random())
+    void clock.sleep(pausedUntil - now + 1, deps.signal).then(schedule)
+  }
+
+  return {
+    schedule,
+    suspect: (lane, upTo) => {
+      suspects.set(lane, upTo)
+    },
+    forgetLanes: (lanes) => {
+      for (const lane of lanes) suspects.delete(lane)
+    },
+    published: () => published,
+    pausedFor: () => pauseReason,
+  }
+}

@@ -1,0 +1,152 @@
+// Reads the outbox for the relay. Rows are found by status, not by a cursor alone: the front moves forward
+// through new rows, and a sweep goes over what is still unsettled behind it, because ids are given out before
+// commit and a lower one may appear later. One read at a time.
+import type { Db } from '../../db/db.js'
+import type { Clock } from '../../runtime/clock.js'
+import {
+  listDeadExecutions,
+  type OutboxRow,
+  readExecution,
+  readIds,
+  readUnsettled,
+  sweepUnsettled,
+} from '../../stores/outboxStore.js'
+import { type ExecutionQueues, keyOf } from './executionQueues.js'
+import type { LaneKeeper } from './laneKeeper.js'
+
+export interface ReaderDeps {
+  db: Db
+  clock: Clock
+  queues: ExecutionQueues
+  lanes: Pick<LaneKeeper, 'readable'>
+  limits: { page: number; bufferMax: number; deadPolicy: 'release' | 'hold' }
+}
+
+export interface Reader {
+  /** One bounded pass; true when it brought something to publish. */
+  pass(signal: AbortSignal): Promise<boolean>
+  /** Lanes were gained: their rows may lie behind the front. */
+  restart(lanes: readonly number[]): void
+  /** The last read was a full page: there is probably more. */
+  hasMore(): boolean
+  /** Rows settled while a read was under way: that read may still show them as unsettled. */
+  forgetDuringRead(ids: readonly string[]): void
+}
+
+const CATCH_UP_EXECUTIONS = 32
+const CATCH_UP_ROWS = 500
+const SWEEP_VISIT = 5_000
+const SWEEP_MS = 1_000
+// With nothing else to do it comes with the poll; appends in quick succession need not pay for it each time.
+const SWEEP_IDLE_MS = 150
+
+export function createReader({ db, clock, queues, lanes, limits }: ReaderDeps): Reader {
+  const settledMeanwhile = new Set<string>()
+  const unexplored: number[] = []
+  let front = '0'
+  let sweepFrom = '0'
+  let sweptAt = Number.NEGATIVE_INFINITY
+  let wasFull = false
+
+  function offerAll(rows: readonly OutboxRow[]): number {
+    const now = clock.monotonic()
+    let queued = 0
+    for (const row of rows) {
+      if (!row.owned || settledMeanwhile.has(row.outbox_id)) continue
+      if (queues.offer(row, now) === 'queued') queued += 1
+    }
+    return queued
+  }
+
+  /** Held executions whose time has come, and executions whose earlier rows were passed over. */
+  async function catchUp(signal: AbortSignal): Promise<number> {
+    let queued = 0
+    for (const key of queues.takeDue(clock.monotonic(), CATCH_UP_EXECUTIONS)) {
+      if (signal.aborted) {
+        queues.caughtUp(key, false)
+        continue
+      }
+      try {
+        settledMeanwhile.clear()
+        const rows = key.startsWith('row:')
+          ? await readIds(db, [key.slice(4)])
+          : await readExecution(db, key, CATCH_UP_ROWS, limits.deadPolicy === 'hold')
+        queued += offerAll(rows)
+        queues.caughtUp(key, rows.length < CATCH_UP_ROWS)
+      } catch (error) {
+        queues.caughtUp(key, false)
+        throw error
+      }
+    }
+    return queued
+  }
+
+  async function readFront(room: number): Promise<{ visited: number; queued: number }> {
+    settledMeanwhile.clear()
+    const rows = await readUnsettled(db, front, Math.min(limits.page, room), lanes.readable())
+    const queued = offerAll(rows)
+    const last = rows[rows.length - 1]
+    if (last !== undefined) front = last.outbox_id
+    return { visited: rows.length, queued }
+  }
+
+  async function sweep(): Promise<number> {
+    sweptAt = clock.monotonic()
+    settledMeanwhile.clear()
+    const rows = await sweepUnsettled(db, { after: sweepFrom, upTo: front, visit: SWEEP_VISIT }, lanes.readable())
+    sweepFrom = rows.length < SWEEP_VISIT ? '0' : rows[rows.length - 1]!.outbox_id
+    const missed = rows.filter(
+      (row) =>
+        row.owned &&
+        !queues.isKnown(row.outbox_id) &&
+        !settledMeanwhile.has(row.outbox_id) &&
+        !queues.isBehind(keyOf(row)),
+    )
+    if (missed.length === 0) return 0
+    const room = Math.max(0, limits.bufferMax - queues.size())
+    return offerAll(
+      await readIds(
+        db,
+        missed.slice(0, Math.min(limits.page, room)).map((row) => row.outbox_id),
+      ),
+    )
+  }
+
+  /** Dead rows ahead of others are not found by status; with the policy `hold` their executions must wait. */
+  async function holdBehindDead(): Promise<void> {
+    const fresh = unexplored.splice(0)
+    if (fresh.length === 0 || limits.deadPolicy !== 'hold') return
+    try {
+      const now = clock.monotonic()
+      for (const row of await listDeadExecutions(db, fresh)) queues.holdExecution(row.execution_id, row.lane, now)
+    } catch (error) {
+      unexplored.push(...fresh)
+      throw error
+    }
+  }
+
+  return {
+    pass: async (signal) => {
+      if (lanes.readable().length === 0) return false
+      await holdBehindDead()
+      let queued = await catchUp(signal)
+      const room = limits.bufferMax - queues.size()
+      if (room <= 0) return queued > 0
+      const read = await readFront(room)
+      queued += read.queued
+      wasFull = read.visited === Math.min(limits.page, room)
+      if (clock.monotonic() - sweptAt > (read.visited === 0 ? SWEEP_IDLE_MS : SWEEP_MS)) queued += await sweep()
+      // A full page of other relays' rows is no rest either: go on to our own.
+      return queued > 0 || wasFull
+    },
+    restart: (gained) => {
+      unexplored.push(...gained)
+      front = '0'
+      sweepFrom = '0'
+    },
+    hasMore: () => wasFull,
+    forgetDuringRead: (ids) => {
+      for (const id of ids) settledMeanwhile.add(id)
+    },
+  }
+}
