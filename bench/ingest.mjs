@@ -1,0 +1,188 @@
+// Ingest by HTTP batch against the bare multi-row INSERT of the very same rows (events and outbox rows, same
+// columns, same JSON text) by the same driver into the same database, round by round in turn.
+
+import { median } from './lib/context.mjs'
+import { createClient, onLanes, startExecutions } from './lib/http.mjs'
+
+const LANES = 4
+const BATCH = 500
+const BATCHES = 24
+const ROUNDS = 7
+
+export default {
+  name: 'ingest',
+  run: async (ctx) => {
+    const database = await ctx.database()
+    const flags =
+      process.env.BENCH_PROFILE === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROFILE}`]
+    const daemon = await ctx.daemon({ NOETL_DATABASE_URL: database.url }, flags)
+    const client = createClient(daemon.url, LANES)
+    const sql = database.open({ max: LANES, fetch_types: false })
+    const executions = await startExecutions(client, LANES * (ROUNDS + 1))
+    const perRound = BATCH * BATCHES
+
+    const byHttp = async (round) => {
+      const mine = executions.slice(round * LANES, (round + 1) * LANES)
+      const bodies = Array.from({ length: BATCHES }, (_, n) => batchBody(mine[n % LANES], n))
+      return timed(() => onLanes(LANES, BATCHES, (n) => client.post('/api/events/batch', bodies[n])))
+    }
+
+    await byHttp(0)
+    const rows = await readRows(sql, executions.slice(0, LANES), perRound)
+    let moved = 10n ** 15n
+    const bare = async (insert) => {
+      // Other executions, so that nothing clashes; everything else is the same.
+      const chunks = chunked(rows, BATCH).map((chunk) => chunk.map((row) => shifted(row, moved)))
+      moved += 10n ** 15n
+      return timed(() => onLanes(LANES, chunks.length, (n) => insert(sql, chunks[n])))
+    }
+    await bare(insertValues)
+    await bare(insertArrays)
+
+    const http = []
+    const values = []
+    const arrays = []
+    for (let round = 1; round <= ROUNDS; round++) {
+      http.push(await byHttp(round))
+      values.push(await bare(insertValues))
+      arrays.push(await bare(insertArrays))
+    }
+    client.close()
+    await daemon.stop()
+    const rate = (times) => median(times.map((ms) => (perRound / ms) * 1000))
+    const paired = (others) => median(http.map((ms, round) => others[round] / ms))
+    return [
+      {
+        name: 'HTTP batch',
+        value: rate(http),
+        unit: 'events/s',
+        note: `${BATCH} events a request, ${LANES} connections`,
+      },
+      {
+        name: 'of a bare INSERT … VALUES',
+        value: rate(values),
+        unit: 'events/s',
+        ratio: paired(values),
+        target: '>= 0.6',
+        note: 'same rows, columns, driver, database, transaction size',
+      },
+      {
+        name: 'of a bare INSERT … unnest(arrays)',
+        value: rate(arrays),
+        unit: 'events/s',
+        ratio: paired(arrays),
+        target: '>= 0.6',
+        note: 'the fastest form that we know',
+      },
+    ]
+  },
+}
+
+function batchBody(executionId, batch) {
+  const events = Array.from({ length: BATCH }, (_, n) => ({
+    step: `step_${n % 20}`,
+    event_type: n % 2 === 0 ? 'step.enter' : 'command.completed',
+    worker_id: 'worker-7',
+    payload: {
+      command_id: `${executionId}:step_${n % 20}:${batch}`,
+      row: { id: batch * BATCH + n, name: 'a customer of ours', amount: 12.5, tags: ['a', 'b'] },
+      message: 'the step has done what it was asked to do, in one line of ordinary length',
+    },
+  }))
+  return JSON.stringify({ execution_id: executionId, events })
+}
+
+async function timed(work) {
+  const started = performance.now()
+  await work()
+  return performance.now() - started
+}
+
+const EVENT_COLUMNS = [
+  ['execution_id', 'bigint'],
+  ['event_id', 'bigint'],
+  ['catalog_id', 'bigint'],
+  ['created_at', 'timestamp'],
+  ['event_time', 'timestamptz'],
+  ['event_type', 'text'],
+  ['node_id', 'text'],
+  ['node_name', 'text'],
+  ['status', 'text'],
+  ['worker_id', 'text'],
+  ['result', 'jsonb'],
+  ['meta', 'jsonb'],
+  ['tenant_id', 'text'],
+  ['organization_id', 'text'],
+  ['stream_version', 'bigint'],
+]
+const OUTBOX_COLUMNS = [
+  ['execution_id', 'bigint'],
+  ['event_id', 'bigint'],
+  ['subject', 'text'],
+  ['payload', 'jsonb'],
+  ['payload_codec', 'text'],
+]
+
+async function readRows(sql, executions, limit) {
+  const select = (columns, alias) => columns.map(([name]) => `${alias}.${name}::text as ${alias}_${name}`).join(', ')
+  return sql.unsafe(
+    `select ${select(EVENT_COLUMNS, 'e')}, ${select(OUTBOX_COLUMNS, 'o')}
+     from noetl.event e join noetl.outbox o using (execution_id, event_id)
+     where execution_id = any('{${executions.join(',')}}'::bigint[]) and e.event_type <> 'playbook_started'
+     order by o.outbox_id limit ${limit}`,
+  )
+}
+
+function shifted(row, by) {
+  const id = String(BigInt(row.e_execution_id) + by)
+  return { ...row, e_execution_id: id, o_execution_id: id }
+}
+
+function chunked(list, size) {
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, n) => list.slice(n * size, (n + 1) * size))
+}
+
+const TABLES = [
+  ['noetl.event', EVENT_COLUMNS, 'e'],
+  ['noetl.outbox', OUTBOX_COLUMNS, 'o'],
+]
+
+/** One statement per table with a place for every value, in one transaction. */
+function insertValues(sql, rows) {
+  return sql.begin((tx) =>
+    Promise.all(
+      TABLES.map(([table, columns, alias]) => {
+        const parameters = []
+        const tuples = rows.map((row) => {
+          const places = columns.map(([name, type]) => {
+            parameters.push(row[`${alias}_${name}`])
+            return `$${parameters.length}${type === 'jsonb' ? '::text::jsonb' : `::text::${type}`}`
+          })
+          return `(${places.join(',')})`
+        })
+        const text = `insert into ${table} (${columns.map(([name]) => name).join(',')}) values ${tuples.join(',')}`
+        return tx.unsafe(text, parameters, { prepare: true })
+      }),
+    ),
+  )
+}
+
+/** One array per column. */
+function insertArrays(sql, rows) {
+  return sql.begin((tx) =>
+    Promise.all(
+      TABLES.map(([table, columns, alias]) => {
+        const names = columns.map(([name]) => name).join(',')
+        const parameters = columns.map(([name]) => arrayText(rows.map((row) => row[`${alias}_${name}`])))
+        const arrays = columns.map(([, type], n) => `$${n + 1}::text::${type === 'jsonb' ? 'text' : type}[]`)
+        const picked = columns.map(([name, type]) => (type === 'jsonb' ? `${name}::jsonb` : name)).join(',')
+        const text = `insert into ${table} (${names}) select ${picked} from unnest(${arrays.join(',')}) as given (${names})`
+        return tx.unsafe(text, parameters, { prepare: true })
+      }),
+    ),
+  )
+}
+
+function arrayText(values) {
+  return `{${values.map((value) => (value === null ? 'NULL' : `"${value.replace(/["\\]/g, '\\$&')}"`)).join(',')}}`
+}

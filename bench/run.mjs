@@ -1,0 +1,90 @@
+// Runs the benchmarks on real servers and prints one table: values, ratios, targets. Writes the same as JSON to
+// bench/results. `--full` adds the long ones, `--only a,b` picks by name.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpus, loadavg } from 'node:os'
+import { parseArgs } from 'node:util'
+import Table from 'cli-table3'
+import fold from './fold.mjs'
+import ingest from './ingest.mjs'
+import { createContext } from './lib/context.mjs'
+import listing from './listing.mjs'
+import single from './single.mjs'
+
+/** Each: { name, run(ctx) → rows of { name, value, unit, ratio?, target?, note? } }. A target is a bound of the ratio. */
+const BENCHMARKS = [ingest, single, listing, fold]
+
+const { values: options } = parseArgs({
+  options: { full: { type: 'boolean', default: false }, only: { type: 'string' } },
+})
+const wanted = options.only?.split(',')
+const unknown = wanted?.find((name) => !BENCHMARKS.some((benchmark) => benchmark.name === name))
+if (unknown !== undefined) {
+  console.error(`there is no benchmark ${unknown}; known: ${BENCHMARKS.map(({ name }) => name).join(', ')}`)
+  process.exit(2)
+}
+
+const context = createContext({ full: options.full })
+const results = []
+let failed = false
+try {
+  for (const benchmark of BENCHMARKS) {
+    if (wanted !== undefined && !wanted.includes(benchmark.name)) continue
+    const started = performance.now()
+    process.stderr.write(`${benchmark.name} …`)
+    try {
+      const rows = await benchmark.run(context)
+      results.push(...rows.map((row) => ({ benchmark: benchmark.name, ...row })))
+    } catch (error) {
+      failed = true
+      console.error(error)
+      results.push({ benchmark: benchmark.name, name: 'failed', note: String(error.message ?? error) })
+    }
+    process.stderr.write(` ${((performance.now() - started) / 1000).toFixed(1)} s\n`)
+  }
+} finally {
+  await context.close()
+}
+
+const table = new Table({
+  head: ['benchmark', 'what', 'value', 'ratio', 'target', 'met', 'note'],
+  style: { head: [], border: [], compact: true },
+})
+for (const row of results) {
+  const met = row.ratio === undefined || row.target === undefined ? '' : isMet(row) ? 'yes' : 'NO'
+  table.push([
+    row.benchmark,
+    row.name,
+    row.value === undefined ? '' : `${format(row.value)} ${row.unit ?? ''}`,
+    row.ratio === undefined ? '' : row.ratio.toFixed(2),
+    row.target ?? '',
+    met,
+    row.note ?? '',
+  ])
+}
+console.log(table.toString())
+
+const document = {
+  at: new Date().toISOString(),
+  node: process.version,
+  cpu: cpus()[0]?.model,
+  cores: cpus().length,
+  load: loadavg(),
+  full: options.full,
+  results,
+}
+const folder = new URL('./results/', import.meta.url)
+mkdirSync(folder, { recursive: true })
+const text = `${JSON.stringify(document, null, 2)}\n`
+writeFileSync(new URL(`${document.at.replace(/[:.]/g, '-')}.json`, folder), text)
+writeFileSync(new URL('latest.json', folder), text)
+process.exitCode = failed ? 1 : 0
+
+function isMet({ ratio, target }) {
+  const [, sign, bound] = /^(>=|<=) ([\d.]+)$/.exec(target)
+  return sign === '>=' ? ratio >= Number(bound) : ratio <= Number(bound)
+}
+
+function format(value) {
+  if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString('en')
+  return value.toFixed(Math.abs(value) >= 10 ? 1 : 2)
+}
