@@ -37,6 +37,8 @@ export function buildProgram(
     .description('Event-sourced control plane for workflow executions: daemon and admin tool in one.')
     .version(VERSION, '-V, --version', 'print the version')
     .helpCommand('help [command]', 'help for a command')
+    // So that `catalog get --version 2` is the entry's version and not ours.
+    .enablePositionalOptions()
     .configureHelp({ sortSubcommands: false })
     .addHelpText(
       'after',

@@ -1,11 +1,47 @@
 // The list of subcommands, in the order of the help page.
 import type { CommandSpec } from '../command.js'
+import { catalogDelete, catalogGet, catalogList, catalogRegister, catalogRestore, catalogValidate } from './catalog.js'
 import { completion } from './completion.js'
 import { configShow } from './config.js'
 import { doctor } from './doctor.js'
+import { eventsExport, eventsTail } from './events.js'
+import { eventsAppend, eventsImport } from './eventsWrite.js'
+import { executionList, executionShow } from './execution.js'
+import { executionCancel, executionFinalize, executionStart } from './executionControl.js'
+import { idInspect, idNew } from './id.js'
 import { migrate } from './migrate.js'
+import { retention } from './retention.js'
 import { serve } from './serve.js'
+import { shardList, shardOfId } from './shard.js'
 import { status } from './status.js'
 import { version } from './version.js'
 
-export const COMMANDS: readonly CommandSpec[] = [serve, status, doctor, migrate, configShow, completion, version]
+export const COMMANDS: readonly CommandSpec[] = [
+  serve,
+  status,
+  doctor,
+  migrate,
+  executionList,
+  executionShow,
+  executionStart,
+  executionCancel,
+  executionFinalize,
+  eventsTail,
+  eventsAppend,
+  eventsExport,
+  eventsImport,
+  catalogRegister,
+  catalogList,
+  catalogGet,
+  catalogValidate,
+  catalogDelete,
+  catalogRestore,
+  retention,
+  shardOfId,
+  shardList,
+  idNew,
+  idInspect,
+  configShow,
+  completion,
+  version,
+]

@@ -1,0 +1,51 @@
+// Spans of time as people write them (90d, 12h, 15m) and as tables show them ("3 m ago").
+import { parseWireTime, type WireTime, wireTimeFromMillis, wireTimeToMicros } from '../domain/wireTime.js'
+import { CpError } from '../errors.js'
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 7 * 86_400_000,
+}
+
+// Beyond a century the arithmetic of dates ends before the patience does.
+const DURATION_MS_MAX = 36_500 * 86_400_000
+
+export function parseDuration(text: string, option: string): number {
+  const match = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d|w)$/.exec(text.trim())
+  const ms = match === null ? Number.NaN : Math.round(Number(match[1]) * UNIT_MS[match[2]!]!)
+  if (!(ms <= DURATION_MS_MAX)) {
+    throw new CpError(
+      'invalid_input',
+      `${option} must be a span of time such as 90d, 12h, 15m or 30s, not ${JSON.stringify(text)}`,
+    )
+  }
+  return ms
+}
+
+/** An instant: a date and time, or a span of time before now. */
+export function parseInstant(text: string, option: string, nowMs: number): WireTime {
+  if (/^[\d.]+(ms|s|m|h|d|w)$/.test(text.trim())) return wireTimeFromMillis(nowMs - parseDuration(text, option))
+  const dated = /^\d{4}-\d{2}-\d{2}$/.test(text.trim()) ? `${text.trim()}T00:00:00Z` : text.trim()
+  const time = parseWireTime(dated, option)
+  if (time === undefined) throw new CpError('invalid_input', `${option} must not be empty`)
+  return time
+}
+
+const STEPS: readonly (readonly [string, number])[] = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1_000],
+]
+
+/** "3 m ago"; for tables only. */
+export function formatAge(time: WireTime, nowMs: number): string {
+  const ms = nowMs - Number(wireTimeToMicros(time) / 1_000n)
+  if (ms < 0) return 'in the future'
+  const [unit, size] = STEPS.find(([, step]) => ms >= step) ?? ['s', 1_000]
+  return `${Math.floor(ms / size)} ${unit} ago`
+}
