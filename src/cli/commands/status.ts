@@ -1,83 +1,125 @@
+import { describeTarget } from '../../domain/databaseTarget.js'
 import { parseJson } from '../../domain/json/parse.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
+import type { Topology } from '../../domain/topology.js'
 import { messageOf } from '../../errors.js'
-import { schemaStates } from '../../services/schema.js'
+import { type SchemaState, schemaStates } from '../../services/schema.js'
 import type { CommandSpec } from '../command.js'
+import { type Gauges, parseGauges, total, totalsBy } from '../daemonGauges.js'
 import { EXIT } from '../exit.js'
+import type { Instance } from '../instance.js'
 import { type Block, toned } from '../output.js'
 
 const HTTP_DEADLINE_MS = 3_000
+const UNKNOWN = 'unknown while the daemon does not say'
+
+interface Answer {
+  status: number
+  text: string
+  /** Why there is no answer. */
+  error?: string
+}
 
 export const status: CommandSpec = {
   path: ['status'],
   summary: 'One screen about the running instance',
   description:
-    'Shows the daemon, its servers and its schema. Exit code 69 when the daemon does not answer or a dependency is down.',
+    'Shows the daemon, its servers, shards, worker threads, backlog and schema. Exit code 69 when the daemon does not answer or a dependency is down.',
   examples: [
     ['status', 'the instance in the default data folder'],
     ['status --json', 'for programs'],
   ],
   run: async (context) => {
     const instance = await context.instance()
-    const ready = await askDaemon(instance.httpUrl)
-    const checks = isJsonObject(ready.body) && isJsonObject(ready.body['checks']) ? ready.body['checks'] : {}
-    const deps = await context.deps()
-    const schema = await schemaStates(deps.databases).catch((error: unknown) => messageOf(error))
-    const isUp = ready.error === undefined && ready.status === 200
-    const daemon: Block = {
-      kind: 'record',
-      title: 'Daemon',
-      entries: [
-        ['api', instance.httpUrl],
-        [
-          'state',
-          ready.error !== undefined
-            ? toned(`down: ${ready.error}`, 'bad')
-            : ready.status === 200
-              ? toned('ready', 'good')
-              : toned('not ready', 'bad'),
-        ],
-        ['mode', instance.endpoints.mode],
-        ...(instance.pid === undefined ? [] : [['pid', instance.pid] as const, ['since', instance.startedAt] as const]),
-      ],
-    }
-    const dependencies: Block = {
-      kind: 'table',
-      title: 'Dependencies',
-      columns: ['name', 'state', 'detail', 'ms'],
-      rows: Object.entries(checks).map(([name, check]) => dependencyRow(name, check)),
-      empty: 'unknown while the daemon is down',
-    }
-    const schemaBlock: Block = {
-      kind: 'table',
-      title: 'Schema',
-      columns: ['database', 'applied', 'pending'],
-      rows:
-        typeof schema === 'string'
-          ? [[toned(schema, 'bad'), '', '']]
-          : schema.map((state) => [state.label, state.applied.length, state.pending.length]),
-    }
-    const json: JsonObject = {
-      daemon: {
-        url: instance.httpUrl,
-        ready: isUp,
-        error: ready.error ?? null,
-        mode: instance.endpoints.mode,
-        pid: instance.pid ?? null,
-        started_at: instance.startedAt ?? null,
+    const [ready, metrics] = await Promise.all([ask(instance.httpUrl, '/readyz'), ask(instance.httpUrl, '/metrics')])
+    const { databases } = await context.deps()
+    const schema = await schemaStates(databases).catch((error: unknown) => messageOf(error))
+    const checks = checksOf(ready)
+    const gauges = parseGauges(metrics.status === 200 ? metrics.text : '')
+    const isUp = ready.status === 200
+    return {
+      json: {
+        daemon: {
+          url: instance.httpUrl,
+          ready: isUp,
+          error: ready.error ?? null,
+          mode: instance.endpoints.mode,
+          pid: instance.pid ?? null,
+          started_at: instance.startedAt ?? null,
+        },
+        checks,
+        shards: shardsJson(databases.topology),
+        workers: {
+          threads: total(gauges, 'noetl_cp_worker_threads') ?? null,
+          waiting: total(gauges, 'noetl_cp_worker_queue') ?? null,
+        },
+        backlog: { outbox: totalsBy(gauges, 'noetl_cp_outbox_rows', 'status') },
+        schema: typeof schema === 'string' ? { error: schema } : schema.map(schemaJson),
       },
-      checks,
-      schema:
-        typeof schema === 'string'
-          ? { error: schema }
-          : schema.map((state) => ({
-              database: state.label,
-              applied: state.applied.length,
-              pending: state.pending.length,
-            })),
+      blocks: [
+        daemonBlock(instance, ready),
+        {
+          kind: 'table',
+          title: 'Dependencies',
+          columns: ['name', 'state', 'detail', 'ms'],
+          rows: Object.entries(checks).map(([name, check]) => dependencyRow(name, check)),
+          empty: 'unknown while the daemon is down',
+        },
+        workBlock(databases.topology, gauges),
+        {
+          kind: 'table',
+          title: 'Schema',
+          columns: ['database', 'applied', 'pending'],
+          rows:
+            typeof schema === 'string'
+              ? [[toned(schema, 'bad'), '', '']]
+              : schema.map((state) => [state.label, state.applied.length, state.pending.length]),
+        },
+      ],
+      exitCode: isUp ? EXIT.ok : EXIT.unavailable,
     }
-    return { json, blocks: [daemon, dependencies, schemaBlock], exitCode: isUp ? EXIT.ok : EXIT.unavailable }
   },
+}
+
+function daemonBlock(instance: Instance, ready: Answer): Block {
+  const state =
+    ready.error !== undefined
+      ? toned(`down: ${ready.error}`, 'bad')
+      : ready.status === 200
+        ? toned('ready', 'good')
+        : toned('not ready', 'bad')
+  const own =
+    instance.pid === undefined
+      ? []
+      : ([
+          ['pid', instance.pid],
+          ['since', instance.startedAt],
+        ] as const)
+  return {
+    kind: 'record',
+    title: 'Daemon',
+    entries: [['api', instance.httpUrl], ['state', state], ['mode', instance.endpoints.mode], ...own],
+  }
+}
+
+function workBlock(topology: Topology, gauges: Gauges): Block {
+  const { databases, shardIndex, shardCount } = topology
+  const threads = total(gauges, 'noetl_cp_worker_threads')
+  const outbox = Object.entries(totalsBy(gauges, 'noetl_cp_outbox_rows', 'status'))
+  return {
+    kind: 'record',
+    title: 'Work',
+    entries: [
+      ['shards', `${databases.length} database(s); this configuration drives share ${shardIndex} of ${shardCount}`],
+      [
+        'workers',
+        threads === undefined
+          ? UNKNOWN
+          : `${threads} thread(s), ${total(gauges, 'noetl_cp_worker_queue') ?? 0} waiting`,
+      ],
+      ['outbox', outbox.length === 0 ? UNKNOWN : outbox.map(([name, count]) => `${count} ${name}`).join(', ')],
+    ],
+  }
 }
 
 function dependencyRow(name: string, check: JsonValue) {
@@ -87,12 +129,35 @@ function dependencyRow(name: string, check: JsonValue) {
   return [name, state, String(check['detail'] ?? ''), String(check['ms'] ?? '')]
 }
 
-async function askDaemon(url: string): Promise<{ status: number; body: JsonValue; error?: string }> {
+function shardsJson(topology: Topology): JsonObject {
+  return {
+    index: topology.shardIndex,
+    count: topology.shardCount,
+    databases: topology.databases.map(describeTarget),
+    cluster: describeTarget(topology.cluster),
+  }
+}
+
+function schemaJson(state: SchemaState): JsonObject {
+  return { database: state.label, applied: state.applied.length, pending: state.pending.length }
+}
+
+function checksOf(ready: Answer): JsonObject {
   try {
-    const response = await fetch(new URL('/readyz', url), { signal: AbortSignal.timeout(HTTP_DEADLINE_MS) })
-    return { status: response.status, body: parseJson(await response.text()) }
+    const body = parseJson(ready.text)
+    return isJsonObject(body) && isJsonObject(body['checks']) ? body['checks'] : {}
+  } catch {
+    // Something else answers on that port; its state is shown as not ready.
+    return {}
+  }
+}
+
+async function ask(url: string, path: string): Promise<Answer> {
+  try {
+    const response = await fetch(new URL(path, url), { signal: AbortSignal.timeout(HTTP_DEADLINE_MS) })
+    return { status: response.status, text: await response.text() }
   } catch (error) {
     const cause = (error as { cause?: unknown }).cause
-    return { status: 0, body: null, error: messageOf(cause ?? error) }
+    return { status: 0, text: '', error: messageOf(cause ?? error) }
   }
 }
