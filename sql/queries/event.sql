@@ -16,7 +16,7 @@ join noetl.event e
 order by e.event_id desc;
 
 -- name: event_insert
--- Appends events: one array per column.
+-- Appends events: one array per column, JSON columns ($15 context, $16 result, $17 meta) as one JSON array each.
 insert into noetl.event (
   execution_id, event_id, catalog_id, parent_event_id, parent_execution_id, prev_event_id, created_at, event_time,
   event_type, node_id, node_name, node_type, status, worker_id, duration, context, result, meta, error, stack_trace,
@@ -25,16 +25,22 @@ insert into noetl.event (
 select
   execution_id, event_id, catalog_id, parent_event_id, parent_execution_id, prev_event_id,
   at_time at time zone 'utc', at_time,
-  event_type, node_id, node_name, node_type, status, worker_id, duration, context::jsonb, result::jsonb, meta::jsonb, error, stack_trace,
+  event_type, node_id, node_name, node_type, status, worker_id, duration,
+  nullif(context, 'null'), nullif(result, 'null'), nullif(meta, 'null'), error, stack_trace,
   tenant_id, organization_id, stream_version, envelope_checksum
-from unnest(
-  $1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::timestamptz[], $8::text[],
-  $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::double precision[], $15::text[], $16::text[],
-  $17::text[], $18::text[], $19::text[], $20::text[], $21::text[], $22::bigint[], $23::text[]
+from rows from (
+  unnest(
+    $1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::timestamptz[], $8::text[],
+    $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::double precision[],
+    $18::text[], $19::text[], $20::text[], $21::text[], $22::bigint[], $23::text[]
+  ),
+  jsonb_array_elements($15::jsonb),
+  jsonb_array_elements($16::jsonb),
+  jsonb_array_elements($17::jsonb)
 ) as given (
   execution_id, event_id, catalog_id, parent_event_id, parent_execution_id, prev_event_id, at_time, event_type,
-  node_id, node_name, node_type, status, worker_id, duration, context, result,
-  meta, error, stack_trace, tenant_id, organization_id, stream_version, envelope_checksum
+  node_id, node_name, node_type, status, worker_id, duration,
+  error, stack_trace, tenant_id, organization_id, stream_version, envelope_checksum, context, result, meta
 );
 
 -- name: event_unadopted

@@ -1,9 +1,9 @@
 -- name: outbox_insert
--- One outbox row per event: execution ids $1, event ids $2, subjects $3, payload texts $4, trace contexts $5.
+-- One outbox row per event: execution ids $1, event ids $2, subjects $3, payloads $4 as one JSON array, trace contexts $5.
 insert into noetl.outbox (execution_id, event_id, subject, payload, payload_codec, trace)
-select execution_id, event_id, subject, payload::jsonb, 'json', trace::jsonb
-from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[]) with ordinality
-  as given (execution_id, event_id, subject, payload, trace, position)
+select execution_id, event_id, subject, payload, 'json', trace::jsonb
+from rows from (unnest($1::bigint[], $2::bigint[], $3::text[], $5::text[]), jsonb_array_elements($4::jsonb)) with ordinality
+  as given (execution_id, event_id, subject, trace, payload, position)
 order by position;
 
 -- name: outbox_notify
@@ -11,19 +11,18 @@ order by position;
 select pg_notify('noetl_outbox', '');
 
 -- name: outbox_read
--- Unsettled rows after $1, visiting at most $2; of lanes other than $3 only the id, so that the reader can pass them.
+-- Unsettled rows after $1, visiting at most $2; of lanes outside the bit mask $3 only the id, so that the reader can pass them.
 select
-  v.outbox_id,
-  v.lane = any($3::smallint[]) as owned,
-  v.lane, v.execution_id, v.event_id, v.status, v.attempts, v.wait_ms,
-  case when v.lane = any($3::smallint[]) then v.subject end as subject,
-  case when v.lane = any($3::smallint[]) then v.payload::text end as payload,
-  case when v.lane = any($3::smallint[]) then v.trace::text end as trace,
-  case when v.lane = any($3::smallint[]) then v.payload ->> 'event_type' end as event_type,
-  case when v.lane = any($3::smallint[]) then v.payload ->> 'stream_version' end as stream_version
+  v.outbox_id, v.owned, v.lane, v.execution_id, v.event_id, v.status, v.attempts, v.wait_ms,
+  case when v.owned then v.subject end as subject,
+  case when v.owned then v.payload::text end as payload,
+  case when v.owned then v.trace::text end as trace,
+  case when v.owned then v.payload ->> 'event_type' end as event_type,
+  case when v.owned then v.payload ->> 'stream_version' end as stream_version
 from (
   select outbox_id, execution_id, event_id, status, attempts, subject, payload, trace,
     (hashint8extended(coalesce(execution_id, event_id), 0) & 63)::smallint as lane,
+    ($3::bigint >> (hashint8extended(coalesce(execution_id, event_id), 0) & 63)::int) & 1 = 1 as owned,
     greatest(0, extract(epoch from case when status = 'IN_FLIGHT' then coalesce(lease_until, locked_at + interval '15 seconds', now()) else available_at end - now()) * 1000)::float8 as wait_ms
   from noetl.outbox
   where status in ('PENDING', 'FAILED', 'IN_FLIGHT') and outbox_id > $1::bigint
@@ -33,16 +32,13 @@ from (
 order by v.outbox_id;
 
 -- name: outbox_sweep
--- The same without contents, between $1 (exclusive) and $2, of lanes $4 only, visiting at most $3: what did the reader miss?
-select v.outbox_id, v.execution_id, v.lane = any($4::smallint[]) as owned
-from (
-  select outbox_id, execution_id, (hashint8extended(coalesce(execution_id, event_id), 0) & 63)::smallint as lane
-  from noetl.outbox
-  where status in ('PENDING', 'FAILED', 'IN_FLIGHT') and outbox_id > $1::bigint and outbox_id <= $2::bigint
-  order by outbox_id
-  limit $3::int
-) as v
-order by v.outbox_id;
+-- The same without contents, between $1 (exclusive) and $2, visiting at most $3, lanes by the bit mask $4: what did the reader miss?
+select outbox_id, execution_id,
+  ($4::bigint >> (hashint8extended(coalesce(execution_id, event_id), 0) & 63)::int) & 1 = 1 as owned
+from noetl.outbox
+where status in ('PENDING', 'FAILED', 'IN_FLIGHT') and outbox_id > $1::bigint and outbox_id <= $2::bigint
+order by outbox_id
+limit $3::int;
 
 -- name: outbox_read_ids
 -- The unsettled ones of the rows $1, in order.

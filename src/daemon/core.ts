@@ -15,8 +15,10 @@ export interface Core {
   appender: Appender
   /** null when redaction is off. */
   secrets: SecretKeys | null
-  subjectOf(event: Pick<EventRecord, 'tenantId' | 'organizationId' | 'executionId'>): string
+  subjectOf(event: SubjectParts): string
 }
+
+type SubjectParts = Pick<EventRecord, 'tenantId' | 'organizationId' | 'executionId'>
 
 export function buildCore(deps: Deps, use: 'daemon' | 'oneShot'): Core {
   const { config, databases, metrics } = deps
@@ -47,7 +49,7 @@ export function buildCore(deps: Deps, use: 'daemon' | 'oneShot'): Core {
   const template = config.subjectTemplate.replace('{prefix}', config.subjectPrefix)
   assertSubjectTemplate(template)
   const subjectShards = config.subjectShardCount ?? databases.shards.length
-  const subjectOf: Core['subjectOf'] = (event) =>
+  const subjectOf = rememberingLast((event: SubjectParts) =>
     renderEventSubject(
       {
         tenant: event.tenantId,
@@ -56,11 +58,29 @@ export function buildCore(deps: Deps, use: 'daemon' | 'oneShot'): Core {
         shard: shardOf(event.executionId, subjectShards),
       },
       template,
-    )
+    ),
+  )
   return {
     ids,
     appender: createAppender(databases, { subjectOf }),
     secrets: config.redact ? secretKeys([...DEFAULT_SECRET_KEYS, ...config.redactKeys]) : null,
     subjectOf,
+  }
+}
+
+/** The events of a batch belong to one execution and share their subject. */
+function rememberingLast(render: (event: SubjectParts) => string): (event: SubjectParts) => string {
+  let last: { event: SubjectParts; subject: string } | undefined
+  return (event) => {
+    if (
+      last === undefined ||
+      last.event.executionId !== event.executionId ||
+      last.event.tenantId !== event.tenantId ||
+      last.event.organizationId !== event.organizationId
+    ) {
+      const { executionId, tenantId, organizationId } = event
+      last = { event: { executionId, tenantId, organizationId }, subject: render(event) }
+    }
+    return last.subject
   }
 }

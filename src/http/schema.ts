@@ -27,73 +27,90 @@ export interface Schema {
 
 /** The first thing wrong with the value, as a sentence with a JSON pointer; undefined when all is well. */
 export function violation(schema: Schema, value: JsonValue | undefined, pointer = ''): string | undefined {
-  const at = pointer === '' ? 'the body' : pointer
+  const rule = ruleBroken(schema, value, pointer)
+  if (rule === undefined) return undefined
+  return typeof rule === 'string' ? `${pointer === '' ? 'the body' : pointer} ${rule}` : rule.sentence
+}
+
+/**
+ * What the value itself breaks, without its place, or a whole sentence about something inside it. A batch has
+ * thousands of fields and all of them are right: no place is put into words before something is wrong.
+ */
+type Broken = string | { sentence: string } | undefined
+
+function ruleBroken(schema: Schema, value: JsonValue | undefined, pointer: string): Broken {
   if (value === undefined) return undefined
-  if (value === null)
-    return schema.nullable === true || schema.type === undefined ? undefined : `${at} must not be null`
-  if (schema.format === 'int64') return isInt64(value) ? undefined : `${at} must be a 64-bit integer`
+  if (value === null) return schema.nullable === true || schema.type === undefined ? undefined : 'must not be null'
+  if (schema.format === 'int64') return isInt64(value) ? undefined : 'must be a 64-bit integer'
   switch (schema.type) {
     case 'object':
-      return isJsonObject(value) ? objectViolation(schema, value, pointer) : `${at} must be an object`
+      return isJsonObject(value) ? insideObject(schema, value, pointer) : 'must be an object'
     case 'array':
-      return Array.isArray(value) ? arrayViolation(schema, value, pointer) : `${at} must be an array`
+      return Array.isArray(value) ? insideArray(schema, value, pointer) : 'must be an array'
     case 'string':
-      return typeof value === 'string' ? stringViolation(schema, value, at) : `${at} must be text`
+      return typeof value === 'string' ? stringRule(schema, value) : 'must be text'
     case 'boolean':
-      return typeof value === 'boolean' ? undefined : `${at} must be true or false`
+      return typeof value === 'boolean' ? undefined : 'must be true or false'
     case 'integer':
     case 'number':
-      return numberViolation(schema, value, at)
+      return numberRule(schema, value)
     default:
       return undefined
   }
 }
 
-function objectViolation(schema: Schema, value: Record<string, JsonValue>, pointer: string): string | undefined {
+function insideObject(schema: Schema, value: Record<string, JsonValue>, pointer: string): Broken {
   for (const name of schema.required ?? []) {
-    if (!Object.hasOwn(value, name)) return `${pointer}/${escapeSegment(name)} is missing`
+    if (!Object.hasOwn(value, name)) return { sentence: `${pointer}/${escapeSegment(name)} is missing` }
   }
-  for (const [name, inner] of Object.entries(schema.properties ?? {})) {
-    if (!Object.hasOwn(value, name)) continue
-    const found = violation(inner, value[name], `${pointer}/${escapeSegment(name)}`)
-    if (found !== undefined) return found
+  const { properties } = schema
+  if (properties !== undefined) {
+    for (const name of Object.keys(value)) {
+      const inner = Object.hasOwn(properties, name) ? properties[name] : undefined
+      if (inner === undefined) continue
+      const isContainer = inner.type === 'object' || inner.type === 'array'
+      const place = isContainer ? `${pointer}/${escapeSegment(name)}` : ''
+      const rule = ruleBroken(inner, value[name], place)
+      if (rule !== undefined) return atPlace(rule, `${pointer}/${escapeSegment(name)}`)
+    }
   }
   if (schema.additionalProperties === false) {
-    const unknown = Object.keys(value).find((name) => schema.properties?.[name] === undefined)
-    if (unknown !== undefined) return `${pointer}/${escapeSegment(unknown)} is not known here`
+    const unknown = Object.keys(value).find((name) => properties?.[name] === undefined)
+    if (unknown !== undefined) return { sentence: `${pointer}/${escapeSegment(unknown)} is not known here` }
   }
   return undefined
 }
 
-function arrayViolation(schema: Schema, value: JsonValue[], pointer: string): string | undefined {
-  const at = pointer === '' ? 'the body' : pointer
-  if (value.length < (schema.minItems ?? 0)) return `${at} needs at least ${schema.minItems} item(s)`
-  if (value.length > (schema.maxItems ?? Number.POSITIVE_INFINITY))
-    return `${at} takes at most ${schema.maxItems} items`
+function insideArray(schema: Schema, value: JsonValue[], pointer: string): Broken {
+  if (value.length < (schema.minItems ?? 0)) return `needs at least ${schema.minItems} item(s)`
+  if (value.length > (schema.maxItems ?? Number.POSITIVE_INFINITY)) return `takes at most ${schema.maxItems} items`
   if (schema.items === undefined) return undefined
   for (let index = 0; index < value.length; index++) {
-    const found = violation(schema.items, value[index], `${pointer}/${index}`)
-    if (found !== undefined) return found
+    const rule = ruleBroken(schema.items, value[index], `${pointer}/${index}`)
+    if (rule !== undefined) return atPlace(rule, `${pointer}/${index}`)
   }
   return undefined
 }
 
-function stringViolation(schema: Schema, value: string, at: string): string | undefined {
-  if (value.length < (schema.minLength ?? 0))
-    return schema.minLength === 1 ? `${at} must not be empty` : `${at} is too short`
+function atPlace(rule: Exclude<Broken, undefined>, pointer: string): Broken {
+  return typeof rule === 'string' ? { sentence: `${pointer} ${rule}` } : rule
+}
+
+function stringRule(schema: Schema, value: string): string | undefined {
+  if (value.length < (schema.minLength ?? 0)) return schema.minLength === 1 ? 'must not be empty' : 'is too short'
   if (value.length > (schema.maxLength ?? Number.POSITIVE_INFINITY))
-    return `${at} is longer than ${schema.maxLength} characters`
-  if (schema.enum !== undefined && !schema.enum.includes(value)) return `${at} must be one of ${schema.enum.join(', ')}`
+    return `is longer than ${schema.maxLength} characters`
+  if (schema.enum !== undefined && !schema.enum.includes(value)) return `must be one of ${schema.enum.join(', ')}`
   return undefined
 }
 
-function numberViolation(schema: Schema, value: JsonValue, at: string): string | undefined {
+function numberRule(schema: Schema, value: JsonValue): string | undefined {
   const isInteger = typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value))
-  if (schema.type === 'integer' && !isInteger) return `${at} must be an integer`
-  if (typeof value !== 'number' && typeof value !== 'bigint' && !isFloat(value)) return `${at} must be a number`
+  if (schema.type === 'integer' && !isInteger) return 'must be an integer'
+  if (typeof value !== 'number' && typeof value !== 'bigint' && !isFloat(value)) return 'must be a number'
   const number = isFloat(value) ? value.value : Number(value)
-  if (number < (schema.minimum ?? Number.NEGATIVE_INFINITY)) return `${at} must be at least ${schema.minimum}`
-  if (number > (schema.maximum ?? Number.POSITIVE_INFINITY)) return `${at} must be at most ${schema.maximum}`
+  if (number < (schema.minimum ?? Number.NEGATIVE_INFINITY)) return `must be at least ${schema.minimum}`
+  if (number > (schema.maximum ?? Number.POSITIVE_INFINITY)) return `must be at most ${schema.maximum}`
   return undefined
 }
 

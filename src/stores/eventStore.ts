@@ -3,9 +3,9 @@
 import type { Queryable, Tx } from '../db/db.js'
 import type { Scalar } from '../db/params.js'
 import { queries } from '../db/queries.js'
+import type { WrittenParts } from '../domain/events/envelope.js'
 import type { EventRecord } from '../domain/events/eventRecord.js'
 import type { JsonValue } from '../domain/json/value.js'
-import { writeJson } from '../domain/json/write.js'
 import type { EventRow, FullEventRow } from './eventRows.js'
 
 const q = queries(
@@ -49,6 +49,7 @@ export function findClaims(
 
 export interface NumberedEvent {
   event: EventRecord
+  parts: WrittenParts
   catalogId: string
   streamVersion: bigint
   /** Kept for events whose id came from outside: it tells a repetition from a clash. */
@@ -57,8 +58,9 @@ export interface NumberedEvent {
 
 export async function insertEvents(tx: Tx, events: readonly NumberedEvent[]): Promise<void> {
   const column = (read: (row: NumberedEvent) => Scalar | undefined): Scalar[] => events.map((row) => read(row) ?? null)
-  const json = (value: JsonValue | undefined): string | null =>
-    value === undefined || value === null ? null : writeJson(value)
+  // One JSON array per JSON column: it needs no escaping, and the server reads it once.
+  const json = (read: (parts: WrittenParts) => string | undefined): string =>
+    `[${events.map(({ parts }) => read(parts) ?? 'null').join(',')}]`
   await tx.run(q.event_insert, [
     column(({ event }) => event.executionId),
     column(({ event }) => event.eventId),
@@ -74,9 +76,9 @@ export async function insertEvents(tx: Tx, events: readonly NumberedEvent[]): Pr
     column(({ event }) => event.status),
     column(({ event }) => event.workerId),
     column(({ event }) => event.duration),
-    column(({ event }) => json(event.context)),
-    column(({ event }) => json(event.result)),
-    column(({ event }) => json(event.meta)),
+    json((parts) => parts.context),
+    json((parts) => parts.result),
+    json((parts) => parts.meta),
     column(({ event }) => event.error),
     column(({ event }) => event.stackTrace),
     column(({ event }) => event.tenantId),

@@ -33,7 +33,7 @@ export async function insertOutboxRows(tx: Tx, rows: readonly NewOutboxRow[]): P
     rows.map((row) => row.executionId),
     rows.map((row) => row.eventId),
     rows.map((row) => row.subject),
-    rows.map((row) => row.payload),
+    `[${rows.map((row) => row.payload).join(',')}]`,
     rows.map((row) => row.trace),
   ])
 }
@@ -60,13 +60,20 @@ export interface OutboxRow {
   stream_version: string | null
 }
 
+/** One bit per lane; the top one makes it negative, which the database's shift does not mind. */
+function laneMask(lanes: readonly number[]): bigint {
+  let mask = 0n
+  for (const lane of lanes) mask |= 1n << BigInt(lane)
+  return BigInt.asIntN(64, mask)
+}
+
 export function readUnsettled(
   db: Queryable,
   afterId: string,
   visit: number,
   lanes: readonly number[],
 ): Promise<OutboxRow[]> {
-  return db.run<OutboxRow>(q.outbox_read, [afterId, visit, lanes])
+  return db.run<OutboxRow>(q.outbox_read, [afterId, visit, laneMask(lanes)])
 }
 
 export interface SweptRow {
@@ -80,7 +87,7 @@ export function sweepUnsettled(
   range: { after: string; upTo: string; visit: number },
   lanes: readonly number[],
 ): Promise<SweptRow[]> {
-  return db.run<SweptRow>(q.outbox_sweep, [range.after, range.upTo, range.visit, lanes])
+  return db.run<SweptRow>(q.outbox_sweep, [range.after, range.upTo, range.visit, laneMask(lanes)])
 }
 
 export function readIds(db: Queryable, ids: readonly string[]): Promise<OutboxRow[]> {

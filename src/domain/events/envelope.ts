@@ -36,19 +36,40 @@ const KNOWN_KEYS: ReadonlySet<string> = new Set([
   'stream_version',
 ])
 
+/** The parts of an event that are JSON in the log as well, written once for both. */
+export interface WrittenParts {
+  context: string | undefined
+  result: string | undefined
+  meta: string | undefined
+}
+
+export function writeParts(event: Pick<EventRecord, 'context' | 'result' | 'meta'>): WrittenParts {
+  const text = (part: JsonValue | undefined) => (part === undefined || part === null ? undefined : writeJson(part))
+  return { context: text(event.context), result: text(event.result), meta: text(event.meta) }
+}
+
 /**
  * The event as JSON text with its place in the execution's history. Written piece by piece: every event
- * passes through here, and ids are digits already.
+ * passes through here, and ids are digits already. The execution's catalog entry stands in for an event
+ * that names none.
  */
-export function writeEnvelope(event: EventRecord, streamVersion?: string): string {
+export function writeEnvelope(
+  event: EventRecord,
+  streamVersion?: string,
+  catalogId: string | undefined = event.catalogId,
+  parts: WrittenParts = writeParts(event),
+): string {
   let text = `{"event_id":${event.eventId},"execution_id":${event.executionId}`
   const digits = (key: string, id: string | undefined) => {
     if (id !== undefined) text += `,"${key}":${id}`
   }
+  const written = (key: string, part: string | undefined) => {
+    if (part !== undefined) text += `,"${key}":${part}`
+  }
   const value = (key: string, part: JsonValue | undefined) => {
     if (part !== undefined) text += `,"${key}":${writeJson(part)}`
   }
-  digits('catalog_id', event.catalogId)
+  digits('catalog_id', catalogId)
   digits('parent_event_id', event.parentEventId)
   digits('parent_execution_id', event.parentExecutionId)
   digits('prev_event_id', event.prevEventId)
@@ -63,9 +84,9 @@ export function writeEnvelope(event: EventRecord, streamVersion?: string): strin
   value('worker_id', event.workerId)
   value('duration', event.duration === undefined ? undefined : floatValue(event.duration))
   text += `,"timestamp":"${event.createdAt}"`
-  value('context', event.context)
-  value('result', event.result)
-  value('meta', event.meta)
+  written('context', parts.context)
+  written('result', parts.result)
+  written('meta', parts.meta)
   value('error', event.error)
   value('stack_trace', event.stackTrace)
   return `${text}}`

@@ -2,7 +2,7 @@
 // repetitions from clashes, number what is new without gaps, write events, outbox rows and read model.
 // All of it or nothing.
 import type { Tx } from '../../db/db.js'
-import { writeEnvelope } from '../../domain/events/envelope.js'
+import { writeEnvelope, writeParts } from '../../domain/events/envelope.js'
 import { type EventRecord, eventChecksum } from '../../domain/events/eventRecord.js'
 import { canonicalEventType, isStartEventType } from '../../domain/events/eventType.js'
 import { evolveExecution } from '../../domain/events/executionEffect.js'
@@ -61,7 +61,7 @@ export async function appendInTx(
   // Sent together: one round trip for the three.
   const ids = [...new Set(items.map(({ event }) => event.executionId))]
   const given = items.filter((item) => item.idGiven).map(({ event }) => event)
-  const claims = items.flatMap(({ event }) => claimOf(event) ?? [])
+  const claims = items.flatMap(({ event, publish }) => (publish ? (claimOf(event) ?? []) : []))
   const [executions, existing, claimed] = await Promise.all([
     lockExecutions(tx, ids),
     given.length === 0 ? [] : findExisting(tx, given),
@@ -69,12 +69,12 @@ export async function appendInTx(
   ])
   const plan = decide(items, executions, existing, claimed)
   if (plan.events.length > 0) {
-    const outbox = plan.published.map(
-      ({ item, streamVersion }): NewOutboxRow => outboxRow(item, streamVersion, context),
-    )
     await Promise.all([
       insertEvents(tx, plan.events),
-      insertOutboxRows(tx, outbox),
+      insertOutboxRows(
+        tx,
+        plan.published.map(({ item, row }) => outboxRow(item, row, context)),
+      ),
       updateExecutions(tx, [...plan.touched]),
     ])
   }
@@ -84,7 +84,7 @@ export async function appendInTx(
 interface Plan {
   outcomes: AppendOutcome[]
   events: NumberedEvent[]
-  published: { item: AppendItem; streamVersion: bigint }[]
+  published: { item: AppendItem; row: NumberedEvent }[]
   touched: Set<LockedExecution>
 }
 
@@ -120,7 +120,7 @@ function decideOne(
   const execution = executions.get(event.executionId)
   if (execution === undefined) return { kind: 'unknownExecution', executionId: event.executionId }
   const key = `${event.executionId}:${event.eventId}`
-  const before = known.get(key)
+  const before = item.idGiven ? known.get(key) : undefined
   if (before !== undefined) {
     if (!before.saysTheSame(event)) return { kind: 'conflict', eventId: event.eventId }
     return {
@@ -130,7 +130,8 @@ function decideOne(
       executionStatus: execution.summary.status,
     }
   }
-  const claim = claimOf(event)
+  // What is projected has happened elsewhere; only a claim that is made here can be refused.
+  const claim = item.publish ? claimOf(event) : undefined
   if (claim !== undefined) {
     const claimKey = `${claim.executionId}:${claim.commandId}`
     if (holders.has(claimKey)) {
@@ -146,16 +147,22 @@ function decideOne(
   const streamVersion = execution.streamVersion
   const checksum = item.idGiven ? eventChecksum(event) : null
   plan.touched.add(execution)
-  plan.events.push({ event, catalogId: event.catalogId ?? execution.catalogId, streamVersion, checksum })
-  if (item.publish) {
-    const published =
-      event.catalogId === undefined ? { ...item, event: { ...event, catalogId: execution.catalogId as never } } : item
-    plan.published.push({ item: published, streamVersion })
+  const row: NumberedEvent = {
+    event,
+    parts: writeParts(event),
+    catalogId: event.catalogId ?? execution.catalogId,
+    streamVersion,
+    checksum,
   }
-  known.set(key, {
-    streamVersion: streamVersion.toString(),
-    saysTheSame: (other) => eventChecksum(other) === (checksum ?? eventChecksum(event)),
-  })
+  plan.events.push(row)
+  if (item.publish) plan.published.push({ item, row })
+  // An id that was minted for this event cannot come again in the same call.
+  if (checksum !== null) {
+    known.set(key, {
+      streamVersion: streamVersion.toString(),
+      saysTheSame: (other) => eventChecksum(other) === checksum,
+    })
+  }
   return {
     kind: 'stored',
     eventId: event.eventId,
@@ -203,13 +210,13 @@ function claimOf(event: EventRecord): { executionId: string; commandId: string }
   return { executionId: event.executionId, commandId: String(commandId) }
 }
 
-function outboxRow(item: AppendItem, streamVersion: bigint, context: AppendContext): NewOutboxRow {
+function outboxRow(item: AppendItem, row: NumberedEvent, context: AppendContext): NewOutboxRow {
   const { event } = item
   return {
     executionId: event.executionId,
     eventId: event.eventId,
     subject: context.subjectOf(event),
-    payload: writeEnvelope(event, streamVersion.toString()),
+    payload: writeEnvelope(event, row.streamVersion.toString(), row.catalogId, row.parts),
     trace: item.trace ?? null,
   }
 }
