@@ -12,6 +12,8 @@ export interface Ran {
 
 export interface CliOptions {
   env?: Record<string, string>
+  /** Standard input. */
+  input?: string
   /** Width of a terminal; undefined is a pipe. */
   columns?: number
 }
@@ -22,7 +24,7 @@ export async function cli(args: readonly string[], options: CliOptions = {}): Pr
   const io = Object.assign(new EventEmitter(), {
     stdout: out.stream,
     stderr: err.stream,
-    stdin: Readable.from([]),
+    stdin: Readable.from(options.input ? [Buffer.from(options.input)] : []),
     argv: ['node', '/usr/local/bin/noetl-cp'],
     getuid: () => 1000,
   }) as unknown as Io
