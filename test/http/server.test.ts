@@ -1,10 +1,8 @@
 // Promise: what comes in is bounded and strict, what goes out is lossless, every failure is {error, status},
 // and neither a slow client nor a hanging handler can hold the server.
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import https from 'node:https'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { RouteSpec } from '../../src/http/route.js'
 import { buildRoutes } from '../../src/http/routes/index.js'
@@ -276,49 +274,22 @@ describe('a taken port', () => {
 
 describe('TLS', () => {
   it('serves with certificate and key, and asks callers for theirs when a client CA is set', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'noetl-tls-'))
-    const at = (name: string) => join(folder, name)
-    try {
-      execFileSync(
-        'openssl',
-        [
-          'req',
-          '-x509',
-          '-newkey',
-          'ec',
-          '-pkeyopt',
-          'ec_paramgen_curve:prime256v1',
-          '-nodes',
-          '-days',
-          '2',
-          '-subj',
-          '/CN=localhost',
-          '-addext',
-          'subjectAltName=IP:127.0.0.1',
-          '-keyout',
-          at('key'),
-          '-out',
-          at('cert'),
-        ],
-        { stdio: 'ignore' },
-      )
-      const { readFileSync } = await import('node:fs')
-      const ask = (url: string, client: https.RequestOptions) =>
-        new Promise<number | string>((resolve) => {
-          https
-            .get(`${url}/open`, { ca: readFileSync(at('cert')), ...client }, (reply) => resolve(reply.statusCode!))
-            .on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
-        })
-      const tls = { certPath: at('cert'), keyPath: at('key'), clientCaPath: undefined }
-      const plain = await listening(server({ tls }))
-      expect(plain).toMatch(/^https:/)
-      expect(await ask(plain, {})).toBe(200)
-      const mutual = await listening(server({ tls: { ...tls, clientCaPath: at('cert') } }))
-      expect(await ask(mutual, {})).not.toBe(200)
-      expect(await ask(mutual, { cert: readFileSync(at('cert')), key: readFileSync(at('key')) })).toBe(200)
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
+    const at = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}`, import.meta.url))
+    const ask = (url: string, client: https.RequestOptions) =>
+      new Promise<number | string>((resolve) => {
+        https
+          .get(`${url}/open`, { ca: readFileSync(at('right.pem')), ...client }, (reply) => resolve(reply.statusCode!))
+          .on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+      })
+    const tls = { certPath: at('right.pem'), keyPath: at('right.key'), clientCaPath: undefined }
+    const plain = await listening(server({ tls }))
+    expect(plain).toMatch(/^https:/)
+    expect(await ask(plain, {})).toBe(200)
+    const mutual = await listening(server({ tls: { ...tls, clientCaPath: at('right.pem') } }))
+    const own = (name: string) => ({ cert: readFileSync(at(`${name}.pem`)), key: readFileSync(at(`${name}.key`)) })
+    expect(await ask(mutual, {})).not.toBe(200)
+    expect(await ask(mutual, own('other'))).not.toBe(200)
+    expect(await ask(mutual, own('right'))).toBe(200)
   })
 })
 
