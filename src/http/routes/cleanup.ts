@@ -48,8 +48,8 @@ export function cleanupRoutes({ cleanup }: CleanupRouteDeps): RouteSpec[] {
       },
       handler: async ({ body }) => {
         const purged = await purge(cleanup, readRequest(isJsonObject(body) ? body : {}))
-        const all = purged.failures[0]
-        if (all !== undefined && purged.failures.length >= cleanup.databases.shards.length) throw all.error
+        const dead = new Set(purged.failures.map(({ shard }) => shard))
+        if (dead.size === cleanup.databases.shards.length) throw purged.failures[0]!.error
         return { body: answer(purged) }
       },
     },

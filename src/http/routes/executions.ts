@@ -1,5 +1,6 @@
 // Reads and control of executions. Ids go out as numbers, as in the original; the list is a bare array and
 // everything about paging is in headers.
+import { formatCursor, parseCursor, pathPattern } from '../../domain/executionPage.js'
 import { parseCatalogId, parseExecutionId } from '../../domain/ids.js'
 import { integerValue, isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
 import { parseWireTime, wireTimeFromPostgres } from '../../domain/wireTime.js'
@@ -71,26 +72,6 @@ function listRoute({ queries }: ExecutionRouteDeps): RouteSpec {
       return { headers, body: page.rows.slice(offset).map(summaryOf) }
     },
   }
-}
-
-/** What people type is literal, except for a star at the end. */
-export function pathPattern(path: string | undefined): string | null {
-  if (path === undefined || path === '') return null
-  const isPrefix = path.endsWith('*')
-  const literal = (isPrefix ? path.slice(0, -1) : path).replace(/[\\%_]/g, '\\$&')
-  return isPrefix ? `${literal}%` : literal
-}
-
-export function formatCursor(position: { startTime: string; executionId: string }): string {
-  return Buffer.from(`${position.startTime}|${position.executionId}`).toString('base64url')
-}
-
-export function parseCursor(text: string): { startTime: string; executionId: string } {
-  const [startTime, executionId] = Buffer.from(text, 'base64url').toString('utf8').split('|')
-  const time = parseWireTime(startTime, 'cursor')
-  if (time === undefined || executionId === undefined)
-    throw new CpError('invalid_input', 'cursor is not one of ours; start without it')
-  return { startTime: time, executionId: parseExecutionId(executionId, 'cursor') }
 }
 
 function readRoutes({ queries }: ExecutionRouteDeps): RouteSpec[] {
