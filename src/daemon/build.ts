@@ -97,6 +97,15 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
       catalog: writing,
       topology: databases.topology,
       projector,
+      outbox: {
+        databases,
+        random,
+        leaseSeconds: config.outboxClaimLease,
+        attemptsMax: config.outboxAttemptsMax,
+        deadPolicy: config.outboxDeadPolicy,
+        onFenced: (count) => metrics.inc('noetl_cp_outbox_fenced_total', {}, count),
+        onDead: () => metrics.inc('noetl_cp_outbox_dead_total', { reason: 'attempts' }),
+      },
     }),
   )
   const messaging = bus === undefined ? [] : [bus, createStreamKeeper(deps, bus)]

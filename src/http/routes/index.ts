@@ -6,6 +6,7 @@ import { type ExecuteRouteDeps, executeRoutes } from './execute.js'
 import { type ExecutionRouteDeps, executionRoutes } from './executions.js'
 import { type HealthRouteDeps, healthRoutes } from './health.js'
 import { type MetricsRouteDeps, metricsRoutes } from './metrics.js'
+import { type OutboxRouteDeps, outboxRoutes } from './outbox.js'
 import { type ProjectorRouteDeps, projectorRoutes } from './projector.js'
 import { type RuntimeRouteDeps, runtimeRoutes } from './runtime.js'
 
@@ -16,6 +17,7 @@ export type RouteDeps = HealthRouteDeps &
   ExecutionRouteDeps &
   CatalogRouteDeps &
   RuntimeRouteDeps &
+  OutboxRouteDeps &
   ProjectorRouteDeps
 
 export function buildRoutes(deps: RouteDeps): RouteSpec[] {
@@ -27,6 +29,7 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...executionRoutes(deps),
     ...catalogRoutes(deps),
     ...runtimeRoutes(deps),
+    ...outboxRoutes(deps),
     ...projectorRoutes(deps),
   ]
 }

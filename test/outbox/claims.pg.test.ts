@@ -1,0 +1,438 @@
+// Promise: outside publishers get rows under a lease, in order per execution, never a row that a live relay may be
+// publishing; a mark acts only on rows that are still the caller's, and says which were not.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { outboxRoutes } from '../../src/http/routes/outbox.js'
+import type { HttpServer } from '../../src/http/server.js'
+import {
+  claimOutbox,
+  markOutboxFailed,
+  markOutboxPublished,
+  type OutboxClaimDeps,
+  pendingOutbox,
+} from '../../src/services/outboxClaims.js'
+import { takeLanes } from '../../src/stores/laneStore.js'
+import { server } from '../http/httpHarness.js'
+import { cloneDatabase, type TestDatabase, useDatabase } from '../support/database.js'
+import { openTestDatabases } from '../support/topology.js'
+
+const database = useDatabase()
+let deps: OutboxClaimDeps
+let other: TestDatabase
+let sharded: OutboxClaimDeps
+let fenced = 0
+
+beforeAll(async () => {
+  deps = {
+    databases: openTestDatabases(database.get().url),
+    random: () => 0,
+    leaseSeconds: 15,
+    attemptsMax: 20,
+    deadPolicy: 'release',
+    onFenced: (count) => {
+      fenced += count
+    },
+  }
+  other = await cloneDatabase(database.servers())
+  sharded = { ...deps, databases: openTestDatabases(database.get().url, other.url) }
+})
+afterAll(async () => {
+  await deps.databases.close(2_000)
+  await sharded.databases.close(2_000)
+  await other.drop()
+})
+beforeEach(async () => {
+  await database.get().sql('truncate noetl.outbox restart identity')
+  await database.get().sql(`update noetl.outbox_lane set owner = null, lease_until = '-infinity'`)
+  fenced = 0
+})
+
+/** Rows by execution, in this order; answers their ids. */
+async function plant(executions: readonly (number | null)[], extra = '', on: TestDatabase = database.get()) {
+  const ids: string[] = []
+  for (const [index, execution] of executions.entries()) {
+    const [row] = await on.sql<{ outbox_id: string }>(
+      `insert into noetl.outbox (execution_id, event_id, subject, payload) values ($1::bigint, $2::bigint, $3::text, $4::jsonb) returning outbox_id`,
+      [
+        execution,
+        9_007_199_254_740_993n + BigInt(index),
+        execution === null ? null : `noetl.events.${execution}`,
+        '{"big": 9007199254740993}',
+      ],
+    )
+    ids.push(row!.outbox_id)
+  }
+  if (extra !== '') await on.sql(extra)
+  return ids
+}
+
+const claim = async (limit = 100, options: Partial<OutboxClaimDeps> = {}) =>
+  (await claimOutbox({ ...deps, ...options }, { limit })).rows
+const idsOf = (rows: readonly { outbox_id: string }[]) => rows.map((row) => row.outbox_id)
+const statusOf = async (id: string) =>
+  (
+    await database
+      .get()
+      .sql<{ status: string; attempts: number; last_error: string | null; wait: number; seq: string | null }>(
+        'select status, attempts, last_error, round(extract(epoch from available_at - now()))::int as wait, stream_seq as seq from noetl.outbox where outbox_id = $1::bigint',
+        [id],
+      )
+  )[0]!
+
+describe('claim', () => {
+  it('takes rows in order, once, with one more attempt', async () => {
+    const ids = await plant([1, 2, 1, null])
+    const rows = await claim()
+    expect(idsOf(rows)).toEqual(ids)
+    expect(rows.map((row) => row.attempts)).toEqual([1, 1, 1, 1])
+    expect(await claim()).toEqual([])
+    expect(await statusOf(ids[0]!)).toMatchObject({ status: 'IN_FLIGHT', attempts: 1 })
+  })
+
+  it('holds back later rows of an execution that waits, and no others', async () => {
+    await plant(
+      [1, 2, 1, 2, 3],
+      `update noetl.outbox set status = 'FAILED', available_at = now() + interval '1 minute' where outbox_id = 1`,
+    )
+    expect(idsOf(await claim())).toEqual(['2', '4', '5'])
+  })
+
+  it('never overtakes a row that is on its way under a live lease', async () => {
+    await plant([1, 1, 1])
+    expect(idsOf(await claim(1))).toEqual(['1'])
+    expect(await claim()).toEqual([])
+    await database.get().sql(`update noetl.outbox set lease_until = now() - interval '1 second' where outbox_id = 1`)
+    expect(idsOf(await claim())).toEqual(['1', '2', '3'])
+    expect((await statusOf('1')).attempts).toBe(2)
+  })
+
+  it('takes back rows that were claimed without a lease, after 15 seconds', async () => {
+    await plant(
+      [1, 2],
+      `update noetl.outbox set status = 'IN_FLIGHT', locked_at = now() - (outbox_id * interval '10 seconds')`,
+    )
+    expect(idsOf(await claim())).toEqual(['2'])
+  })
+
+  it('stops behind a dead row only when the policy is to hold', async () => {
+    await plant([1, 1, 2], `update noetl.outbox set status = 'DEAD' where outbox_id = 1`)
+    expect(idsOf(await claim(100, { deadPolicy: 'hold' }))).toEqual(['3'])
+    expect(idsOf(await claim())).toEqual(['2'])
+  })
+
+  it('leaves the lanes of a live relay alone, and takes them when its lease is over', async () => {
+    const executions = Array.from({ length: 200 }, (_, index) => index + 1)
+    const ids = await plant(executions)
+    const held = await takeLanes(database.get().db, 'relay', 32, 60, 1_000)
+    const lanesOf = async (rows: readonly { outbox_id: string }[]) =>
+      (
+        await database
+          .get()
+          .sql<{ lane: number }>(
+            'select distinct (hashint8extended(execution_id, 0) & 63)::smallint as lane from noetl.outbox where outbox_id = any($1::bigint[])',
+            [idsOf(rows)],
+          )
+      ).map((row) => row.lane)
+    const rows = await claim(1_000)
+    expect(rows.length).toBeGreaterThan(20)
+    expect(rows.length).toBeLessThan(200)
+    for (const lane of await lanesOf(rows)) expect(held.map((row) => row.lane)).not.toContain(lane)
+    expect(await claim(1_000)).toEqual([])
+
+    await database.get().sql(`update noetl.outbox_lane set lease_until = now() - interval '1 second'`)
+    const rest = await claim(1_000)
+    expect(rows.length + rest.length).toBe(ids.length)
+    // A relay that only was late must not go on with rows it still has in memory.
+    const tokens = await database
+      .get()
+      .sql<{ lane: number; token: string }>('select lane, token from noetl.outbox_lane')
+    for (const lane of held) expect(tokens.find((row) => row.lane === lane.lane)!.token).not.toBe(lane.token)
+  })
+
+  it('leaves out what somebody else has locked, and what comes after it', async () => {
+    await plant([1, 1, 2])
+    await database.get().db.tx(async (tx) => {
+      await tx.run({ name: 'test', text: 'select 1 from noetl.outbox where outbox_id = 1 for update' })
+      expect(idsOf(await claim())).toEqual(['3'])
+    })
+    expect(idsOf(await claim())).toEqual(['1', '2'])
+  })
+
+  it('hands every row to exactly one of many callers, each execution in order', async () => {
+    await database
+      .get()
+      .sql(
+        `insert into noetl.outbox (execution_id, event_id, payload) select 1 + n % 40, n, '{}' from generate_series(1, 2000) n`,
+      )
+    const seen: string[] = []
+    const published = new Map<string, string[]>()
+    await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        for (let empty = 0; empty < 5; ) {
+          const rows = await claim(50)
+          if (rows.length === 0) empty += 1
+          seen.push(...idsOf(rows))
+          for (const row of rows) {
+            const list = published.get(row.execution_id!) ?? []
+            published.set(row.execution_id!, [...list, row.outbox_id])
+          }
+          const { marked } = await markOutboxPublished(deps, {
+            outboxIds: idsOf(rows),
+            leaseTokens: rows.map((row) => row.lease_token),
+          })
+          expect(marked).toBe(rows.length)
+        }
+      }),
+    )
+    expect(seen).toHaveLength(2_000)
+    expect(new Set(seen).size).toBe(2_000)
+    for (const list of published.values()) expect(list.map(Number)).toEqual(list.map(Number).sort((a, b) => a - b))
+  })
+
+  it('finds work behind a long execution that waits', async () => {
+    await database
+      .get()
+      .sql(
+        `insert into noetl.outbox (execution_id, event_id, payload, available_at) select 1, n, '{}', case n when 1 then now() + interval '1 hour' else now() end from generate_series(1, 5000) n`,
+      )
+    const [last] = await plant([2])
+    expect(idsOf(await claim(10))).toEqual([last])
+  })
+})
+
+describe('mark-published', () => {
+  it('acts on the caller’s own claim and names the rest', async () => {
+    const [one, two] = await plant([1, 2])
+    const rows = await claim()
+    const answer = await markOutboxPublished(deps, {
+      outboxIds: [one!, two!, '77'],
+      leaseTokens: [rows[0]!.lease_token, '5', '5'],
+      streamSeqs: ['41', '42', '43'],
+    })
+    expect(answer).toEqual({ marked: 1, notMarked: [two, '77'] })
+    expect(await statusOf(one!)).toMatchObject({ status: 'PUBLISHED', seq: '41' })
+    expect(fenced).toBe(2)
+    // Again: it is not in flight any more.
+    expect(await markOutboxPublished(deps, { outboxIds: [one!], leaseTokens: [rows[0]!.lease_token] })).toMatchObject({
+      marked: 0,
+    })
+  })
+
+  it('turns a late mark away when somebody else has the row now', async () => {
+    await plant([1])
+    const [first] = await claim()
+    await database.get().sql(`update noetl.outbox set lease_until = now() - interval '1 second'`)
+    // Nobody has it yet: the caller has proof that it was published.
+    const [second] = await claim()
+    expect(await markOutboxPublished(deps, { outboxIds: ['1'], leaseTokens: [first!.lease_token] })).toEqual({
+      marked: 0,
+      notMarked: ['1'],
+    })
+    expect((await statusOf('1')).status).toBe('IN_FLIGHT')
+    expect(await markOutboxPublished(deps, { outboxIds: ['1'], leaseTokens: [second!.lease_token] })).toMatchObject({
+      marked: 1,
+    })
+  })
+
+  it('without tokens acts only while the lease runs', async () => {
+    await plant([1, 2, 3], `update noetl.outbox set status = 'PENDING'`)
+    await claim(2)
+    await database.get().sql(`update noetl.outbox set lease_until = now() - interval '1 second' where outbox_id = 1`)
+    expect(await markOutboxPublished(deps, { outboxIds: ['1', '2', '3'] })).toEqual({
+      marked: 1,
+      notMarked: ['1', '3'],
+    })
+  })
+})
+
+describe('mark-failed', () => {
+  it('waits by the attempts of the row: 1, 2, 4 … 256', async () => {
+    await plant([1])
+    for (const wait of [1, 2, 4, 8, 16, 32, 64, 128, 256, 256]) {
+      const [row] = await claim()
+      const answer = await markOutboxFailed(deps, {
+        outboxId: '1',
+        error: 'no',
+        maxDelaySeconds: 300,
+        leaseToken: row!.lease_token,
+      })
+      expect(answer).toEqual({ marked: true, availableInSeconds: wait })
+      expect(Math.abs((await statusOf('1')).wait - wait)).toBeLessThanOrEqual(1)
+      expect(await claim()).toEqual([])
+      await database.get().sql('update noetl.outbox set available_at = now()')
+    }
+    await claim()
+    expect(await markOutboxFailed(deps, { outboxId: '1', error: 'no', maxDelaySeconds: 30 })).toMatchObject({
+      availableInSeconds: 30,
+    })
+  })
+
+  it('gives up after the last attempt, with the reason', async () => {
+    await plant([1], 'update noetl.outbox set attempts = 19')
+    await claim()
+    await markOutboxFailed(deps, { outboxId: '1', error: 'refused by the broker', maxDelaySeconds: 300 })
+    expect(await statusOf('1')).toMatchObject({
+      status: 'DEAD',
+      attempts: 20,
+      last_error: 'gave up after 20 attempts: refused by the broker',
+    })
+  })
+
+  it('cannot take back what was published, and tells about unknown ids', async () => {
+    await plant([1])
+    await claim()
+    await markOutboxPublished(deps, { outboxIds: ['1'] })
+    for (const outboxId of ['1', '99'])
+      expect(await markOutboxFailed(deps, { outboxId, error: 'late', maxDelaySeconds: 300 })).toEqual({
+        marked: false,
+        availableInSeconds: 0,
+      })
+    expect((await statusOf('1')).status).toBe('PUBLISHED')
+  })
+})
+
+describe('pending-count', () => {
+  it('counts what is due and what was abandoned', async () => {
+    await plant([1, 2, 3, 4, 5, 6])
+    await database.get().sql(`
+      update noetl.outbox set
+        status = (array['PENDING','FAILED','FAILED','IN_FLIGHT','IN_FLIGHT','PUBLISHED'])[outbox_id],
+        available_at = now() + case when outbox_id = 3 then interval '1 minute' else interval '0' end,
+        lease_until = now() + case when outbox_id = 4 then interval '1 minute' else interval '-1 second' end`)
+    expect(await pendingOutbox(deps)).toEqual({ pending: 3, failedShards: [] })
+  })
+})
+
+describe('over HTTP', () => {
+  let http: HttpServer
+  const post = async (path: string, body: string) => {
+    const answer = await http.app.inject({
+      method: 'POST',
+      url: `/api/internal/outbox/${path}`,
+      headers: { authorization: 'Bearer t', 'content-type': 'application/json' },
+      payload: body,
+    })
+    return { status: answer.statusCode, text: answer.body, body: JSON.parse(answer.body), headers: answer.headers }
+  }
+  beforeAll(() => {
+    http = server(
+      { access: { internalTokens: ['t'], apiTokens: [], allowedHosts: [], allowAnyHost: false }, bodyLimitBytes: 1e6 },
+      outboxRoutes({ outbox: deps }),
+    )
+  })
+
+  it('answers in the shape of the original, big numbers bare, absent fields left out', async () => {
+    await plant([7, null])
+    const answer = await post('claim', '{"limit": 5000000}')
+    const token = answer.body.rows[0].lease_token
+    expect(answer.text).toBe(
+      `{"rows":[{"outbox_id":1,"event_id":9007199254740993,"execution_id":7,"subject":"noetl.events.7","payload":{"big":9007199254740993},"payload_codec":"json","attempts":1,"lease_token":${token}},` +
+        `{"outbox_id":2,"event_id":9007199254740994,"payload":{"big":9007199254740993},"payload_codec":"json","attempts":1,"lease_token":${token}}],"claimed":2}`,
+    )
+    expect((await post('mark-published', `{"outbox_ids":[1,"2",3],"lease_tokens":[${token},${token},1]}`)).text).toBe(
+      '{"marked":2,"not_marked":[3]}',
+    )
+  })
+
+  it('clamps the limit and takes no body for the default', async () => {
+    await database
+      .get()
+      .sql(
+        `insert into noetl.outbox (execution_id, event_id, payload) select n, n, '{}' from generate_series(1, 1200) n`,
+      )
+    expect((await post('claim', '{"limit": 0}')).body.claimed).toBe(1)
+    expect((await post('claim', '{"limit": -5}')).body.claimed).toBe(1)
+    expect((await post('claim', '')).body.claimed).toBe(100)
+    expect((await post('claim', '{"limit": 99999}')).body.claimed).toBe(1_000)
+  })
+
+  it.each([
+    ['mark-published', '{"outbox_ids": []}'],
+    ['mark-published', '{}'],
+    ['mark-published', '{"outbox_ids": [1], "lease_tokens": [1, 2]}'],
+    ['mark-published', '{"outbox_ids": [1.5]}'],
+    ['mark-failed', '{"outbox_id": 1, "error": ""}'],
+    ['mark-failed', '{"outbox_id": 1, "error": "  "}'],
+    ['mark-failed', '{"outbox_id": 1}'],
+    ['mark-failed', '{"outbox_id": 1, "error": "x", "max_delay_seconds": 0}'],
+    ['mark-failed', '{"outbox_id": 1, "error": "x", "max_delay_seconds": -1}'],
+    ['claim', '{"limit": "many"}'],
+    ['claim', '{"shard": 1}'],
+  ])('refuses %s %s with 400', async (path, body) => {
+    const answer = await post(path, body)
+    expect(answer.status).toBe(400)
+    expect(answer.body).toEqual({ error: expect.any(String), status: 400 })
+  })
+
+  it('reads the attempts from the row, not from the request', async () => {
+    await plant([1], 'update noetl.outbox set attempts = 4')
+    await post('claim', '{}')
+    expect((await post('mark-failed', '{"outbox_id": 1, "error": "broken", "attempts": 1}')).text).toBe(
+      '{"marked":true,"available_at_in":16}',
+    )
+  })
+
+  it('serves whole envelopes of rows, of removed rows from the log, and 404 otherwise', async () => {
+    await plant([7, null])
+    const get = async (path: string) => {
+      const answer = await http.app.inject({
+        method: 'GET',
+        url: `/api/outbox/payload/${path}`,
+        headers: { host: 'localhost' },
+      })
+      return { status: answer.statusCode, text: answer.body }
+    }
+    expect(await get('7/9007199254740993')).toEqual({ status: 200, text: '{"big": 9007199254740993}' })
+    expect((await get('none/9007199254740994')).status).toBe(200)
+    expect((await get('none/5')).status).toBe(404)
+    expect((await get('7/5')).status).toBe(404)
+    expect((await get('seven/5')).status).toBe(400)
+    await database.get().sql(
+      `insert into noetl.event (execution_id, event_id, catalog_id, created_at, event_time, event_type, result, stream_version)
+       values (7, 5, 3, '2026-01-02 03:04:05.123456', now(), 'step.exit', '{"n": 1.0}', 2)`,
+    )
+    expect(await get('7/5')).toEqual({
+      status: 200,
+      text: '{"event_id":5,"execution_id":7,"catalog_id":3,"stream_version":2,"tenant_id":"default","organization_id":"default","event_type":"step.exit","timestamp":"2026-01-02T03:04:05.123456+00:00","result":{"n":1.0}}',
+    })
+  })
+})
+
+describe('several databases', () => {
+  it('claims over all of them; tokens tell a mark where to go, an id alone does not', async () => {
+    await plant([1, 2])
+    await plant([3, 4], '', other)
+    const { rows } = await claimOutbox(sharded, { limit: 3 })
+    expect(rows.map((row) => [row.shard, row.outbox_id])).toEqual([
+      [0, '1'],
+      [0, '2'],
+      [1, '1'],
+    ])
+    await expect(markOutboxPublished(sharded, { outboxIds: ['1'] })).rejects.toThrow(/lease_token/)
+    const last = rows[2]!
+    expect(await markOutboxPublished(sharded, { outboxIds: ['1'], leaseTokens: [last.lease_token] })).toEqual({
+      marked: 1,
+      notMarked: [],
+    })
+    expect((await statusOf('1')).status).toBe('IN_FLIGHT')
+    expect(
+      await markOutboxFailed(sharded, { outboxId: '1', error: 'x', maxDelaySeconds: 300, shard: 0 }),
+    ).toMatchObject({ marked: true })
+    expect((await claimOutbox(sharded, { limit: 9, shard: 1 })).rows).toMatchObject([{ outbox_id: '2', shard: 1 }])
+    await expect(claimOutbox(sharded, { limit: 9, shard: 2 })).rejects.toThrow(/shard must be from 0 to 1/)
+  })
+
+  it('go on without one that is away, and say so', async () => {
+    await plant([1])
+    const dead = new URL(other.url)
+    dead.port = '1'
+    const databases = openTestDatabases(database.get().url, dead.toString())
+    try {
+      const half = { ...deps, databases }
+      expect(await claimOutbox(half, { limit: 10 })).toMatchObject({ rows: [{ shard: 0 }], failedShards: [1] })
+      expect(await pendingOutbox(half)).toEqual({ pending: 0, failedShards: [1] })
+      await expect(claimOutbox(half, { limit: 10, shard: 1 })).rejects.toMatchObject({ code: 'unavailable' })
+    } finally {
+      await databases.close(1_000)
+    }
+  })
+})
