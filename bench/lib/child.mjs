@@ -1,0 +1,22 @@
+// Runs a script in a process of its own and answers the JSON line it prints.
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+export function runScript(name, argument, { flags = [] } = {}) {
+  const path = fileURLToPath(new URL(`./${name}`, import.meta.url))
+  const child = spawn(process.execPath, [...flags, path, JSON.stringify(argument)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  let output = ''
+  child.stdout.on('data', (chunk) => {
+    output += chunk
+  })
+  const finished = new Promise((resolve, reject) => {
+    child.on('close', (code) =>
+      code === 0
+        ? resolve(JSON.parse(output.trim().split('\n').pop()))
+        : reject(new Error(`${name} ended with ${code}`)),
+    )
+  })
+  return { finished, stop: () => child.stdin.write('stop\n') }
+}
