@@ -35,22 +35,30 @@ function problemsOf(env: Record<string, string>, flags: Flags = {}): string[] {
 
 const row = (key: KeyName): Setting<unknown> => KEYS[key]
 
-/** Four texts that parse, so that each source can have its own. */
+const CANDIDATES = [
+  ...['1001', '1002', '1003'],
+  ...['postgres://a@h1/x', 'postgres://a@h2/x', 'postgres://a@h3/x'],
+  ...['nats://h1', 'nats://h2', 'tls://h3'],
+  ...['http://h1', 'https://h2', 'http://h3'],
+  ...['one', 'two', 'three'],
+  ...['true', 'false'],
+]
+
+/** Three texts that this setting accepts, different ones as far as it has them. */
 function samples(key: KeyName): [string, string, string] {
-  const { type } = row(key).parser
-  if (type === 'boolean') return ['true', 'false', 'true']
-  if (type === 'port') return ['1001', '1002', '1003']
-  const range = /^(?:integer|seconds) ([\d.]+)\.\.(\d+)$/.exec(type)
-  if (range !== null) {
-    const [low, high] = [Number(range[1]), Number(range[2])]
-    return [String(low), String(high), String(Math.max(low, Math.floor((low + high) / 2)))]
-  }
-  if (type === 'auto|json|pretty') return ['json', 'pretty', 'auto']
-  if (type.includes('|')) return ['trace', 'error', 'warn']
-  if (key === 'databaseUrl') return ['postgres://a@h1/x', 'postgres://a@h2/x', 'postgres://a@h3/x']
-  if (key === 'natsUrl') return ['nats://h1', 'nats://h2', 'tls://h3']
-  if (key === 'natsMonitorUrl') return ['http://h1', 'https://h2', 'http://h3']
-  return ['one', 'two', 'three']
+  const { parser } = row(key)
+  const bounds = /([\d.]+)\.\.([\d.]+)$/.exec(parser.type)?.slice(1) ?? []
+  const accepted = [...bounds, ...parser.type.split('|'), ...CANDIDATES].filter((text) => {
+    try {
+      parser.parse(text)
+      return true
+    } catch {
+      return false
+    }
+  })
+  const [first, second = first, third = first] = accepted
+  if (first === undefined) throw new Error(`no sample fits ${key} (${parser.type}); add one to CANDIDATES`)
+  return [first, second!, third!]
 }
 
 // Settings that are only valid together with others.
