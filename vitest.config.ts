@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 // The suffix of a test file says what it needs (see CONTRIBUTING.md). `unit` needs nothing and runs in
@@ -6,6 +7,8 @@ const services = { globalSetup: ['test/support/globalServers.ts'], testTimeout: 
 
 export default defineConfig({
   test: {
+    // Most of the time of the slow suites is waiting for servers and deadlines, so more files than cores run at once.
+    maxWorkers: Math.max(3, availableParallelism()),
     reporters: ['default', './test/support/closingLineReporter.ts'],
     projects: [
       {

@@ -1,5 +1,4 @@
 import { basename } from 'node:path'
-import { serve as runDaemon } from '../../daemon/serve.js'
 import { createLog } from '../../runtime/log.js'
 import { listenForShutdown } from '../../runtime/shutdown.js'
 import type { CommandContext, CommandSpec } from '../command.js'
@@ -26,6 +25,8 @@ export const serve: CommandSpec = {
     })
     const shutdown = listenForShutdown(context.io)
     try {
+      // Loaded only here: every other command would pay for the HTTP server with a quarter of its run time.
+      const { serve: runDaemon } = await import('../../daemon/serve.js')
       return await runDaemon({
         loaded,
         dataDir: context.dataDir(),
