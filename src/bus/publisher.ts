@@ -8,8 +8,8 @@ import type { Bus } from './connect.js'
 
 export interface OutMessage {
   subject: string
-  /** Names and values; checked by the caller to hold no line breaks. */
-  headers: readonly (readonly [string, string])[]
+  /** Header lines, each ended by CRLF; the caller has made sure that no value breaks its line. */
+  headers: string
   body: string
 }
 
@@ -140,17 +140,9 @@ export function createPublisher({ bus, clock, ackTimeoutMs }: PublisherOptions):
   }
 }
 
-/** The client only calls encode() on headers; building the block directly saves its map and its checks. */
-function encoded(headers: readonly (readonly [string, string])[]): { encode(): Uint8Array } {
-  let text = 'NATS/1.0\r\n'
-  for (const [name, value] of headers) text += `${name}: ${value}\r\n`
-  return { encode: () => Buffer.from(`${text}\r\n`, 'utf8') }
-}
-
-export function headerBytes(headers: readonly (readonly [string, string])[]): number {
-  let bytes = 12
-  for (const [name, value] of headers) bytes += name.length + Buffer.byteLength(value) + 4
-  return bytes
+/** The client only calls encode() on headers; handing it the block saves its map and its checks. */
+function encoded(lines: string): { encode(): Uint8Array } {
+  return { encode: () => Buffer.from(`NATS/1.0\r\n${lines}\r\n`, 'latin1') }
 }
 
 function refusal(error: unknown): PublishOutcome {

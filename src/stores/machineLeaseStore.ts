@@ -13,13 +13,19 @@ export interface MachineLease {
 export async function takeMachineLease(
   db: Queryable,
   want: { candidates: readonly number[]; holder: string; ttlSeconds: number },
-): Promise<MachineLease | undefined> {
-  const [row] = await db.run<{ machine_id: number; token: string; high_water: string }>(q.machine_lease_take, [
-    want.candidates,
-    want.holder,
-    want.ttlSeconds,
-  ])
-  return row && { machineId: row.machine_id, token: row.token, highWater: BigInt(row.high_water) }
+): Promise<(MachineLease & { databaseNowMs: number }) | undefined> {
+  const [row] = await db.run<{ machine_id: number; token: string; high_water: string; now_ms: string }>(
+    q.machine_lease_take,
+    [want.candidates, want.holder, want.ttlSeconds],
+  )
+  return (
+    row && {
+      machineId: row.machine_id,
+      token: row.token,
+      highWater: BigInt(row.high_water),
+      databaseNowMs: Number(row.now_ms),
+    }
+  )
 }
 
 export async function renewMachineLease(

@@ -70,7 +70,8 @@ export function createCourier(deps: CourierDeps): Courier {
   }
 
   function pump(): void {
-    if (clock.monotonic() < pausedUntil || !deps.mayPublish()) return
+    // Refilled by halves: a few large writes to the socket instead of one per acknowledgement.
+    if (publisher.inFlight() > limits.window / 2 || clock.monotonic() < pausedUntil || !deps.mayPublish()) return
     while (publisher.inFlight() < limits.window) {
       const row = queues.next()
       if (row === undefined) break

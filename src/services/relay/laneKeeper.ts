@@ -24,6 +24,8 @@ export interface LaneKeeperOptions {
   /** A one-shot drain takes what is free and asks nobody to share. */
   share: boolean
   onTaken(lanes: readonly TakenLane[]): void
+  /** Lanes that were about to be given back are to be read again. */
+  onReadable(lanes: readonly number[]): void
   /** Lost to somebody else, or to time: whatever is held of them is void. */
   onLost(lanes: ReadonlySet<number>): void
   /** Rows still in memory of these lanes; they are only given back when it is 0. */
@@ -92,7 +94,11 @@ export function createLaneKeeper(options: LaneKeeperOptions): LaneKeeper {
     // More than our share: stop reading some lanes, and give each back once nothing of it is in memory.
     const staying = [...held.keys()].filter((lane) => !leaving.has(lane))
     for (const lane of staying.slice(target)) leaving.add(lane)
-    if (held.size <= target) leaving.clear()
+    if (held.size <= target && leaving.size > 0) {
+      // They stay after all. Their rows were passed over meanwhile and must be read from the start.
+      options.onReadable([...leaving])
+      leaving.clear()
+    }
     const ready = heldList().filter(({ lane }) => leaving.has(lane) && options.rowsOf(new Set([lane])) === 0)
     if (ready.length === 0) return
     await releaseLanes(db, relayId, ready, CALL_DEADLINE_MS)

@@ -1,7 +1,7 @@
 // An outbox row → the message on the stream: subject, headers, body. What can never be published is told
 // here, before anything is sent.
 
-import { headerBytes, type OutMessage } from '../../bus/publisher.js'
+import type { OutMessage } from '../../bus/publisher.js'
 import { parseJson } from '../../domain/json/parse.js'
 import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
 import { writeJson } from '../../domain/json/write.js'
@@ -41,40 +41,43 @@ export function toMessage(row: OutboxRow, maxPayload: number, settings: MessageS
     return { ok: false, reason: `subject ${subject} is outside ${settings.subjectPrefix}.>, which the stream takes` }
   }
   const headers = headersOf(row, settings)
-  // No header and no encoding makes text shorter, so most rows need no exact count.
-  const bytes = row.payload.length * 3 + 2_048 < maxPayload ? 0 : Buffer.byteLength(row.payload) + headerBytes(headers)
-  if (bytes <= maxPayload) return { ok: true, message: { subject, headers, body: row.payload } }
+  // A character takes at most three bytes, so most rows need no exact count.
+  const isSmall = row.payload.length * 3 + 2_048 < maxPayload
+  if (isSmall || Buffer.byteLength(row.payload) + headers.length + 16 <= maxPayload) {
+    return { ok: true, message: { subject, headers, body: row.payload } }
+  }
   const reference = claimCheck(row, settings)
-  headers.push([CLAIM_CHECK_HEADER, reference.url])
-  return { ok: true, message: { subject, headers, body: reference.body } }
+  return {
+    ok: true,
+    message: { subject, headers: `${headers}${CLAIM_CHECK_HEADER}: ${reference.url}\r\n`, body: reference.body },
+  }
 }
 
-function headersOf(row: OutboxRow, settings: MessageSettings): [string, string][] {
-  const headers: [string, string][] = [
-    [MESSAGE_ID_HEADER, messageId(row)],
-    ['Noetl-Origin', settings.clusterId],
-    [OUTBOX_ID_HEADER, row.outbox_id],
-  ]
-  if (row.execution_id !== null) headers.push(['Noetl-Execution-Id', row.execution_id])
+/** Lines of the header block. Everything in it is ASCII without line breaks. */
+function headersOf(row: OutboxRow, settings: MessageSettings): string {
+  let lines = `${MESSAGE_ID_HEADER}: ${messageId(row)}\r\nNoetl-Origin: ${settings.clusterId}\r\n${OUTBOX_ID_HEADER}: ${row.outbox_id}\r\n`
+  if (row.execution_id !== null) lines += `Noetl-Execution-Id: ${row.execution_id}\r\n`
   if (row.stream_version !== null && /^\d+$/.test(row.stream_version))
-    headers.push(['Noetl-Stream-Version', row.stream_version])
-  if (row.event_type !== null && isHeaderText(row.event_type)) headers.push(['Noetl-Event-Type', row.event_type])
-  if (row.trace !== null) headers.push(...traceHeaders(row.trace))
-  return headers
+    lines += `Noetl-Stream-Version: ${row.stream_version}\r\n`
+  if (row.event_type !== null && isHeaderText(row.event_type)) lines += `Noetl-Event-Type: ${row.event_type}\r\n`
+  if (row.trace !== null) lines += traceHeaders(row.trace)
+  return lines
 }
 
 /** Values go out as one header line: nothing that could end it. */
 function isHeaderText(text: string): boolean {
-  return text.length <= 256 && /^[\x20-\x7e]+$/.test(text)
+  return text.length <= 512 && /^[\x20-\x7e]+$/.test(text)
 }
 
-function traceHeaders(text: string): [string, string][] {
+function traceHeaders(text: string): string {
   const trace = parseJson(text)
-  if (!isJsonObject(trace)) return []
-  return ['traceparent', 'tracestate'].flatMap((name): [string, string][] => {
+  if (!isJsonObject(trace)) return ''
+  let lines = ''
+  for (const name of ['traceparent', 'tracestate']) {
     const value = trace[name]
-    return typeof value === 'string' && value.length <= 512 && /^[\x20-\x7e]+$/.test(value) ? [[name, value]] : []
-  })
+    if (typeof value === 'string' && isHeaderText(value)) lines += `${name}: ${value}\r\n`
+  }
+  return lines
 }
 
 const KEPT = [

@@ -47,12 +47,15 @@ export function createReader({ db, clock, queues, lanes, limits }: ReaderDeps): 
   let sweepFrom = '0'
   let sweptAt = Number.NEGATIVE_INFINITY
   let wasFull = false
+  let generation = 0
 
   function offerAll(rows: readonly OutboxRow[]): number {
     const now = clock.monotonic()
+    // Lanes may have come or gone while the read was under way; only what is ours now counts.
+    const readable = new Set(lanes.readable())
     let queued = 0
     for (const row of rows) {
-      if (!row.owned || settledMeanwhile.has(row.outbox_id)) continue
+      if (!row.owned || !readable.has(row.lane) || settledMeanwhile.has(row.outbox_id)) continue
       if (queues.offer(row, now) === 'queued') queued += 1
     }
     return queued
@@ -83,7 +86,10 @@ export function createReader({ db, clock, queues, lanes, limits }: ReaderDeps): 
 
   async function readFront(room: number): Promise<{ visited: number; queued: number }> {
     settledMeanwhile.clear()
+    const before = generation
     const rows = await readUnsettled(db, front, Math.min(limits.page, room), lanes.readable())
+    // New lanes meanwhile: this page has passed their rows over. Nothing of it counts; begin again.
+    if (before !== generation) return { visited: rows.length, queued: 0 }
     const queued = offerAll(rows)
     const last = rows[rows.length - 1]
     if (last !== undefined) front = last.outbox_id
@@ -140,6 +146,7 @@ export function createReader({ db, clock, queues, lanes, limits }: ReaderDeps): 
       return queued > 0 || wasFull
     },
     restart: (gained) => {
+      generation += 1
       unexplored.push(...gained)
       front = '0'
       sweepFrom = '0'

@@ -96,6 +96,7 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: { sha
     leaseMs: limits.leaseMs,
     share: options.share,
     onTaken,
+    onReadable: (lanes) => reader.restart(lanes),
     onLost: (lost) => {
       queues.dropLanes(lost)
       courier.forgetLanes(lost)
