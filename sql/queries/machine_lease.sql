@@ -1,5 +1,6 @@
 -- name: machine_lease_take
--- Takes the first free machine id of $1 (in the order given) for holder $2, for $3 seconds. No row: none was free.
+-- Takes the first free machine id of $1 (in the order given) for holder $2, for $3 seconds, with the database's time.
+-- No row: none was free.
 with candidate as (
   select given.machine_id
   from unnest($1::smallint[]) with ordinality as given (machine_id, position)
@@ -13,7 +14,7 @@ select machine_id, $2::text, now() + make_interval(secs => $3::double precision)
 on conflict (machine_id) do update
   set holder = excluded.holder, token = held.token + 1, expires_at = excluded.expires_at, updated_at = now()
   where held.expires_at < now()
-returning machine_id, token, high_water;
+returning machine_id, token, high_water, (extract(epoch from now()) * 1000)::bigint as now_ms;
 
 -- name: machine_lease_renew
 -- Extends lease $1 of holder $2 with token $3 by $4 seconds and notes the highest id $5. No row: it is lost.

@@ -2,7 +2,12 @@
 // decides who holds the lease; our own clock only makes us stop minting earlier.
 import { randomBytes } from 'node:crypto'
 import type { Db } from '../db/db.js'
-import { createIdGenerator, type IdGenerator, type IdGeneratorCounters } from '../domain/idGenerator.js'
+import {
+  createIdGenerator,
+  type IdGenerator,
+  type IdGeneratorCounters,
+  OBSERVE_AHEAD_MAX_MS,
+} from '../domain/idGenerator.js'
 import {
   DAEMON_MACHINE_ID_MAX,
   MACHINE_ID_MAX,
@@ -10,6 +15,7 @@ import {
   type ProposedMachineId,
 } from '../domain/machineId.js'
 import { shardOf } from '../domain/shards.js'
+import { decomposeSnowflake } from '../domain/snowflake.js'
 import { CpError, type ErrorCode } from '../errors.js'
 import type { Clock } from '../runtime/clock.js'
 import { createPollLoop, type PollLoop } from '../runtime/loop.js'
@@ -60,17 +66,47 @@ export function createIds(options: IdsOptions, deps: IdsDeps): Ids {
   let mayMintUntil = 0
 
   async function take(): Promise<void> {
+    const wanted = new Set(candidates())
     for (let tries = 0; tries < TAKE_TRIES; tries++) {
       const asked = clock.monotonic()
-      const taken = await takeMachineLease(db, { candidates: candidates(), holder, ttlSeconds: TTL_SECONDS })
+      const taken = await takeMachineLease(db, { candidates: [...wanted], holder, ttlSeconds: TTL_SECONDS })
       if (taken === undefined) continue
+      const fresh = createIdGenerator({ machineId: taken.machineId, now: clock.now, mayMint: assertHeld })
+      if (!fresh.observe(taken.highWater)) {
+        await giveBack({ ...taken, holder }, CALL_DEADLINE_MS)
+        const reason = behindError(taken)
+        if (reason !== undefined) throw reason
+        wanted.delete(taken.machineId)
+        continue
+      }
       lease = taken
       mayMintUntil = asked + TTL_SECONDS * 1000 - SAFETY_MS
-      generator = createIdGenerator({ machineId: taken.machineId, now: clock.now, mayMint: assertHeld })
-      generator.observe(taken.highWater)
+      generator = fresh
       return
     }
     throw await nobodyFree()
+  }
+
+  /**
+   * Ids of this machine id lie so far ahead of our clock that they cannot be followed. By the database's clock we
+   * know whether ours is behind, or whether an earlier holder ran ahead and another machine id will do.
+   */
+  function behindError(taken: { machineId: number; highWater: bigint; databaseNowMs: number }): CpError | undefined {
+    const highMs = decomposeSnowflake(taken.highWater).unixMs
+    const clockIsBehind = highMs <= taken.databaseNowMs + OBSERVE_AHEAD_MAX_MS
+    if (!clockIsBehind && !(options.proposed.explicit && options.use === 'daemon')) return undefined
+    const seconds = Math.ceil((highMs - clock.now()) / 1000)
+    return new CpError(
+      'unavailable',
+      `no ids: the system clock is ${seconds} s behind the last id of machine id ${taken.machineId}; ` +
+        (clockIsBehind ? 'correct the clock' : 'its last holder had a clock that ran ahead: choose another machine id'),
+      { details: { behind_seconds: seconds } },
+    )
+  }
+
+  function giveBack(held: MachineLease & { holder: string }, deadlineMs: number): Promise<void> {
+    // It expires by itself if this fails.
+    return releaseMachineLease(db, held, deadlineMs).catch(() => undefined)
   }
 
   function candidates(): number[] {
@@ -153,7 +189,7 @@ export function createIds(options: IdsOptions, deps: IdsDeps): Ids {
       const released = { ...lease, holder, highWater: generator.highWater() }
       lease = undefined
       mayMintUntil = 0
-      await releaseMachineLease(db, released, Math.min(deadlineMs, CALL_DEADLINE_MS)).catch(() => undefined) // it expires by itself
+      await giveBack(released, Math.min(deadlineMs, CALL_DEADLINE_MS))
     },
     next: () => current().nextOne(),
     nextMany: (count) => current().next(count),
