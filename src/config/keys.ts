@@ -1,6 +1,20 @@
 // The one table of settings. A row is everything there is to know about a setting: its names, its
 // parser, its default, one line of help. Flags, environment, file, README and `config show` come from it.
-import { bool, integer, list, natsUrls, oneOf, type Parser, port, seconds, secretText, text, url } from './parsers.js'
+import {
+  bool,
+  integer,
+  list,
+  natsUrls,
+  oneOf,
+  type Parser,
+  port,
+  seconds,
+  secretText,
+  streamName,
+  subjectTokens,
+  text,
+  url,
+} from './parsers.js'
 
 export interface Setting<T> {
   group: string
@@ -74,8 +88,8 @@ export const KEYS = {
   natsTlsCert: setting('NATS', 'NOETL_NATS_TLS_CERT', text, undefined, 'Path of the client certificate (PEM)'),
   natsTlsKey: setting('NATS', 'NOETL_NATS_TLS_KEY', text, undefined, 'Path of the client key (PEM)'),
   natsMonitorUrl: setting('NATS', 'NOETL_NATS_MONITOR_URL', url('http', 'https'), undefined, 'Monitoring address of nats-server, read by doctor for durability settings'),
-  streamName: setting('NATS', 'NOETL_EVENT_NATS_STREAM', text, 'NOETL_EVENTS', 'JetStream stream of the events'),
-  subjectPrefix: setting('NATS', 'NOETL_EVENT_NATS_SUBJECT_PREFIX', text, 'noetl.events', 'First tokens of every event subject'),
+  streamName: setting('NATS', 'NOETL_EVENT_NATS_STREAM', streamName, 'NOETL_EVENTS', 'JetStream stream of the events'),
+  subjectPrefix: setting('NATS', 'NOETL_EVENT_NATS_SUBJECT_PREFIX', subjectTokens, 'noetl.events', 'First tokens of every event subject'),
   subjectTemplate: setting('NATS', 'NOETL_CP_SUBJECT_TEMPLATE', text, '{prefix}.{tenant}.{organization}.{execution}.{shard}', 'Subject of an event; {prefix} is the setting above'),
   subjectShardCount: setting('NATS', 'NOETL_EVENT_NATS_SHARD_COUNT', integer(1, 1024), undefined, 'Shards named in subjects; default the number of databases'),
   streamReplicas: setting('NATS', 'NOETL_CP_STREAM_REPLICAS', integer(1, 5), 1, 'Replicas of a stream that we create'),

@@ -97,6 +97,20 @@ export const natsUrls = parser('URL list', (value) => {
   return items.map((item) => url('nats', 'tls').parse(item)).join(',')
 })
 
+/** A wildcard, a space or a `$` in a subject of ours would reach messages and commands that are not ours. */
+export const subjectTokens = parser('subject', (value) => {
+  const tokens = value.trim().split('.')
+  if (!tokens.every((token) => /^[A-Za-z0-9_-]+$/.test(token))) {
+    throw new Error('must be words of letters, digits, - and _, joined by dots')
+  }
+  return tokens.join('.')
+})
+
+export const streamName = parser('stream name', (value) => {
+  if (!/^[A-Za-z0-9_-]{1,128}$/.test(value.trim())) throw new Error('must be one word of letters, digits, - and _')
+  return value.trim()
+})
+
 function quote(value: string): string {
   return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}…` : value)
 }

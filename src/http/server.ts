@@ -48,6 +48,7 @@ export interface HttpServer extends Service {
 const JSON_DEPTH_MAX = 200
 const CONNECTIONS_MAX = 5_000
 const HEADERS_TIMEOUT_MS = 10_000
+const IDLE_CONNECTION_MS = 600_000
 const MESSAGE_MAX = 300
 
 export function createHttpServer(routes: readonly RouteSpec[], settings: HttpSettings, hooks: HttpHooks): HttpServer {
@@ -109,7 +110,8 @@ function createApp(settings: HttpSettings, log: Log): FastifyInstance {
   const limits = {
     bodyLimit: settings.bodyLimitBytes,
     requestTimeout: settings.requestTimeoutMs,
-    connectionTimeout: settings.requestTimeoutMs * 2,
+    // Of a connection on which nothing moves: longer than any answer takes, or a long replay would be cut off.
+    connectionTimeout: IDLE_CONNECTION_MS,
     keepAliveTimeout: 30_000,
     // In-flight answers are finished, idle keep-alive connections are not waited for.
     forceCloseConnections: 'idle' as const,

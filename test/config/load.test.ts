@@ -131,6 +131,11 @@ describe('bad values', () => {
     ['NOETL_CP_LOG_LEVEL', 'loud'],
     ['NOETL_INTERNAL_API_TOKEN', '   '],
     ['NOETL_HOST', '  '],
+    ['NOETL_EVENT_NATS_SUBJECT_PREFIX', 'noetl.>'],
+    ['NOETL_EVENT_NATS_SUBJECT_PREFIX', 'noetl..events'],
+    ['NOETL_EVENT_NATS_SUBJECT_PREFIX', '$JS.API'],
+    ['NOETL_EVENT_NATS_SUBJECT_PREFIX', 'noetl events'],
+    ['NOETL_EVENT_NATS_STREAM', 'NOETL.EVENTS'],
   ]
   it.each(bad)('%s=%s is refused by name, never replaced by the default', (name, value) => {
     const problems = problemsOf({ [name]: value })
