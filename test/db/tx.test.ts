@@ -8,7 +8,8 @@ import { runTransaction } from '../../src/db/tx.js'
 function fake(answers: Record<string, () => Promise<unknown>>) {
   const log: string[] = []
   let broken = false
-  const connection: Connection = {
+  // Only what a transaction uses.
+  const connection = {
     isBroken: () => broken,
     run: async <R>(query: { text: string }) => {
       log.push(query.text)
@@ -18,13 +19,12 @@ function fake(answers: Record<string, () => Promise<unknown>>) {
         command: query.text.toUpperCase(),
       }) as Rows<R>
     },
-    script: async () => undefined,
-    close: async () => undefined,
+    each: async () => undefined,
     discard: () => {
       log.push('discarded')
       broken = true
     },
-  }
+  } as unknown as Connection
   const source = { acquire: async () => connection, release: () => log.push('released'), queryTimeoutMs: 1_000 }
   return { source, log, breakLink: () => (broken = true) }
 }
