@@ -59,8 +59,9 @@ export async function projectEnvelopes(
   for (const arrival of arrivals) {
     try {
       const candidate = toCandidate(deps, arrival)
-      const known = byExecution.get(candidate.item.event.executionId) ?? []
-      byExecution.set(candidate.item.event.executionId, [...known, candidate])
+      const known = byExecution.get(candidate.item.event.executionId)
+      if (known === undefined) byExecution.set(candidate.item.event.executionId, [candidate])
+      else known.push(candidate)
     } catch (error) {
       await setAside(arrival, toCpError(error).message)
     }
