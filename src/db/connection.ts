@@ -34,6 +34,8 @@ export interface Connection {
   /** True once the link is gone; every later call fails at once. */
   isBroken(): boolean
   run<R>(query: Query, values: readonly Param[], deadlineMs: number): Promise<Rows<R>>
+  /** Hands every row over as it is read and keeps none; for results that are longer than memory should be. */
+  each<R>(query: Query, values: readonly Param[], deadlineMs: number, onRow: (row: R) => void): Promise<void>
   /** Several statements without parameters, for migrations. */
   script(text: string, deadlineMs: number): Promise<void>
   close(deadlineMs: number): Promise<void>
@@ -125,22 +127,46 @@ export function createConnection(settings: ConnectionSettings): Connection {
     if (!broken) void sql.unsafe(`set statement_timeout = ${Math.ceil(ms)}`).catch(() => undefined) // the query itself will tell
   }
 
+  function send(query: Query, values: readonly Param[]) {
+    const options = { prepare: settings.prepare, simple: false } as object
+    return sql.unsafe(query.text, values.map(encodeParam) as never[], options)
+  }
+
   async function run(query: Query, values: readonly Param[], deadlineMs: number): Promise<unknown> {
     const isLong = settings.prepare && deadlineMs > settings.statementTimeoutMs
     if (isLong) limitStatements(deadlineMs)
-    const work = () =>
-      sql.unsafe(query.text, values.map(encodeParam) as never[], { prepare: settings.prepare, simple: false } as object)
     try {
-      return await guarded(query.name, work, deadlineMs)
+      return await guarded(query.name, () => send(query, values), deadlineMs)
     } finally {
       if (isLong) limitStatements(settings.statementTimeoutMs)
     }
+  }
+
+  async function each(
+    query: Query,
+    values: readonly Param[],
+    deadlineMs: number,
+    onRow: (row: never) => void,
+  ): Promise<void> {
+    // The driver goes on with the next row after one that threw.
+    let failure: { error: unknown } | undefined
+    const take = (row: unknown): void => {
+      if (failure !== undefined) return
+      try {
+        onRow(row as never)
+      } catch (error) {
+        failure = { error }
+      }
+    }
+    await guarded(query.name, () => send(query, values).forEach(take), deadlineMs)
+    if (failure !== undefined) throw failure.error
   }
 
   return {
     isBroken: () => broken,
     run: <R>(query: Query, values: readonly Param[], deadlineMs: number) =>
       run(query, values, deadlineMs) as Promise<Rows<R>>,
+    each,
     script: async (text, deadlineMs) => {
       await guarded('script', () => sql.unsafe(text).simple(), deadlineMs)
     },

@@ -24,6 +24,7 @@ export const LIMIT_MAX = 100_000
 
 const NAMES = new Set<string>([
   ...['execution_id', 'tenant_id', 'organization_id', 'projection', 'limit', 'resolve_payloads', 'ids', 'profile'],
+  'from_snapshot',
   ...CUTOFF_NAMES,
 ])
 
@@ -59,7 +60,7 @@ function parseLimit(text: string | undefined): number {
 const TRUE = new Set(['true', '1', 'yes', 'on', 't', 'y'])
 const FALSE = new Set(['false', '0', 'no', 'off', 'f', 'n'])
 
-function parseBoolean(field: string, text: string | undefined): boolean {
+export function parseBoolean(field: string, text: string | undefined): boolean {
   if (text === undefined) return false
   const lower = text.toLowerCase()
   if (TRUE.has(lower)) return true

@@ -29,6 +29,8 @@ export interface StateVerification {
 const NOT_HASHED = new Set([
   ...['checksum', 'checksum_algorithm', 'projection_checksums'],
   ...['payload_resolution', 'payload_resolution_summary'],
+  // Remarks about the answer, not about the execution.
+  ...['truncated', 'next_event_id', 'warnings'],
 ])
 
 export function verifyState(state: JsonObject): StateVerification {
