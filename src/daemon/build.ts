@@ -6,7 +6,7 @@ import type { HttpServer } from '../http/server.js'
 import { componentLog } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
 import { createAdopter } from '../services/adoption.js'
-import { databaseChecks, natsCheck } from '../services/checks.js'
+import { databaseChecks, natsCheck, outboxCheck } from '../services/checks.js'
 import { createHealthMonitor, type HealthMonitor } from '../services/health.js'
 import { createProjectorLoop } from '../services/projectorLoop.js'
 import type { SchemaKeeper } from '../services/schemaKeeper.js'
@@ -16,6 +16,7 @@ import type { Deps } from './deps.js'
 import { eventTableLoops } from './eventTableLoops.js'
 import { buildHttpServer } from './httpServer.js'
 import { loopErrors } from './loopErrors.js'
+import { outboxLoops } from './outboxLoops.js'
 import { buildRelays, wakeRelays } from './relays.js'
 import { createStreamKeeper } from './streamKeeper.js'
 
@@ -49,7 +50,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
       onError: loopErrors(deps, 'adopter'),
     }),
   ]
-  loops.push(...eventTableLoops(deps))
+  loops.push(...eventTableLoops(deps), ...outboxLoops(deps))
   if (bus !== undefined && config.relayEnabled) {
     const { relays, services } = buildRelays(deps, core, bus, { clusterId, share: true })
     loops.push(...services, ...wakeRelays(deps, core, relays))
@@ -115,16 +116,23 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
 function buildHealth(deps: Deps, schema: SchemaKeeper): HealthMonitor {
   const { metrics } = deps
   const log = componentLog(deps.log, 'health')
-  return createHealthMonitor([...databaseChecks(deps.databases, schema.troubleWith), natsCheck(deps.bus)], {
-    clock: deps.clock,
-    random: deps.random,
-    onResult: (result) => metrics.set('noetl_cp_dependency_up', result.ok ? 1 : 0, { dependency: result.name }),
-    onChange: (result) => {
-      if (result.ok) log.info({ dependency: result.name }, 'dependency is back')
-      else log.warn({ dependency: result.name, reason: result.detail }, 'dependency is down')
+  return createHealthMonitor(
+    [
+      ...databaseChecks(deps.databases, schema.troubleWith),
+      natsCheck(deps.bus),
+      outboxCheck(deps.databases, deps.bus, deps.config.outboxAgeMax),
+    ],
+    {
+      clock: deps.clock,
+      random: deps.random,
+      onResult: (result) => metrics.set('noetl_cp_dependency_up', result.ok ? 1 : 0, { dependency: result.name }),
+      onChange: (result) => {
+        if (result.ok) log.info({ dependency: result.name }, 'dependency is back')
+        else log.warn({ dependency: result.name, reason: result.detail }, 'dependency is down')
+      },
+      onError: (error) => log.error({ err: error }, 'the health monitor failed'),
     },
-    onError: (error) => log.error({ err: error }, 'the health monitor failed'),
-  })
+  )
 }
 
 function observeEventLoop({ metrics }: Deps): void {

@@ -3,6 +3,7 @@ import type { Bus } from '../bus/connect.js'
 import type { Databases } from '../db/databases.js'
 import { statement } from '../db/queries.js'
 import { CpError } from '../errors.js'
+import { readBacklog, readOldestAge } from '../stores/outboxAdminStore.js'
 import type { HealthCheck } from './health.js'
 
 const PROBE = statement('select 1')
@@ -35,4 +36,40 @@ export function natsCheck(bus: Bus | undefined): HealthCheck {
       return bus.connection().getServer()
     },
   }
+}
+
+// Enough to tell a few from very many.
+const WAITING_MAX = 10_000
+
+/** Red when something has waited too long to be published: a silent backlog is the fault that nobody notices. */
+export function outboxCheck(databases: Databases, bus: Bus | undefined, ageMaxSeconds: number): HealthCheck {
+  return {
+    name: 'outbox',
+    required: bus !== undefined && ageMaxSeconds > 0,
+    run: async (deadlineMs) => {
+      // A database that does not answer has a check of its own.
+      const { answers } = await databases.fanOut((db) => readOldestAge(db, deadlineMs))
+      const oldest = answers.reduce((most, { value }) => Math.max(most, value ?? 0), 0)
+      if (bus === undefined) return `NATS is not configured; the oldest row waits for ${Math.round(oldest)} s`
+      if (ageMaxSeconds === 0 || oldest <= ageMaxSeconds) return `the oldest row waits for ${Math.round(oldest)} s`
+      const counted = await databases.fanOut((db) => readBacklog(db, WAITING_MAX))
+      const waiting = counted.answers.reduce((sum, { value }) => sum + backlogRows(value), 0)
+      const rows = counted.answers.some(({ value }) => value.capped) ? `more than ${waiting}` : String(waiting)
+      throw new CpError(
+        'unavailable',
+        `the oldest unpublished row waits for ${Math.round(oldest)} s (NOETL_CP_OUTBOX_MAX_AGE is ${ageMaxSeconds}), ${rows} row(s) in all; see "noetl-cp outbox status"`,
+      )
+    },
+  }
+}
+
+function backlogRows(backlog: Awaited<ReturnType<typeof readBacklog>>): number {
+  return (
+    backlog.pending_ready +
+    backlog.pending_waiting +
+    backlog.failed_ready +
+    backlog.failed_waiting +
+    backlog.in_flight_live +
+    backlog.in_flight_expired
+  )
 }

@@ -1,0 +1,35 @@
+// The loop that looks after the outbox, and what it tells the metrics.
+import { componentLog } from '../runtime/log.js'
+import type { Service } from '../runtime/service.js'
+import { createOutboxKeeper, type OutboxCounts } from '../services/outboxKeeper.js'
+import type { Deps } from './deps.js'
+import { loopErrors } from './loopErrors.js'
+
+export function outboxLoops(deps: Deps): Service[] {
+  const { config, metrics } = deps
+  const log = componentLog(deps.log, 'outbox')
+  return [
+    createOutboxKeeper({
+      databases: deps.databases,
+      clock: deps.clock,
+      random: deps.random,
+      retentionSeconds: config.outboxRetention,
+      onCounts: (shard, counts) => observe(deps, String(shard), counts),
+      onPurged: (shard, rows) => {
+        metrics.inc('noetl_cp_outbox_purged_total', {}, rows)
+        log.debug({ shard, rows }, 'removed published rows after their window')
+      },
+      onError: loopErrors(deps, 'outbox keeper'),
+    }),
+  ]
+}
+
+function observe({ metrics }: Deps, shard: string, counts: OutboxCounts): void {
+  const set = (status: string, rows: number): void => metrics.set('noetl_cp_outbox_rows', rows, { shard, status })
+  set('PENDING', counts.pending_ready + counts.pending_waiting)
+  set('FAILED', counts.failed_ready + counts.failed_waiting)
+  set('IN_FLIGHT', counts.in_flight_live)
+  set('EXPIRED', counts.in_flight_expired)
+  set('DEAD', counts.dead)
+  metrics.set('noetl_cp_outbox_oldest_age_seconds', counts.oldestAgeSeconds, { shard })
+}
