@@ -6,6 +6,7 @@ import type { Db, Tx } from '../db/db.js'
 import { isCovered, type MonthPartition, monthPartitions, overlaps } from '../domain/eventPartition.js'
 import { type CpError, toCpError } from '../errors.js'
 import type { Clock } from '../runtime/clock.js'
+import { withDeadline } from '../runtime/deadline.js'
 import { createPollLoop, type PollLoop } from '../runtime/loop.js'
 import {
   createPartition,
@@ -87,9 +88,11 @@ export interface PartitionKeeperDeps {
 const PASS_MS = 3_600_000
 const RETRY_MS = 5_000
 const RETRY_MS_MAX = 300_000
+const FIRST_PASS_MS = 6_000
 
 export function createPartitionKeeper(deps: PartitionKeeperDeps): PollLoop {
-  return createPollLoop({
+  const { databases, ahead } = deps
+  const loop = createPollLoop({
     name: 'partitions',
     clock: deps.clock,
     random: deps.random,
@@ -98,11 +101,23 @@ export function createPartitionKeeper(deps: PartitionKeeperDeps): PollLoop {
     errorMsMax: RETRY_MS_MAX,
     onError: deps.onError,
     runOnce: async () => {
-      const reports = await ensurePartitions(deps.databases, deps.ahead)
+      const reports = await ensurePartitions(databases, ahead)
       for (const report of reports) deps.onReport(report)
       const failed = reports.find((report) => report.error !== undefined)
       if (failed?.error !== undefined) throw failed.error
       return 'idle'
     },
   })
+  return {
+    ...loop,
+    start: async () => {
+      // Before the first event can arrive: one row in the default partition would block its whole month. A
+      // shard that is away must not hold up the start, though; the loop comes back to it.
+      const first = ensurePartitions(databases, ahead).then((reports) => {
+        for (const report of reports) if (report.error === undefined) deps.onReport(report)
+      })
+      await withDeadline(first, FIRST_PASS_MS, { what: 'making partitions' }).catch(() => undefined)
+      await loop.start()
+    },
+  }
 }

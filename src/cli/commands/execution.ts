@@ -10,7 +10,7 @@ import type { CommandSpec, Input } from '../command.js'
 import { formatAge, parseInstant } from '../duration.js'
 import { EXIT } from '../exit.js'
 import { integerOption, textOption } from '../options.js'
-import { type Tone, toned } from '../output.js'
+import { type Cell, type Tone, type ToneCell, toned } from '../output.js'
 
 const STATUSES = ['UNKNOWN', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED']
 const LIMIT_MAX = 1_000
@@ -104,7 +104,7 @@ export const executionShow: CommandSpec = {
         {
           kind: 'record',
           title: `Execution ${row.execution_id}`,
-          entries: [
+          entries: present([
             ['status', toned(row.status, toneOf(row.status))],
             ['path', row.path],
             ['catalog', row.catalog_id],
@@ -117,7 +117,7 @@ export const executionShow: CommandSpec = {
             ['shard', deps.databases.shardOf(id)],
             ['error', row.error],
             ['workload', workload === null ? null : writeJson(workload)],
-          ],
+          ]),
         },
         {
           kind: 'table',
@@ -136,6 +136,11 @@ export const executionShow: CommandSpec = {
       ],
     }
   },
+}
+
+/** What an execution does not have is not worth a line. */
+function present(entries: readonly (readonly [string, Cell | ToneCell])[]) {
+  return entries.filter(([, value]) => value !== null)
 }
 
 function readStatus(input: Input): string | null {

@@ -1,3 +1,4 @@
+import { ensurePartitions } from '../../services/partitions.js'
 import { migrateAll, type SchemaState, schemaStates } from '../../services/schema.js'
 import type { CommandSpec } from '../command.js'
 import { type Block, toned } from '../output.js'
@@ -19,7 +20,7 @@ export const migrate: CommandSpec = {
     ['migrate --show-sql > pending.sql', 'the SQL, for review'],
   ],
   run: async (context, { options }) => {
-    const { databases } = await context.deps()
+    const { config, databases } = await context.deps()
     if (options['showSql'] === true || options['dryRun'] === true) {
       const states = await schemaStates(databases)
       const pending = states.flatMap((state) =>
@@ -58,6 +59,8 @@ export const migrate: CommandSpec = {
       }
     }
     const migrated = await migrateAll(databases)
+    // The first event may come from a command before any daemon has run.
+    const partitions = await ensurePartitions(databases, config.partitionsAhead)
     const rows = migrated.flatMap(({ label: database, applied }) =>
       applied.map((migration) => [database, label(migration)]),
     )
@@ -68,6 +71,10 @@ export const migrate: CommandSpec = {
         ),
       },
       blocks: [{ kind: 'table', columns: ['database', 'applied'], rows, empty: 'everything was up to date' }],
+      notes: partitions.flatMap(({ shard, created, error }) => [
+        ...(created.length > 0 ? [`${shard}: made the partitions ${created.join(', ')}`] : []),
+        ...(error === undefined ? [] : [`${shard}: no partitions yet: ${error.message}`]),
+      ]),
     }
   },
 }
