@@ -19,7 +19,14 @@ export interface TestServers {
 
 export const TEMPLATE_DATABASE = 'template_noetl'
 
-export async function startServers(): Promise<{ servers: TestServers; stop(): Promise<void> }> {
+export interface StartedServers {
+  servers: TestServers
+  /** Of the present children: they change when one was killed and started again. */
+  pids(): { postgres: number; nats: number }
+  stop(): Promise<void>
+}
+
+export async function startServers(): Promise<StartedServers> {
   const folder = await mkdtemp(join(tmpdir(), 'noetl-cp-test-'))
   await chmod(folder, 0o755)
   const embedded = await startEmbedded({
@@ -45,6 +52,7 @@ export async function startServers(): Promise<{ servers: TestServers; stop(): Pr
   await applyMigrations(adminSettings(servers, TEMPLATE_DATABASE))
   return {
     servers,
+    pids: () => embedded.pids,
     stop: async () => {
       await embedded.stop(15_000)
       await rm(folder, { recursive: true, force: true })
