@@ -158,9 +158,6 @@ from (
 where o.outbox_id = given.outbox_id
 returning o.outbox_id;
 
--- name: outbox_republishing
--- Is one of the rows that an audit sent back still on its way?
-select exists (
-  select 1 from noetl.outbox
-  where status in ('PENDING', 'FAILED', 'IN_FLIGHT') and last_error = 'audit: not in the stream'
-) as waiting;
+-- name: outbox_unpublished
+-- How many of the rows $1 are not published.
+select count(*)::int as waiting from noetl.outbox where outbox_id = any($1::bigint[]) and status <> 'PUBLISHED';

@@ -21,7 +21,7 @@ const q = queries(
   'outbox_purge',
   'outbox_audit_page',
   'outbox_republish',
-  'outbox_republishing',
+  'outbox_unpublished',
 )
 
 export interface Backlog {
@@ -192,19 +192,20 @@ export function pageOfPublished(
   return db.run<AuditRow>(q.outbox_audit_page, [after.publishedAt, after.outboxId, limit])
 }
 
+/** Answers the ids that were sent back. */
 export async function republishRows(
   db: Queryable,
   rows: readonly { outboxId: string; seq: string; notBeforeMs: number }[],
-): Promise<number> {
-  const { count } = await db.run(q.outbox_republish, [
+): Promise<string[]> {
+  const sent = await db.run<{ outbox_id: string }>(q.outbox_republish, [
     rows.map((row) => row.outboxId),
     rows.map((row) => row.seq),
     rows.map((row) => row.notBeforeMs),
   ])
-  return count
+  return sent.map((row) => row.outbox_id)
 }
 
-export async function isRepublishing(db: Queryable): Promise<boolean> {
-  const [row] = await db.run<{ waiting: boolean }>(q.outbox_republishing)
-  return row?.waiting ?? false
+export async function countUnpublished(db: Queryable, ids: readonly string[]): Promise<number> {
+  const [row] = await db.run<{ waiting: number }>(q.outbox_unpublished, [ids])
+  return row?.waiting ?? 0
 }

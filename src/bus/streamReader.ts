@@ -1,0 +1,136 @@
+// Which message ids a stream holds at given sequences. Neighbours are read together through a short-lived
+// consumer that delivers headers only; lone ones are fetched one by one. Memory is bounded by the question.
+import { AckPolicy, DeliverPolicy, type JetStreamManager, type NatsConnection, nanos, ReplayPolicy } from 'nats'
+import { withDeadline } from '../runtime/deadline.js'
+import { toBusError } from './busErrors.js'
+
+export interface StreamFacts {
+  firstSeq: number
+  lastSeq: number
+  /** Milliseconds since 1970. */
+  createdMs: number
+  /** 0: messages do not age out. */
+  maxAgeMs: number
+  duplicateWindowMs: number
+  /** Messages may leave it before their age, because of a limit on number or size. */
+  isBoundedBySize: boolean
+}
+
+const DEADLINE_MS = 5_000
+const READ_DEADLINE_MS = 30_000
+// Reading over a gap this wide costs less than asking anew.
+const GAP_MAX = 500
+const FETCH = 1_000
+const MESSAGE_ID = 'Nats-Msg-Id'
+
+/** Undefined when there is no such stream. */
+export async function readStreamFacts(connection: NatsConnection, stream: string): Promise<StreamFacts | undefined> {
+  return guarded(stream, DEADLINE_MS * 2, async () => {
+    const manager = await connection.jetstreamManager({ timeout: DEADLINE_MS, checkAPI: false })
+    const info = await manager.streams.info(stream).catch(undefinedIfMissing)
+    if (info === undefined) return undefined
+    const { state, config } = info
+    return {
+      firstSeq: state.first_seq,
+      lastSeq: state.last_seq,
+      createdMs: Date.parse(String(info.created)),
+      maxAgeMs: config.max_age / 1e6,
+      duplicateWindowMs: config.duplicate_window / 1e6,
+      isBoundedBySize: config.max_bytes > 0 || config.max_msgs > 0 || config.max_msgs_per_subject > 0,
+    }
+  })
+}
+
+/** The message ids at these sequences (ascending, without repeats); what is not there is missing in the answer. */
+export async function readMessageIds(
+  connection: NatsConnection,
+  stream: string,
+  seqs: readonly number[],
+): Promise<Map<number, string>> {
+  const found = new Map<number, string>()
+  await guarded(stream, READ_DEADLINE_MS * 4, async () => {
+    const manager = await connection.jetstreamManager({ timeout: DEADLINE_MS, checkAPI: false })
+    for (const run of runsOf(seqs)) {
+      if (run.length < 3) await readSingly(manager, stream, run, found)
+      else await readRun(connection, manager, stream, run, found)
+    }
+  })
+  return found
+}
+
+function runsOf(seqs: readonly number[]): number[][] {
+  const runs: number[][] = []
+  for (const seq of seqs) {
+    const run = runs[runs.length - 1]
+    if (run !== undefined && seq - run[run.length - 1]! <= GAP_MAX) run.push(seq)
+    else runs.push([seq])
+  }
+  return runs
+}
+
+async function readSingly(
+  manager: JetStreamManager,
+  stream: string,
+  seqs: readonly number[],
+  found: Map<number, string>,
+): Promise<void> {
+  for (const seq of seqs) {
+    const message = await manager.streams.getMessage(stream, { seq }).catch(undefinedIfMissing)
+    if (message !== undefined) found.set(seq, message.header.get(MESSAGE_ID))
+  }
+}
+
+async function readRun(
+  connection: NatsConnection,
+  manager: JetStreamManager,
+  stream: string,
+  run: readonly number[],
+  found: Map<number, string>,
+): Promise<void> {
+  const wanted = new Set(run)
+  const end = run[run.length - 1]!
+  const { name, num_pending: pending } = await manager.consumers.add(stream, {
+    ack_policy: AckPolicy.None,
+    deliver_policy: DeliverPolicy.StartSequence,
+    opt_start_seq: run[0]!,
+    replay_policy: ReplayPolicy.Instant,
+    headers_only: true,
+    mem_storage: true,
+    inactive_threshold: nanos(30_000),
+    num_replicas: 1,
+  })
+  try {
+    const consumer = await connection.jetstream({ timeout: DEADLINE_MS }).consumers.get(stream, name)
+    let left = pending
+    let seq = 0
+    while (left > 0 && seq < end) {
+      const size = Math.min(FETCH, left, end - Math.max(seq, run[0]! - 1))
+      const batch = await consumer.fetch({ max_messages: size, expires: DEADLINE_MS })
+      let received = 0
+      for await (const message of batch) {
+        received += 1
+        seq = message.seq
+        if (wanted.has(seq)) found.set(seq, message.headers?.get(MESSAGE_ID) ?? '')
+      }
+      // Removed meanwhile: what is not delivered is not there.
+      if (received === 0) break
+      left -= received
+    }
+  } finally {
+    // It ends by itself when this fails.
+    await manager.consumers.delete(stream, name).catch(() => undefined)
+  }
+}
+
+function undefinedIfMissing(error: { code?: string }): undefined {
+  if (error.code === '404') return undefined
+  throw error
+}
+
+async function guarded<T>(stream: string, deadlineMs: number, work: () => Promise<T>): Promise<T> {
+  try {
+    return await withDeadline(work(), deadlineMs, { what: `reading stream ${stream}` })
+  } catch (error) {
+    throw toBusError(error, `stream ${stream}`)
+  }
+}
