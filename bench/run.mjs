@@ -5,13 +5,17 @@ import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import Table from 'cli-table3'
 import fold from './fold.mjs'
+import history from './history.mjs'
 import ingest from './ingest.mjs'
+import latency from './latency.mjs'
 import { createContext } from './lib/context.mjs'
 import listing from './listing.mjs'
+import peers from './peers.mjs'
+import relay from './relay.mjs'
 import single from './single.mjs'
 
 /** Each: { name, run(ctx) → rows of { name, value, unit, ratio?, target?, note? } }. A target is a bound of the ratio. */
-const BENCHMARKS = [ingest, single, listing, fold]
+const BENCHMARKS = [ingest, single, listing, relay, latency, history, peers, fold]
 
 const { values: options } = parseArgs({
   options: { full: { type: 'boolean', default: false }, only: { type: 'string' } },
@@ -28,7 +32,7 @@ const results = []
 let failed = false
 try {
   for (const benchmark of BENCHMARKS) {
-    if (wanted !== undefined && !wanted.includes(benchmark.name)) continue
+    if (wanted !== undefined ? !wanted.includes(benchmark.name) : benchmark.fullOnly === true && !options.full) continue
     const started = performance.now()
     process.stderr.write(`${benchmark.name} …`)
     try {

@@ -20,13 +20,24 @@ const { relays } = buildRelays(deps, core, deps.bus, { clusterId: 'bench', share
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
 const started = performance.now()
+const tenths = []
+let tenthStarted = started
 await relays[0].start()
-if (rows > 0) while (Number(relays[0].stats().published) < rows) await sleep(2)
-else {
+if (rows > 0) {
+  for (;;) {
+    const done = Number(relays[0].stats().published)
+    while (tenths.length < 10 && done >= ((tenths.length + 1) * rows) / 10) {
+      tenths.push(performance.now() - tenthStarted)
+      tenthStarted = performance.now()
+    }
+    if (done >= rows) break
+    await sleep(2)
+  }
+} else {
   // One of several: until told to stop.
   await new Promise((resolve) => process.stdin.once('data', resolve))
 }
 await relays[0].stop(5_000)
 const ms = performance.now() - started
-console.log(JSON.stringify({ rows: Number(relays[0].stats().published), ms }))
+console.log(JSON.stringify({ rows: Number(relays[0].stats().published), ms, tenths }))
 await deps.close(2_000)

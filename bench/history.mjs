@@ -1,0 +1,90 @@
+// Does history slow the relay down? The time of reading a page of 500 with and without published rows, and the
+// speed of a long drain at its end against its beginning.
+import { readFileSync } from 'node:fs'
+import { connect } from 'nats'
+import { runScript } from './lib/child.mjs'
+import { median } from './lib/context.mjs'
+import { fillOutbox, resetOutbox } from './lib/outboxRows.mjs'
+
+export default {
+  name: 'history',
+  run: async (ctx) => {
+    const published = ctx.full ? 10_000_000 : 500_000
+    const drained = ctx.full ? 1_000_000 : 200_000
+    const servers = await ctx.servers()
+    const database = await ctx.database()
+    const sql = database.open({ max: 1 })
+    const claim = namedQuery('outbox_read')
+    const time = async () => {
+      const took = []
+      for (let round = 0; round < 60; round++) {
+        const started = performance.now()
+        const rows = await sql.unsafe(claim, ['0', 500, '-1'], { prepare: true })
+        took.push(performance.now() - started)
+        if (rows.length !== 500) throw new Error(`${rows.length} rows`)
+      }
+      return median(took.slice(10))
+    }
+    await fillOutbox(sql, { rows: 20_000, executions: 1_000 })
+    await sql.unsafe('vacuum analyze noetl.outbox')
+    const without = await time()
+    await resetOutbox(sql)
+    for (let done = 0; done < published; done += 500_000) {
+      await fillOutbox(sql, {
+        rows: Math.min(500_000, published - done),
+        executions: 100_000,
+        status: 'PUBLISHED',
+        firstEvent: done + 1,
+      })
+    }
+    await fillOutbox(sql, { rows: 20_000, executions: 1_000, firstEvent: published + 1 })
+    await sql.unsafe('vacuum analyze noetl.outbox')
+    const withHistory = await time()
+
+    await resetOutbox(sql)
+    for (let done = 0; done < drained; done += 200_000)
+      await fillOutbox(sql, { rows: 200_000, executions: 20_000, firstEvent: done + 1 })
+    await sql.unsafe('vacuum analyze noetl.outbox')
+    const nc = await connect({ servers: servers.natsUrl, token: servers.natsToken })
+    const jsm = await nc.jetstreamManager()
+    const stream = { name: 'NOETL_EVENTS', subjects: ['noetl.events.>'], duplicate_window: 120e9, max_age: 86400e9 }
+    await jsm.streams.delete('NOETL_EVENTS').catch(() => undefined)
+    await jsm.streams.add(stream)
+    const result = await runScript('relayRun.mjs', {
+      url: database.url,
+      natsUrl: servers.natsUrl,
+      token: servers.natsToken,
+      rows: drained,
+    }).finished
+    await nc.close()
+    const tenths = result.tenths.map((ms) => (drained / 10 / ms) * 1000)
+    return [
+      {
+        name: `page of 500 beside ${published.toLocaleString('en')} published rows`,
+        value: withHistory,
+        unit: 'ms',
+        ratio: withHistory / without,
+        target: '<= 1.2',
+        note: `${without.toFixed(2)} ms without`,
+      },
+      {
+        name: `drain of ${drained.toLocaleString('en')} rows, last tenth`,
+        value: tenths[9],
+        unit: 'rows/s',
+        ratio: tenths[9] / tenths[0],
+        target: '>= 0.9',
+        note: tenths.map(Math.round).join(' '),
+      },
+    ]
+  },
+}
+
+function namedQuery(name) {
+  const text = readFileSync(new URL('../sql/queries/outbox.sql', import.meta.url), 'utf8')
+  const block = text.split(/^-- name: */m).find((part) => part.startsWith(`${name}\n`))
+  return block
+    .slice(block.indexOf('\n') + 1)
+    .replace(/^--.*\n/gm, '')
+    .trim()
+    .replace(/;$/, '')
+}

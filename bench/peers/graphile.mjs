@@ -1,0 +1,62 @@
+// graphile-worker publishing jobs to JetStream at its best settings found: local queue, batched completion.
+import { makeWorkerUtils, run } from 'graphile-worker'
+import pg from 'pg'
+import { createPublish } from './publishing.mjs'
+
+const { url, natsUrl, token, rows, way } = JSON.parse(process.argv[2])
+const pool = new pg.Pool({ connectionString: url, max: 6 })
+const utils = await makeWorkerUtils({ pgPool: pool })
+await utils.migrate()
+await pool.query('truncate graphile_worker._private_jobs cascade')
+await pool.query(
+  `select graphile_worker.add_jobs(array(select json_populate_record(null::graphile_worker.job_spec,
+     json_build_object('identifier', 'publish', 'payload', json_build_object('n', n, 'filler', repeat('x', 480)))) from generate_series(1, $1::int) n))`,
+  [rows],
+)
+await pool.query('vacuum analyze graphile_worker._private_jobs')
+const publisher = await createPublish({ natsUrl, token, way })
+let done = 0
+let finish
+const finished = new Promise((resolve) => {
+  finish = resolve
+})
+const started = performance.now()
+const runner = await run({
+  pgPool: pool,
+  noHandleSignals: true,
+  logger: {
+    scope: () => ({ error: console.error, warn() {}, info() {}, debug() {} }),
+    error: console.error,
+    warn() {},
+    info() {},
+    debug() {},
+  },
+  preset: {
+    worker: {
+      concurrentJobs: 500,
+      pollInterval: 100,
+      localQueue: { size: 1000 },
+      completeJobBatchDelay: 0,
+      failJobBatchDelay: 0,
+    },
+  },
+  taskList: {
+    publish: async (payload) => {
+      await publisher.publish(`peer.events.${payload.n % 5000}`, JSON.stringify(payload), `g${payload.n}`)
+      done += 1
+      if (done === rows) finish()
+    },
+  },
+})
+await finished
+for (;;) {
+  const {
+    rows: [left],
+  } = await pool.query('select count(*)::int as n from graphile_worker._private_jobs')
+  if (left.n === 0) break
+}
+console.log(JSON.stringify({ rows, ms: performance.now() - started }))
+await runner.stop()
+await publisher.close()
+await pool.end()
+process.exit(0)
