@@ -115,7 +115,8 @@ alter table noetl.outbox add column if not exists trace jsonb;
 alter table noetl.catalog
   add column if not exists archived_at timestamptz,
   add column if not exists content_digest text;
-create index if not exists catalog_kind_idx on noetl.catalog (lower(kind), path, version desc);
+create index if not exists catalog_created_idx on noetl.catalog (created_at desc, catalog_id desc);
+create index if not exists catalog_kind_idx on noetl.catalog (lower(kind), created_at desc, catalog_id desc);
 
 -- Deduplicated starts: one row per key, in the database of the execution it started --------------------
 

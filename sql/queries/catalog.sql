@@ -13,6 +13,7 @@ values ($1::bigint, $2::text, $3::int, $4::text, $5::text, $6::jsonb, $7::jsonb,
 
 -- name: catalog_get
 -- Entry by id $1, or by path $2 and version $3 (null: the newest that is not archived).
+-- plan: each time
 select catalog_id, path, version, kind, content, layout, payload, meta, created_at::text as created_at, archived_at::text as archived_at
 from noetl.catalog
 where ($1::bigint is not null and catalog_id = $1::bigint)
@@ -22,6 +23,7 @@ limit 1;
 
 -- name: catalog_list
 -- Entries newest first: kind $1 (lower case), archived ones too if $2, after the position ($3 created_at, $4 id), at most $5.
+-- plan: each time
 select catalog_id, path, version, kind, content, layout, payload, meta, created_at::text as created_at, archived_at::text as archived_at
 from noetl.catalog
 where ($1::text is null or lower(kind) = $1)

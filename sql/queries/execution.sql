@@ -59,6 +59,7 @@ where execution_id = $1::bigint;
 -- name: execution_list
 -- A page of executions, newest first: filters status $1, catalog $2, path pattern $3 (LIKE), since $4, until $5;
 -- starts after the position ($6 time, $7 id); at most $8 rows. Without a start time the time of the first news counts.
+-- plan: each time
 select
   execution_id, catalog_id, path, parent_execution_id, status, last_event_type, last_node_name, last_event_id,
   start_time::text as start_time, end_time::text as end_time, error, tenant_id, organization_id, stream_version,

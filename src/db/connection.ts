@@ -128,7 +128,7 @@ export function createConnection(settings: ConnectionSettings): Connection {
   }
 
   function send(query: Query, values: readonly Param[]) {
-    const options = { prepare: settings.prepare, simple: false } as object
+    const options = { prepare: settings.prepare && query.planEachTime !== true, simple: false } as object
     return sql.unsafe(query.text, values.map(encodeParam) as never[], options)
   }
 

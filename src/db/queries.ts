@@ -8,6 +8,8 @@ import { CpError } from '../errors.js'
 export interface Query {
   readonly name: string
   readonly text: string
+  /** Planned for its values each time: a query with optional filters has no one good plan. */
+  readonly planEachTime?: boolean
 }
 
 export const SQL_FOLDER = fileURLToPath(new URL('../../sql', import.meta.url))
@@ -61,6 +63,6 @@ export function parseBlocks(source: string): Query[] {
         .trim()
         .replace(/;$/, '')
       if (text === '') throw new CpError('internal', `query ${name} is empty`)
-      return { name, text }
+      return /^-- plan: each time$/m.test(block) ? { name, text, planEachTime: true } : { name, text }
     })
 }
