@@ -10,6 +10,8 @@ import {
 } from '../stores/quarantineStore.js'
 import { type ProjectorDeps, projectEnvelopes } from './projector.js'
 
+export type { QuarantineRow as QuarantinedEnvelope } from '../stores/quarantineStore.js'
+
 export function pageOfQuarantine(databases: Databases, afterId: string, limit: number): Promise<QuarantineRow[]> {
   return listQuarantine(databases.cluster.db, afterId, limit)
 }
@@ -37,4 +39,15 @@ export async function retryQuarantined(deps: ProjectorDeps, id: string): Promise
 
 export async function dropQuarantined(databases: Databases, ids: readonly string[]): Promise<number> {
   return deleteQuarantine(databases.cluster.db, ids)
+}
+
+const PAGE = 200
+
+export async function everyQuarantinedId(databases: Databases): Promise<string[]> {
+  const ids: string[] = []
+  for (;;) {
+    const page = await pageOfQuarantine(databases, ids[ids.length - 1] ?? '0', PAGE)
+    ids.push(...page.map((row) => row.quarantine_id))
+    if (page.length < PAGE) return ids
+  }
 }

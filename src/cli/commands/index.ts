@@ -10,6 +10,11 @@ import { executionList, executionShow } from './execution.js'
 import { executionCancel, executionFinalize, executionStart } from './executionControl.js'
 import { idInspect, idNew } from './id.js'
 import { migrate } from './migrate.js'
+import { outboxList, outboxShow, outboxStatusCommand } from './outbox.js'
+import { outboxAudit } from './outboxAudit.js'
+import { outboxDrain } from './outboxDrain.js'
+import { outboxDeadList, outboxDeadRedrive, outboxPurge, outboxRetry } from './outboxWork.js'
+import { quarantineDrop, quarantineList, quarantineRetry } from './projector.js'
 import { retention } from './retention.js'
 import { serve } from './serve.js'
 import { shardList, shardOfId } from './shard.js'
@@ -36,6 +41,18 @@ export const COMMANDS: readonly CommandSpec[] = [
   catalogValidate,
   catalogDelete,
   catalogRestore,
+  quarantineList,
+  quarantineRetry,
+  quarantineDrop,
+  outboxStatusCommand,
+  outboxDrain,
+  outboxList,
+  outboxShow,
+  outboxRetry,
+  outboxDeadList,
+  outboxDeadRedrive,
+  outboxAudit,
+  outboxPurge,
   retention,
   shardOfId,
   shardList,
