@@ -17,6 +17,7 @@ export interface Invocation {
 const GROUPS: Readonly<Record<string, string>> = {
   catalog: 'Playbooks and subscriptions on file',
   config: 'Settings',
+  dead: 'Rows that were given up',
   events: 'The event log',
   execution: 'Executions',
   id: 'Ids',
