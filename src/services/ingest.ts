@@ -7,7 +7,7 @@ import type { SecretKeys } from '../domain/events/redact.js'
 import { type EventId, parseExecutionId } from '../domain/ids.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json/value.js'
 import { type WireTime, wireTimeFromMillis } from '../domain/wireTime.js'
-import { CpError } from '../errors.js'
+import { CpError, isTransient, toCpError } from '../errors.js'
 import type { Clock } from '../runtime/clock.js'
 import type { Appender } from './append/appender.js'
 import type { AppendItem, AppendOutcome } from './append/appendInTx.js'
@@ -58,6 +58,53 @@ export async function ingestBatch(
   const outcomes = await deps.appender.append(items)
   if (outcomes.some((outcome) => outcome.kind === 'unknownExecution')) throw unknownExecution(executionId)
   return outcomes
+}
+
+/**
+ * Events of any executions, each judged on its own: what is refused is an error in its place, the others are
+ * written in their order. One transaction per shard, or one per event when the data of one refuses that.
+ */
+export async function ingestMany(deps: IngestDeps, bodies: readonly JsonValue[]): Promise<(AppendOutcome | CpError)[]> {
+  const results: (AppendOutcome | CpError)[] = new Array(bodies.length)
+  const byShard = new Map<number, { index: number; item: AppendItem }[]>()
+  for (const [index, body] of bodies.entries()) {
+    try {
+      if (!isJsonObject(body)) throw new CpError('invalid_input', 'an event must be an object')
+      const item = await toItem(deps, normaliseEvent(body, defaults(deps)), {})
+      const shard = deps.databases.shardOf(item.event.executionId)
+      const group = byShard.get(shard)
+      if (group === undefined) byShard.set(shard, [{ index, item }])
+      else group.push({ index, item })
+    } catch (error) {
+      results[index] = toCpError(error)
+    }
+  }
+  for (const group of byShard.values()) {
+    const outcomes = await appendEach(
+      deps,
+      group.map(({ item }) => item),
+    )
+    for (const [position, { index }] of group.entries()) results[index] = outcomes[position]!
+  }
+  return results
+}
+
+async function appendEach(deps: IngestDeps, items: readonly AppendItem[]): Promise<(AppendOutcome | CpError)[]> {
+  try {
+    const outcomes = await deps.appender.append(items)
+    return outcomes.map((outcome) => {
+      try {
+        return settled(outcome)
+      } catch (error) {
+        return toCpError(error)
+      }
+    })
+  } catch (error) {
+    if (items.length === 1 || isTransient(error)) return items.map(() => toCpError(error))
+    const results: (AppendOutcome | CpError)[] = []
+    for (const item of items) results.push(...(await appendEach(deps, [item])))
+    return results
+  }
 }
 
 function defaults(deps: IngestDeps): EventDefaults {

@@ -1,6 +1,7 @@
 // Promise: the pure parts of the command line — spans of time, lines of input, options — take what people
 // write and name what is wrong.
 import { describe, expect, it } from 'vitest'
+import { inBatches } from '../../src/cli/batches.js'
 import { formatAge, parseDuration, parseInstant } from '../../src/cli/duration.js'
 import { readEntries } from '../../src/cli/eventLines.js'
 import { readLines } from '../../src/cli/lines.js'
@@ -114,6 +115,35 @@ describe('entries', () => {
       [2, 'invalid_input'],
       [3, undefined],
     ])
+  })
+})
+
+describe('batches', () => {
+  async function* slowly(...items: (number | 'pause')[]): AsyncIterable<number> {
+    for (const item of items) {
+      if (item === 'pause') await new Promise((resolve) => setTimeout(resolve, 200))
+      else yield item
+    }
+  }
+
+  it('are full while input is plenty, and small when it comes slowly', async () => {
+    expect(await collect(inBatches(slowly(1, 2, 3, 4, 5), 2))).toEqual([[1, 2], [3, 4], [5]])
+    expect(await collect(inBatches(slowly(1, 'pause', 2, 3, 'pause'), 10))).toEqual([[1], [2, 3]])
+    expect(await collect(inBatches(slowly(), 2))).toEqual([])
+  })
+
+  it('an error of the source comes after what was read before it', async () => {
+    async function* failing(): AsyncIterable<number> {
+      yield 1
+      throw new Error('broken')
+    }
+    const seen: number[][] = []
+    await expect(
+      (async () => {
+        for await (const batch of inBatches(failing(), 1)) seen.push(batch)
+      })(),
+    ).rejects.toThrow('broken')
+    expect(seen).toEqual([[1]])
   })
 })
 

@@ -1,10 +1,11 @@
 // Writing events from files and pipes: new ones as the HTTP route takes them, and exported ones back.
-import { isJsonObject, JSON_DEPTH_MAX, type JsonObject, type JsonValue } from '../../domain/json/value.js'
+import { isJsonObject, JSON_DEPTH_MAX, type JsonObject } from '../../domain/json/value.js'
 import { writeJson } from '../../domain/json/write.js'
 import { CpError, isTransient, toCpError } from '../../errors.js'
 import type { AppendOutcome } from '../../services/append/appendInTx.js'
 import { type Imported, importEvents } from '../../services/eventImport.js'
-import { clashMessage, type IngestDeps, ingestBatch, ingestEvent } from '../../services/ingest.js'
+import { clashMessage, type IngestDeps, ingestBatch, ingestMany } from '../../services/ingest.js'
+import { inBatches } from '../batches.js'
 import type { CommandContext, CommandSpec } from '../command.js'
 import { type Entry, readEntries } from '../eventLines.js'
 import { EXIT, EXIT_OF } from '../exit.js'
@@ -14,10 +15,9 @@ import { createProgress } from '../progress.js'
 import { openSource } from '../source.js'
 import { withCore } from '../writing.js'
 
-const WINDOW = 256
+const BATCH = 500
 // As deep as the HTTP server takes it.
 const APPEND_DEPTH_MAX = 200
-const IMPORT_BATCH = 500
 
 interface Told {
   line: number
@@ -45,43 +45,47 @@ export const eventsAppend: CommandSpec = {
     const source = openSource(context, args['file'])
     return withCore(context, async (writing) => {
       const teller = createTeller(context, 'events')
-      const waiting: Promise<Told[]>[] = []
-      const lanes = new Map<string, Promise<unknown>>()
-      for await (const entry of readEntries(source, APPEND_DEPTH_MAX)) {
-        // Events of one execution wait for each other; those of different ones share transactions.
-        const lane = laneOf(entry.value)
-        const told = (lanes.get(lane) ?? Promise.resolve()).then(() => appendEntry(writing, entry))
-        lanes.set(lane, told)
-        void told.then(() => {
-          if (lanes.get(lane) === told) lanes.delete(lane)
-        })
-        waiting.push(told)
-        if (waiting.length >= WINDOW) teller.tell(await waiting.shift()!)
+      for await (const batch of inBatches(readEntries(source, APPEND_DEPTH_MAX), BATCH)) {
+        teller.tell(await appendEntries(writing, batch))
       }
-      for (const told of waiting) teller.tell(await told)
       return teller.finish()
     })
   },
 }
 
-function laneOf(value: JsonValue | undefined): string {
-  return isJsonObject(value) ? String(value['execution_id']) : ''
-}
-
-/** Never rejects: what went wrong is part of the answer. */
-async function appendEntry(deps: IngestDeps, { line, value, error }: Entry): Promise<Told[]> {
-  if (error !== undefined) return [{ line, status: 'refused', error }]
-  try {
-    if (!isJsonObject(value)) throw new CpError('invalid_input', 'an event must be a JSON object')
-    if (!Array.isArray(value['events'])) return [toTold(line, value['execution_id'], await ingestEvent(deps, value))]
-    const outcomes = await ingestBatch(deps, value)
-    return outcomes.map((outcome) => toTold(line, value['execution_id'], outcome))
-  } catch (thrown) {
-    return [{ line, status: 'refused', error: toCpError(thrown) }]
+/** In the order given: single events together, a batch of its own on its own. */
+async function appendEntries(deps: IngestDeps, entries: readonly Entry[]): Promise<Told[]> {
+  const told: Told[] = []
+  let singles: Entry[] = []
+  const flush = async (): Promise<void> => {
+    const readable = singles.filter((entry) => entry.error === undefined)
+    const outcomes = await ingestMany(
+      deps,
+      readable.map((entry) => entry.value ?? null),
+    )
+    const byEntry = new Map(readable.map((entry, index) => [entry, outcomes[index]!]))
+    for (const entry of singles) told.push(toTold(entry, byEntry.get(entry) ?? entry.error!))
+    singles = []
   }
+  for (const entry of entries) {
+    const { value } = entry
+    if (!isJsonObject(value) || !Array.isArray(value['events'])) {
+      singles.push(entry)
+      continue
+    }
+    await flush()
+    try {
+      for (const outcome of await ingestBatch(deps, value)) told.push(toTold(entry, outcome))
+    } catch (error) {
+      told.push(toTold(entry, toCpError(error)))
+    }
+  }
+  await flush()
+  return told
 }
 
-function toTold(line: number, executionId: JsonValue | undefined, outcome: AppendOutcome): Told {
+function toTold({ line, value }: Entry, outcome: AppendOutcome | CpError): Told {
+  if (outcome instanceof CpError) return { line, status: 'refused', error: outcome }
   if (outcome.kind === 'conflict')
     return { line, status: 'refused', error: new CpError('conflict', clashMessage(outcome.eventId)) }
   if (outcome.kind === 'unknownExecution')
@@ -89,7 +93,7 @@ function toTold(line: number, executionId: JsonValue | undefined, outcome: Appen
   return {
     line,
     status: outcome.kind,
-    executionId: String(executionId),
+    executionId: String(isJsonObject(value) ? value['execution_id'] : ''),
     eventId: outcome.eventId,
     streamVersion: 'streamVersion' in outcome ? outcome.streamVersion : undefined,
   }
@@ -111,20 +115,13 @@ export const eventsImport: CommandSpec = {
     const publish = isSet(input, 'publish')
     return withCore(context, async (writing) => {
       const teller = createTeller(context, 'events', 'summary')
-      let batch: Entry[] = []
-      const flush = async (): Promise<void> => {
+      for await (const batch of inBatches(readEntries(source, JSON_DEPTH_MAX), BATCH)) {
         const readable = batch.filter((entry) => entry.error === undefined)
         const documents = readable.map((entry) => entry.value ?? null)
-        const answers = documents.length === 0 ? [] : await importEvents(writing, documents, { publish })
+        const answers = await importEvents(writing, documents, { publish })
         const byEntry = new Map(readable.map((entry, index) => [entry, answers[index]!]))
         teller.tell(batch.map((entry) => toldImport(entry, byEntry.get(entry))))
-        batch = []
       }
-      for await (const entry of readEntries(source, JSON_DEPTH_MAX)) {
-        batch.push(entry)
-        if (batch.length >= IMPORT_BATCH) await flush()
-      }
-      if (batch.length > 0) await flush()
       return teller.finish()
     })
   },
