@@ -1,0 +1,123 @@
+// The answer to a replay as text: the state document, and beside it, outside everything that is hashed, what
+// has to be said about the answer itself. Keys are in canonical order, so one state has one text, whether it
+// was folded at once or continued from a seed.
+
+import { canonicalJson } from '../json/canonical.js'
+import { integerValue, isJsonObject, type JsonObject, type JsonValue, setKey } from '../json/value.js'
+import { writeJson } from '../json/write.js'
+import type { FoldResult } from './fold.js'
+import { completeResolution, type PayloadAnswer, planResolution } from './payloadResolution.js'
+import type { FoldProfile } from './profile.js'
+import { redact } from './redaction.js'
+
+export interface AnswerOptions {
+  profile: FoldProfile
+  /** `always`: also when there is nothing to say. A `python` document never carries remarks. */
+  remarks: 'always' | 'whenNeeded'
+  ids: 'number' | 'string'
+  /** Hide what looks like a secret; the checksums are those of the state before. */
+  redact: boolean
+  resolvePayloads: boolean
+}
+
+export interface Truncation {
+  truncated: boolean
+  nextEventId: string | null
+}
+
+export interface AnswerText {
+  text: string
+  isRedacted: boolean
+}
+
+export function answerText(result: FoldResult, truncation: Truncation, options: AnswerOptions): AnswerText {
+  const beside: JsonObject = { ...remarksOf(result, truncation, options) }
+  if (options.resolvePayloads) Object.assign(beside, payloadReport(result, options.profile))
+  if (options.redact || options.ids === 'string') return rewritten({ ...result.state, ...beside }, options)
+  Object.assign(beside, {
+    checksum: result.checksum,
+    checksum_algorithm: 'sha256',
+    projection_checksums: result.projectionChecksums,
+  })
+  // The hashed text is the document but for these keys. Writing it again from objects takes several times longer.
+  return { text: `${canonicalJson(beside).slice(0, -1)},${result.canonicalText().slice(1)}`, isRedacted: false }
+}
+
+function rewritten(document: JsonObject, options: AnswerOptions): AnswerText {
+  const plain = options.ids === 'string' ? idsAsText(document) : document
+  if (!options.redact) return { text: writeJson(plain), isRedacted: false }
+  const hidden = redact(plain)
+  const text = writeJson(hidden)
+  return { text, isRedacted: text !== writeJson(plain) }
+}
+
+function remarksOf(result: FoldResult, truncation: Truncation, options: AnswerOptions): JsonObject {
+  if (options.profile === 'python') return {}
+  const warnings = warningsOf(result)
+  const remarks: JsonObject = {}
+  if (truncation.truncated || options.remarks === 'always') {
+    remarks['truncated'] = truncation.truncated
+    remarks['next_event_id'] = truncation.nextEventId === null ? null : idValue(truncation.nextEventId)
+  }
+  if (warnings.length > 0 || options.remarks === 'always') remarks['warnings'] = warnings
+  return remarks
+}
+
+/** What the fold noticed, unknown event types included. */
+export function warningsOf(result: Pick<FoldResult, 'warnings' | 'unknownTypes'>): JsonObject[] {
+  const noticed = result.warnings.map(
+    ({ kind, field, count, firstEventIds }): JsonObject => ({
+      kind,
+      field,
+      count,
+      first_event_ids: firstEventIds.map(idValue),
+    }),
+  )
+  const unknown = result.unknownTypes.types.map(
+    ({ eventType, count, firstEventId }): JsonObject => ({
+      kind: 'unknown_event_type',
+      field: eventType,
+      count,
+      first_event_ids: firstEventId === null ? [] : [idValue(firstEventId)],
+    }),
+  )
+  return [...noticed, ...unknown]
+}
+
+function idValue(text: string): JsonValue {
+  return integerValue(BigInt(text))
+}
+
+// No payload store is connected, so the report says for every reference that it was not read.
+const NO_STORE: PayloadAnswer = { error: 'no payload store is configured' }
+
+function payloadReport(result: FoldResult, profile: FoldProfile): JsonObject {
+  const references = result.payloadReferences()
+  const answers = new Map(planResolution(references).map((request) => [request.key, NO_STORE]))
+  const { payload_resolution, payload_resolution_summary } = completeResolution(references, answers, profile)
+  return { payload_resolution, payload_resolution_summary }
+}
+
+const ID_KEY = /(?:^|_)(?:event_id|execution_id)$/
+
+/** Integers under names of event and execution ids as text; what users put into their payloads stays as it is. */
+function idsAsText(value: JsonValue): JsonObject {
+  return convert(value) as JsonObject
+}
+
+function convert(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(convert)
+  if (!isJsonObject(value)) return value
+  const copy: JsonObject = {}
+  for (const key of Object.keys(value)) {
+    const item = value[key]!
+    const isData = key === 'attributes' || key === 'reference' || key === 'output_ref' || key === 'cursor'
+    setKey(copy, key, isData ? item : ID_KEY.test(key) ? idText(item) : convert(item))
+  }
+  return copy
+}
+
+function idText(value: JsonValue): JsonValue {
+  const isInteger = typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value))
+  return isInteger ? String(value) : value
+}

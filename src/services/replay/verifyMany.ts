@@ -1,0 +1,98 @@
+// Checks many executions, a few at a time: the nightly answer to "does everything still agree". One that
+// cannot be checked is reported beside the others and never stops them.
+import { CpError, toCpError } from '../../errors.js'
+import { listLogs } from '../../stores/replayStore.js'
+import { type ReplayDeps, type RunOptions, type VerifyOutput, verifyExecution, wholeLog } from './replay.js'
+
+export interface ManyOptions extends RunOptions {
+  /** Heard of since then. */
+  since: string | null
+  /** At most so many executions. */
+  limit: number
+  parallel: number
+  onChecked?(checked: Checked, count: number): void
+}
+
+export interface Checked {
+  executionId: string
+  output: VerifyOutput | null
+  error: CpError | null
+}
+
+export interface ManyReport {
+  checked: number
+  events: bigint
+  agreed: number
+  /** Those that differ or could not be checked; at most so many are kept. */
+  troubled: Checked[]
+  different: number
+  failed: number
+  /** The limit was reached before the end. */
+  more: boolean
+}
+
+const PAGE = 500
+const TROUBLED_MAX = 1_000
+const BEFORE_ALL = '-9223372036854775808'
+
+export async function verifyMany(deps: ReplayDeps, options: ManyOptions): Promise<ManyReport> {
+  const report: ManyReport = { checked: 0, events: 0n, agreed: 0, troubled: [], different: 0, failed: 0, more: false }
+  const logs = allLogs(deps, options)
+  const lane = async (): Promise<void> => {
+    for (;;) {
+      const { value: log, done } = await logs.next()
+      if (done === true) return
+      if (report.checked >= options.limit || options.signal?.aborted === true) {
+        report.more = true
+        return
+      }
+      report.checked++
+      note(report, await checkOne(deps, log, options), options)
+    }
+  }
+  await Promise.all(Array.from({ length: options.parallel }, lane))
+  if (options.signal?.aborted === true) throw new CpError('cancelled', 'the check was stopped')
+  return report
+}
+
+interface Log {
+  executionId: string
+  tenantId: string
+  organizationId: string
+}
+
+async function checkOne(deps: ReplayDeps, log: Log, options: ManyOptions): Promise<Checked> {
+  const { executionId } = log
+  try {
+    const request = { profile: 'cp' as const, query: wholeLog(log, executionId) }
+    const output = await verifyExecution(deps, request, options.signal === undefined ? {} : { signal: options.signal })
+    return { executionId, output, error: null }
+  } catch (error) {
+    return { executionId, output: null, error: toCpError(error) }
+  }
+}
+
+function note(report: ManyReport, checked: Checked, options: ManyOptions): void {
+  if (checked.output !== null) report.events += BigInt(checked.output.eventCount)
+  const isDifferent = checked.output?.checks.some((check) => !check.ok) ?? false
+  if (checked.error !== null) report.failed++
+  else if (isDifferent) report.different++
+  else report.agreed++
+  if ((checked.error !== null || isDifferent) && report.troubled.length < TROUBLED_MAX) report.troubled.push(checked)
+  options.onChecked?.(checked, report.checked)
+}
+
+async function* allLogs({ databases }: ReplayDeps, options: ManyOptions): AsyncGenerator<Log, undefined> {
+  for (const { db } of databases.shards) {
+    for (let after = BEFORE_ALL; ; ) {
+      const rows = await listLogs(db, after, PAGE, options.since)
+      for (const row of rows) {
+        const { execution_id: executionId, tenant_id: tenantId, organization_id: organizationId } = row
+        yield { executionId, tenantId, organizationId }
+      }
+      if (rows.length < PAGE) break
+      after = rows[rows.length - 1]!.execution_id
+    }
+  }
+  return undefined
+}

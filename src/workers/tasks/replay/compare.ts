@@ -1,0 +1,177 @@
+// The tasks that compare: two moments of one execution, or everything that should agree about it. All of it
+// on one view of the log, so that an event which arrives meanwhile is no difference.
+import type { JsonObject, JsonValue } from '../../../domain/json/value.js'
+import { isJsonObject } from '../../../domain/json/value.js'
+import { writeJson } from '../../../domain/json/write.js'
+import { type Difference, diffDocuments } from '../../../domain/replay/diff.js'
+import { type FoldProfile, SURFACES } from '../../../domain/replay/profile.js'
+import type { ReplayQuery } from '../../../domain/replay/replayQuery.js'
+import { SEED_PROBLEMS } from '../../../domain/replay/replaySeed.js'
+import { CpError } from '../../../errors.js'
+import { readModel } from '../../../stores/replayStore.js'
+import { onSnapshot, type Snapshot, type WorkerDatabase } from './database.js'
+import { type FoldedLog, foldFrom, foldLog, REGISTRY_DIGEST } from './foldLog.js'
+import { findSeed, NO_SEED, type SeedUse } from './seed.js'
+
+export interface DiffSide {
+  query: ReplayQuery
+  /** The stored state itself, without the events after it. */
+  source: 'log' | 'snapshot'
+}
+
+export interface DiffInput {
+  database: WorkerDatabase
+  deadlineMs: number
+  profile: FoldProfile
+  from: DiffSide
+  to: DiffSide
+  progress?: SharedArrayBuffer
+}
+
+export interface DiffOutput {
+  /** JSON text of the list. */
+  differences: string
+  count: number
+  from: { checksum: string; eventCount: string }
+  to: { checksum: string; eventCount: string }
+}
+
+// Sums of the documents differ whenever anything does; they say nothing of their own.
+const SUMS = new Set(['/checksum', ...SURFACES.map((surface) => `/projection_checksums/${surface}`)])
+const DIFFERENCES_MAX = 10_000
+
+export async function replayDiff(input: DiffInput): Promise<DiffOutput> {
+  const [from, to] = await onSnapshot(input.database, input.deadlineMs, async (snapshot) => [
+    await documentOf(snapshot, input, input.from),
+    await documentOf(snapshot, input, input.to),
+  ])
+  const differences = contentDifferences(from!, to!)
+  return {
+    differences: writeJson(differences.slice(0, DIFFERENCES_MAX) as unknown as JsonValue),
+    count: differences.length,
+    from: summaryOf(from!),
+    to: summaryOf(to!),
+  }
+}
+
+export function contentDifferences(from: JsonObject, to: JsonObject): Difference[] {
+  return diffDocuments(from, to).filter(({ pointer }) => !SUMS.has(pointer))
+}
+
+async function documentOf(snapshot: Snapshot, input: DiffInput, side: DiffSide): Promise<JsonObject> {
+  const { profile, progress } = input
+  const request = { profile, query: side.query, fromSnapshot: false, ...(progress === undefined ? {} : { progress }) }
+  if (side.source === 'log') return (await foldLog(snapshot, request)).result.state
+  const seed = await findSeed(snapshot, profile, side.query, REGISTRY_DIGEST)
+  if (!seed.use.found) {
+    throw new CpError('not_found', `execution ${side.query.executionId} has no snapshot; see "noetl-cp snapshot take"`)
+  }
+  if (seed.state === null) {
+    const problem = seed.use.problem === null ? 'unusable' : SEED_PROBLEMS[seed.use.problem]
+    throw new CpError('corrupt', `the snapshot of execution ${side.query.executionId} cannot be compared: ${problem}`)
+  }
+  return seed.state
+}
+
+function summaryOf(state: JsonObject): { checksum: string; eventCount: string } {
+  return { checksum: String(state['checksum'] ?? ''), eventCount: String(state['event_count'] ?? 0) }
+}
+
+export interface VerifyInput {
+  database: WorkerDatabase
+  deadlineMs: number
+  profile: FoldProfile
+  query: ReplayQuery
+  progress?: SharedArrayBuffer
+}
+
+export interface VerifyCheck {
+  check: 'snapshot' | 'read model'
+  ok: boolean
+  /** True when there was nothing to compare with. */
+  skipped: boolean
+  detail: string
+}
+
+export interface VerifyOutput {
+  checksum: string
+  eventCount: string
+  status: string
+  seed: SeedUse
+  checks: VerifyCheck[]
+}
+
+export async function replayVerify(input: VerifyInput): Promise<VerifyOutput> {
+  const { profile, query, progress } = input
+  return onSnapshot(input.database, input.deadlineMs, async (snapshot) => {
+    const request = { profile, query, fromSnapshot: false, ...(progress === undefined ? {} : { progress }) }
+    const seed = await findSeed(snapshot, profile, query, REGISTRY_DIGEST)
+    const full = await foldFrom(snapshot, request, NO_SEED)
+    const seeded = seed.state === null ? null : await foldFrom(snapshot, request, seed)
+    const checks = [snapshotCheck(seed.use, full, seeded)]
+    if (query.cutoff === null && profile === 'cp') checks.push(await readModelCheck(snapshot, query, full))
+    return {
+      checksum: full.result.checksum,
+      eventCount: String(full.result.eventCount),
+      status: statusOf(full),
+      seed: seed.use,
+      checks,
+    }
+  })
+}
+
+function snapshotCheck(use: SeedUse, full: FoldedLog, seeded: FoldedLog | null): VerifyCheck {
+  const check = 'snapshot' as const
+  if (!use.found) return { check, ok: true, skipped: true, detail: 'there is none' }
+  // Events that came in late are nobody's mistake: such a snapshot is refused and made anew.
+  if (use.problem === 'straggler') return { check, ok: true, skipped: true, detail: SEED_PROBLEMS.straggler }
+  if (seeded === null) {
+    return { check, ok: false, skipped: false, detail: SEED_PROBLEMS[use.problem ?? 'unreadable'] }
+  }
+  const surfaces = SURFACES.filter(
+    (surface) => full.result.projectionChecksums[surface] !== seeded.result.projectionChecksums[surface],
+  )
+  // A `python` document names its seed inside the hash, so only its surfaces can agree.
+  const isEqual = surfaces.length === 0 && sameSum(full, seeded)
+  const detail = isEqual
+    ? `snapshot at event ${use.version} and the ${seeded.eventsRead} events after it give the same state`
+    : `continuing the snapshot at event ${use.version} gives another state (${surfaces.join(', ') || 'header'})`
+  return { check, ok: isEqual, skipped: false, detail }
+}
+
+function sameSum(full: FoldedLog, seeded: FoldedLog): boolean {
+  return seeded.result.state['replay_snapshot'] !== undefined || full.result.checksum === seeded.result.checksum
+}
+
+async function readModelCheck(snapshot: Snapshot, query: ReplayQuery, full: FoldedLog): Promise<VerifyCheck> {
+  const check = 'read model' as const
+  const row = await readModel(snapshot.connection, String(query.executionId), snapshot.leftMs())
+  if (row === undefined) return { check, ok: true, skipped: true, detail: 'the execution has no row yet' }
+  const execution = full.result.state['execution']
+  const folded: Record<string, string | null> = {
+    status: statusOf(full),
+    last_node_name: isJsonObject(execution) ? textOrNull(execution['last_node_name']) : null,
+    last_event_id: full.result.lastEventId === null ? null : String(full.result.lastEventId),
+    event_count: String(full.result.eventCount),
+  }
+  const stored: Record<string, string | null> = { ...row }
+  const different = Object.keys(folded).filter((name) => folded[name] !== stored[name])
+  const words = different.map(
+    (name) => `${name} is ${stored[name] ?? 'empty'}, the events say ${folded[name] ?? 'empty'}`,
+  )
+  return {
+    check,
+    ok: different.length === 0,
+    skipped: false,
+    detail: different.length === 0 ? 'status, step, last event and number of events agree' : words.join('; '),
+  }
+}
+
+function statusOf({ result }: FoldedLog): string {
+  const execution = result.state['execution']
+  return isJsonObject(execution) ? (textOrNull(execution['status']) ?? 'UNKNOWN') : 'UNKNOWN'
+}
+
+function textOrNull(value: JsonValue | undefined): string | null {
+  return value === null || value === undefined ? null : String(value)
+}

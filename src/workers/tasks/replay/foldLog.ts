@@ -1,0 +1,138 @@
+// Folds the log of one execution as it is read: each row goes straight from the wire into the fold and is
+// forgotten. Knows cutoffs, limits and seeds; the rules of the fold are the domain's.
+import { parseJson } from '../../../domain/json/parse.js'
+import type { JsonObject, JsonValue } from '../../../domain/json/value.js'
+import { createFold, type FoldResult } from '../../../domain/replay/fold.js'
+import type { FoldProfile } from '../../../domain/replay/profile.js'
+import type { ReplayQuery } from '../../../domain/replay/replayQuery.js'
+import { Timeline, type TimelineReport } from '../../../domain/replay/timeline.js'
+import { UpcasterRegistry } from '../../../domain/replay/upcasters.js'
+import { toPostgresTimestamp } from '../../../domain/wireTime.js'
+import { CpError, toCpError } from '../../../errors.js'
+import { type LogRange, readLog } from '../../../stores/replayStore.js'
+import type { Snapshot } from './database.js'
+import { findSeed, NO_SEED, type SeedUse, type UsableSeed } from './seed.js'
+
+export interface FoldRequest {
+  profile: FoldProfile
+  query: ReplayQuery
+  fromSnapshot: boolean
+  timeline?: boolean
+  /** Events read so far, for whoever watches. */
+  progress?: SharedArrayBuffer
+}
+
+export interface FoldedLog {
+  result: FoldResult
+  truncated: boolean
+  nextEventId: string | null
+  eventsRead: number
+  seed: SeedUse
+  timeline: TimelineReport | null
+}
+
+const PAGE_SIZE = 5_000
+const INT64_MIN = -(2n ** 63n)
+const INT64_MAX = 2n ** 63n - 1n
+
+// The product has no older event schemas yet; a lift is registered here when it gets one.
+const UPCASTERS = new UpcasterRegistry()
+export const REGISTRY_DIGEST = UPCASTERS.digest()
+
+export async function foldLog(snapshot: Snapshot, request: FoldRequest): Promise<FoldedLog> {
+  const { profile, query } = request
+  const seed = request.fromSnapshot ? await findSeed(snapshot, profile, query, REGISTRY_DIGEST) : NO_SEED
+  return foldFrom(snapshot, request, seed)
+}
+
+export async function foldFrom(snapshot: Snapshot, request: FoldRequest, seed: UsableSeed): Promise<FoldedLog> {
+  const { profile, query } = request
+  const fold = createFold({
+    profile,
+    tenantId: query.tenantId,
+    organizationId: query.organizationId,
+    executionId: query.executionId,
+    projection: query.projection,
+    upcasterRegistryDigest: REGISTRY_DIGEST,
+    baseState: seed.state,
+    snapshotSeed: seed.said,
+  })
+  const range = rangeOf(request, seed.use)
+  const timeline = request.timeline === true ? new Timeline() : null
+  const progress = request.progress === undefined ? null : new Int32Array(request.progress)
+  const readMeta = createReader()
+  let eventsRead = 0
+  let nextEventId: string | null = null
+
+  await readLog(snapshot.connection, range, {
+    leftMs: snapshot.leftMs,
+    onRow: (row) => {
+      if (eventsRead >= query.limit) {
+        nextEventId = row['event_id'] as string
+        return false
+      }
+      eventsRead++
+      readJsonColumns(row, readMeta)
+      if (timeline !== null) timeline.add(row, row['created_at'])
+      fold.add(profile === 'python' ? UPCASTERS.upcast(row) : row)
+      return true
+    },
+    onPage: () => {
+      if (progress !== null) Atomics.store(progress, 0, eventsRead)
+    },
+  })
+  return {
+    result: fold.finish(),
+    truncated: nextEventId !== null,
+    nextEventId,
+    eventsRead,
+    seed: seed.use,
+    timeline: timeline?.report() ?? null,
+  }
+}
+
+function rangeOf(request: FoldRequest, seed: SeedUse): LogRange {
+  const { profile, query } = request
+  const { cutoff } = query
+  return {
+    executionId: String(query.executionId),
+    tenantId: query.tenantId,
+    organizationId: query.organizationId,
+    columns: profile === 'python' ? 'python' : request.timeline === true ? 'timed' : 'cp',
+    fromEventId: seed.version === null ? INT64_MIN : BigInt(seed.version) + 1n,
+    toEventId: cutoff?.kind === 'event_id' ? BigInt(cutoff.eventId) : INT64_MAX,
+    untilTime: cutoff?.kind === 'time' ? toPostgresTimestamp(cutoff.time) : null,
+    untilVersion: cutoff?.kind === 'version' ? String(cutoff.version) : null,
+    pageSize: Math.min(PAGE_SIZE, query.limit + 1),
+  }
+}
+
+function readJsonColumns(row: JsonObject, readMeta: (text: string) => JsonValue): void {
+  try {
+    if (row['meta'] !== null) row['meta'] = readMeta(row['meta'] as string)
+    if (row['payload_ref'] !== null) row['payload_ref'] = parseJson(row['payload_ref'] as string)
+  } catch (error) {
+    throw new CpError('corrupt', `event ${row['event_id']} cannot be read: ${toCpError(error).message}`, {
+      cause: error,
+      details: { event_id: row['event_id'] },
+    })
+  }
+}
+
+const SHARED_TEXT_MAX = 200
+const SHARED_MAX = 256
+
+// Neighbouring events often carry the very same short meta, and the fold never changes what it is given.
+function createReader(): (text: string) => JsonValue {
+  const known = new Map<string, JsonValue>()
+  return (text) => {
+    if (text.length > SHARED_TEXT_MAX) return parseJson(text)
+    let value = known.get(text)
+    if (value === undefined) {
+      value = parseJson(text)
+      if (known.size >= SHARED_MAX) known.clear()
+      known.set(text, value)
+    }
+    return value
+  }
+}

@@ -1,0 +1,152 @@
+// The tasks behind "what was the state": the document as bytes, or as a seed to be stored. Only bytes and
+// plain values leave the thread; a state as objects would be copied, and its floats would not survive it.
+import { gzipSync } from 'node:zlib'
+import { integerValue, isJsonObject, type JsonObject } from '../../../domain/json/value.js'
+import { writeJson } from '../../../domain/json/write.js'
+import { type AnswerOptions, answerText, warningsOf } from '../../../domain/replay/answer.js'
+import { CP_PROFILE_MARK, type ProjectionChecksums } from '../../../domain/replay/profile.js'
+import type { ReplayQuery } from '../../../domain/replay/replayQuery.js'
+import { seedAggregateId } from '../../../domain/replay/replaySeed.js'
+import type { TimelineReport } from '../../../domain/replay/timeline.js'
+import { readLogVersion } from '../../../stores/replayStore.js'
+import { onSnapshot, type WorkerDatabase } from './database.js'
+import { type FoldedLog, type FoldRequest, foldLog, REGISTRY_DIGEST } from './foldLog.js'
+import type { SeedUse } from './seed.js'
+
+export interface ReplayInput extends FoldRequest {
+  database: WorkerDatabase
+  deadlineMs: number
+  answer: AnswerOptions
+}
+
+export interface ReplayOutput {
+  /** The JSON text of the answer. */
+  document: Uint8Array
+  checksum: string
+  projectionChecksums: ProjectionChecksums
+  eventCount: string
+  eventsRead: number
+  truncated: boolean
+  nextEventId: string | null
+  isRedacted: boolean
+  /** JSON text: warnings and unknown event types. */
+  warnings: string
+  seed: SeedUse
+  timeline: TimelineReport | null
+}
+
+export async function replay(input: ReplayInput): Promise<ReplayOutput> {
+  const folded = await onSnapshot(input.database, input.deadlineMs, (snapshot) => foldLog(snapshot, input))
+  const { result } = folded
+  const { text, isRedacted } = answerText(result, folded, input.answer)
+  return {
+    document: owned(Buffer.from(text, 'utf8')),
+    checksum: result.checksum,
+    projectionChecksums: result.projectionChecksums,
+    eventCount: String(result.eventCount),
+    eventsRead: folded.eventsRead,
+    truncated: folded.truncated,
+    nextEventId: folded.nextEventId,
+    isRedacted,
+    warnings: writeJson(warningsOf(result)),
+    seed: folded.seed,
+    timeline: folded.timeline,
+  }
+}
+
+/** In memory of its own: a view of a shared pool could not be handed over to another thread. */
+function owned(bytes: Buffer): Uint8Array {
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
+}
+
+export interface SeedInput {
+  database: WorkerDatabase
+  deadlineMs: number
+  tenantId: string
+  organizationId: string
+  executionId: string
+  /** Continue from the stored seed if it is usable. */
+  fromSnapshot: boolean
+}
+
+export interface SeedOutput {
+  aggregateId: string
+  version: string
+  checksum: string
+  eventCount: string
+  eventsRead: number
+  /** JSON texts. */
+  summary: string
+  meta: string
+  bytes: Uint8Array
+  stateBytes: number
+  seed: SeedUse
+}
+
+/** A complete state, ready to be stored. Null: the log is empty, or holds rows that nobody has numbered yet. */
+export async function replaySeed(input: SeedInput): Promise<SeedOutput | null> {
+  const query: ReplayQuery = {
+    tenantId: input.tenantId,
+    organizationId: input.organizationId,
+    executionId: integerValue(BigInt(input.executionId)),
+    projection: 'all',
+    cutoff: null,
+    limit: Number.POSITIVE_INFINITY,
+    resolvePayloads: false,
+    ids: 'number',
+  }
+  const found = await onSnapshot(input.database, input.deadlineMs, async (snapshot) => {
+    const log = await readLogVersion(snapshot.connection, input.executionId, snapshot.leftMs())
+    // Numbers given later to events that are in the seed already would look like late events.
+    if (log.hasUnnumbered || log.streamVersion === null) return null
+    const request = { profile: 'cp' as const, query, fromSnapshot: input.fromSnapshot }
+    return { log, folded: await foldLog(snapshot, request) }
+  })
+  if (found === null || found.folded.result.lastEventId === null) return null
+  return toSeed(found.folded, query, found.log.streamVersion!)
+}
+
+function toSeed({ result, eventsRead, seed }: FoldedLog, query: ReplayQuery, streamVersion: string): SeedOutput {
+  const text = answerText({ ...result, warnings: [], unknownTypes: NOTHING_UNKNOWN }, NOT_TRUNCATED, PLAIN_ANSWER).text
+  const { state } = result
+  const execution = state['execution']
+  const summary: JsonObject = {
+    fold_profile: CP_PROFILE_MARK,
+    execution_id: query.executionId,
+    event_count: result.eventCount,
+    last_event_id: result.lastEventId,
+    last_event_type: state['last_event_type'] ?? null,
+    status: isJsonObject(execution) ? (execution['status'] ?? null) : null,
+    // Older readers take a state for theirs by its upcaster digest; this is not a state, so it has none.
+    state_in: 'snapshot_bytes',
+  }
+  const meta: JsonObject = {
+    fold_profile: CP_PROFILE_MARK,
+    registry_digest: REGISTRY_DIGEST,
+    event_count: result.eventCount,
+    stream_version: integerValue(BigInt(streamVersion)),
+    projection_checksums: result.projectionChecksums,
+  }
+  return {
+    aggregateId: seedAggregateId('cp', query),
+    version: String(result.lastEventId),
+    checksum: result.checksum,
+    eventCount: String(result.eventCount),
+    eventsRead,
+    summary: writeJson(summary),
+    meta: writeJson(meta),
+    bytes: owned(gzipSync(text, { level: 1 })),
+    stateBytes: text.length,
+    seed,
+  }
+}
+
+const NOTHING_UNKNOWN = { count: 0, types: [] }
+const NOT_TRUNCATED = { truncated: false, nextEventId: null }
+const PLAIN_ANSWER: AnswerOptions = {
+  profile: 'cp',
+  remarks: 'whenNeeded',
+  ids: 'number',
+  redact: false,
+  resolvePayloads: false,
+}
