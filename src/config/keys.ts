@@ -146,6 +146,10 @@ export const KEYS = {
   workerMemoryMb: setting('Workers', 'NOETL_CP_WORKER_MEMORY_MB', integer(64, 65536), 1024, 'Heap of one thread'),
   workerTaskTimeout: setting('Workers', 'NOETL_CP_WORKER_TASK_TIMEOUT', seconds(0.1, 86400), 300, 'Deadline of one task'),
 
+  replayProfile: setting('Replay', 'NOETL_REPLAY_PROFILE', oneOf('cp', 'python'), 'cp', 'Fold rules when a request names none; python repeats the older generation byte for byte'),
+  replayTimeout: setting('Replay', 'NOETL_CP_REPLAY_TIMEOUT', seconds(0.1, 86400), 300, 'Deadline of one replay'),
+  replaySnapshotEvents: setting('Replay', 'NOETL_CP_REPLAY_SNAPSHOT_EVENTS', integer(0, 1000000000), 50000, 'Events after which the daemon stores a snapshot to replay from, and again after as many; 0 turns it off'),
+
   logLevel: setting('Logs', 'NOETL_CP_LOG_LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), 'info', 'Least level that is written', { flag: 'log-level' }),
   logFormat: setting('Logs', 'NOETL_CP_LOG_FORMAT', oneOf('auto', 'json', 'pretty'), 'auto', 'auto is pretty on a terminal and JSON otherwise'),
   shutdownTimeout: setting('Daemon', 'NOETL_CP_SHUTDOWN_TIMEOUT', seconds(0.1, 600), 20, 'Longest graceful stop'),

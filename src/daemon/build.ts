@@ -18,6 +18,7 @@ import { buildHttpServer } from './httpServer.js'
 import { loopErrors } from './loopErrors.js'
 import { outboxLoops } from './outboxLoops.js'
 import { buildRelays, wakeRelays } from './relays.js'
+import { replayDeps, replayLoops } from './replay.js'
 import { createStreamKeeper } from './streamKeeper.js'
 
 export interface Built {
@@ -50,7 +51,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
       onError: loopErrors(deps, 'adopter'),
     }),
   ]
-  loops.push(...eventTableLoops(deps), ...outboxLoops(deps))
+  loops.push(...eventTableLoops(deps), ...outboxLoops(deps), ...replayLoops(deps))
   if (bus !== undefined && config.relayEnabled) {
     const { relays, services } = buildRelays(deps, core, bus, { clusterId, share: true })
     loops.push(...services, ...wakeRelays(deps, core, relays))
@@ -98,6 +99,8 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
       catalog: writing,
       topology: databases.topology,
       projector,
+      replay: replayDeps(deps),
+      replayProfile: config.replayProfile,
       outbox: {
         databases,
         random,

@@ -28,6 +28,8 @@ export interface ApiReply {
   body?: JsonValue
   /** Instead of a JSON body. */
   text?: string
+  /** JSON that is already text, as UTF-8; for documents that are too large to be written on the main loop. */
+  json?: Uint8Array
   contentType?: string
   headers?: Readonly<Record<string, string>>
 }

@@ -192,7 +192,11 @@ function send(reply: FastifyReply, answer: ApiReply): FastifyReply {
   reply.status(answer.status ?? 200)
   if (answer.headers !== undefined) reply.headers(answer.headers)
   if (answer.text !== undefined) return reply.type(answer.contentType ?? 'text/plain; charset=utf-8').send(answer.text)
-  return reply.type('application/json; charset=utf-8').send(writeJson(answer.body ?? null))
+  reply.type('application/json; charset=utf-8')
+  if (answer.json !== undefined) {
+    return reply.send(Buffer.from(answer.json.buffer, answer.json.byteOffset, answer.json.byteLength))
+  }
+  return reply.send(writeJson(answer.body ?? null))
 }
 
 function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {

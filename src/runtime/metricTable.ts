@@ -94,6 +94,23 @@ export const METRICS = {
     labels: { shard: [] },
   },
   noetl_cp_outbox_purged_total: { kind: 'counter', help: 'Published rows removed after their window.' },
+  noetl_cp_replay_seconds: {
+    kind: 'histogram',
+    help: 'Time of replays.',
+    labels: { kind: ['state', 'diff', 'verify', 'seed'] },
+  },
+  noetl_cp_replay_events_total: { kind: 'counter', help: 'Events folded by replays.' },
+  noetl_cp_replay_seeds_total: {
+    kind: 'counter',
+    help: 'Replays that looked for a snapshot to start from: used, none there, or why it was refused.',
+    labels: {
+      outcome: [
+        ...['used', 'none', 'registry', 'profile', 'projection', 'execution', 'version', 'checksum', 'unreadable'],
+        ...['future', 'straggler'],
+      ],
+    },
+  },
+  noetl_cp_replay_seeds_stored_total: { kind: 'counter', help: 'Snapshots to replay from stored by this daemon.' },
   noetl_cp_event_loop_delay_p99_seconds: { kind: 'gauge', help: 'p99 delay of the main loop since the last scrape.' },
 } satisfies Record<string, MetricRow>
 

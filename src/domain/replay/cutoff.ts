@@ -3,7 +3,7 @@
 
 import { CpError } from '../../errors.js'
 import { integerValue } from '../json/value.js'
-import { parseWireTime, type WireTime } from '../wireTime.js'
+import { parseWireTime, type WireTime, wireTimeFromMicros } from '../wireTime.js'
 import type { Integer } from './coerce.js'
 import type { FoldProfile } from './profile.js'
 
@@ -40,9 +40,20 @@ export function parseCutoff(profile: FoldProfile, parameters: CutoffParameters):
 function parseOne(name: (typeof CUTOFF_NAMES)[number], text: string): ReplayCutoff {
   if (name === 'as_of_version') return { kind: 'version', version: parseInt64(name, text) }
   if (name !== 'as_of_time') return { kind: 'event_id', eventId: parseInt64(name, text) }
-  const time = parseWireTime(text, name)
+  const time = /^[0-9]{1,16}(?:\.[0-9]{1,9})?$/.test(text) ? unixTime(text) : parseWireTime(text, name)
   if (time === undefined) throw new CpError('invalid_input', `${name} is empty`, { details: { field: name } })
   return { kind: 'time', time }
+}
+
+// Larger numbers can only be meant as milliseconds: as seconds they lie beyond the year 2600.
+const SECONDS_MAX = 2e10
+
+function unixTime(text: string): WireTime {
+  const [whole, fraction = ''] = text.split('.') as [string, string?]
+  const isSeconds = Number(whole) <= SECONDS_MAX
+  const digits = isSeconds ? 6 : 3
+  const micros = BigInt(whole) * 10n ** BigInt(digits) + BigInt(fraction.slice(0, digits).padEnd(digits, '0') || '0')
+  return wireTimeFromMicros(micros)
 }
 
 const INT64_MAX = 2n ** 63n - 1n

@@ -8,6 +8,7 @@ import { type HealthRouteDeps, healthRoutes } from './health.js'
 import { type MetricsRouteDeps, metricsRoutes } from './metrics.js'
 import { type OutboxRouteDeps, outboxRoutes } from './outbox.js'
 import { type ProjectorRouteDeps, projectorRoutes } from './projector.js'
+import { type ReplayRouteDeps, replayRoutes } from './replay.js'
 import { type RuntimeRouteDeps, runtimeRoutes } from './runtime.js'
 
 export type RouteDeps = HealthRouteDeps &
@@ -18,7 +19,8 @@ export type RouteDeps = HealthRouteDeps &
   CatalogRouteDeps &
   RuntimeRouteDeps &
   OutboxRouteDeps &
-  ProjectorRouteDeps
+  ProjectorRouteDeps &
+  ReplayRouteDeps
 
 export function buildRoutes(deps: RouteDeps): RouteSpec[] {
   return [
@@ -31,5 +33,6 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...runtimeRoutes(deps),
     ...outboxRoutes(deps),
     ...projectorRoutes(deps),
+    ...replayRoutes(deps),
   ]
 }
