@@ -97,6 +97,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
       executions: writing,
       queries: { databases },
       catalog: writing,
+      cleanup: { databases },
       topology: databases.topology,
       projector,
       replay: replayDeps(deps),

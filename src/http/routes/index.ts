@@ -1,6 +1,7 @@
 // The list of routes. A route group is a function from what it needs to RouteSpecs; register it here.
 import type { RouteSpec } from '../route.js'
 import { type CatalogRouteDeps, catalogRoutes } from './catalog.js'
+import { type CleanupRouteDeps, cleanupRoutes } from './cleanup.js'
 import { type EventRouteDeps, eventRoutes } from './events.js'
 import { type ExecuteRouteDeps, executeRoutes } from './execute.js'
 import { type ExecutionRouteDeps, executionRoutes } from './executions.js'
@@ -17,6 +18,7 @@ export type RouteDeps = HealthRouteDeps &
   ExecuteRouteDeps &
   ExecutionRouteDeps &
   CatalogRouteDeps &
+  CleanupRouteDeps &
   RuntimeRouteDeps &
   OutboxRouteDeps &
   ProjectorRouteDeps &
@@ -30,6 +32,7 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...executeRoutes(deps),
     ...executionRoutes(deps),
     ...catalogRoutes(deps),
+    ...cleanupRoutes(deps),
     ...runtimeRoutes(deps),
     ...outboxRoutes(deps),
     ...projectorRoutes(deps),
