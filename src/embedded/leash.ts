@@ -86,14 +86,18 @@ wait "$watcher"
 exit "$status"
 `
 
+// The script travels in the environment, so that `ps` shows one readable line and not all of it; a file would
+// have to lie where the other user can read it.
+const LAUNCH = 'leash=$NOETL_LEASH; unset NOETL_LEASH; eval "$leash"'
+
 export async function startLeashed(spec: LeashSpec): Promise<LeashedChild> {
   const [first, second] = spec.whenAbandoned
   const tenths = (step: StopStep) => String(Math.ceil(step.waitMs / TENTH_MS))
   const words = [spec.inputFile ?? '/dev/null', first.signal, tenths(first), second.signal, tenths(second)]
-  const shell = spawn('/bin/sh', ['-c', SCRIPT, 'noetl-cp-leash', ...words, spec.program, ...spec.args], {
+  const shell = spawn('/bin/sh', ['-c', LAUNCH, 'noetl-cp-leash', ...words, spec.program, ...spec.args], {
     detached: true,
     cwd: '/',
-    env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' },
+    env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC', NOETL_LEASH: SCRIPT },
     stdio: ['pipe', 'pipe', spec.logFd],
     ...(spec.user === undefined ? {} : { uid: spec.user.uid, gid: spec.user.gid }),
   })
