@@ -137,6 +137,8 @@ export const KEYS = {
   redactKeys: setting('Events', 'NOETL_CP_REDACT_KEYS', list, [], 'Further key names whose values are secrets (exact names)'),
   projectorEnabled: setting('Events', 'NOETL_CP_PROJECTOR', bool, true, 'Store events that other installations publish to the stream'),
   projectorConsumer: setting('Events', 'NOETL_PROJECTOR_NATS_CONSUMER', text, 'noetl-cp-projector', 'Durable consumer of the projector'),
+  claimCheckHosts: setting('Events', 'NOETL_CP_CLAIM_CHECK_HOSTS', list, [], 'Hosts from which the projector fetches payloads that were too large for the stream; empty allows any, without token'),
+  claimCheckToken: setting('Events', 'NOETL_CP_CLAIM_CHECK_TOKEN', secretText, undefined, 'Bearer token for those hosts', secret),
   adoptInterval: setting('Events', 'NOETL_CP_ADOPT_INTERVAL', seconds(0.05, 3600), 1, 'How often to look for events that others wrote straight into the table'),
   partitionsAhead: setting('Events', 'NOETL_CP_PARTITIONS_AHEAD', integer(1, 24), 3, 'Months for which the daemon makes event partitions ahead of time'),
   eventRetentionDays: setting('Events', 'NOETL_CP_EVENT_RETENTION_DAYS', integer(0, 36500), 0, 'Drop events of executions that ended more days ago than this; 0 keeps everything'),

@@ -17,6 +17,7 @@ import { eventTableLoops } from './eventTableLoops.js'
 import { buildHttpServer } from './httpServer.js'
 import { loopErrors } from './loopErrors.js'
 import { outboxLoops } from './outboxLoops.js'
+import { payloadFetch } from './payloadFetch.js'
 import { buildRelays, wakeRelays } from './relays.js'
 import { replayDeps, replayLoops } from './replay.js'
 import { createStreamKeeper } from './streamKeeper.js'
@@ -38,7 +39,11 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
 
   const core = buildCore(deps, 'daemon')
   const writing = { databases, appender: core.appender, ids: core.ids, clock, secrets: core.secrets }
-  const projector = { ...writing, onQuarantined: () => metrics.inc('noetl_cp_projector_quarantined_total') }
+  const projector = {
+    ...writing,
+    onQuarantined: () => metrics.inc('noetl_cp_projector_quarantined_total'),
+    fetchPayload: payloadFetch(config),
+  }
   const health = buildHealth(deps, schema)
 
   const loops: Service[] = [

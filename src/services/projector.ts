@@ -13,6 +13,7 @@ import type { Clock } from '../runtime/clock.js'
 import { quarantine } from '../stores/quarantineStore.js'
 import type { Appender } from './append/appender.js'
 import type { AppendItem, AppendOutcome } from './append/appendInTx.js'
+import { type PayloadFetch, resolveClaimCheck } from './claimCheck.js'
 import { clashMessage } from './ingest.js'
 
 export interface ProjectorDeps {
@@ -20,6 +21,8 @@ export interface ProjectorDeps {
   appender: Appender
   clock: Clock
   onQuarantined?: () => void
+  /** For messages that only refer to their payload. */
+  fetchPayload?: PayloadFetch | undefined
 }
 
 export interface Projected {
@@ -28,8 +31,8 @@ export interface Projected {
   quarantined: number
 }
 
-/** An envelope as it arrived: text that may not even be JSON, or a value from a request body. */
-export type Arrival = { bytes: Uint8Array } | { value: JsonValue }
+/** An envelope as it arrived: text that may not even be JSON, or a value. `refusal`: already known to be unusable. */
+export type Arrival = { bytes: Uint8Array; refusal?: string } | { value: JsonValue }
 
 interface Candidate {
   arrival: Arrival
@@ -58,11 +61,12 @@ export async function projectEnvelopes(
   const byExecution = new Map<string, Candidate[]>()
   for (const arrival of arrivals) {
     try {
-      const candidate = toCandidate(deps, arrival)
+      const candidate = toCandidate(deps, arrival, await wholeOf(deps, arrival))
       const known = byExecution.get(candidate.item.event.executionId)
       if (known === undefined) byExecution.set(candidate.item.event.executionId, [candidate])
       else known.push(candidate)
     } catch (error) {
+      if (isTransient(error)) throw error
       await setAside(arrival, toCpError(error).message)
     }
   }
@@ -111,8 +115,14 @@ async function oneByOne(
 
 const JSON_DEPTH_MAX = 200
 
-function toCandidate(deps: ProjectorDeps, arrival: Arrival): Candidate {
+/** What arrived, with the payload fetched if it was only referred to. Throws `unavailable` when that must wait. */
+export async function wholeOf(deps: ProjectorDeps, arrival: Arrival): Promise<JsonValue> {
+  if ('refusal' in arrival && arrival.refusal !== undefined) throw new CpError('invalid_input', arrival.refusal)
   const value = 'value' in arrival ? arrival.value : parseBytes(arrival.bytes)
+  return resolveClaimCheck(value, deps.fetchPayload)
+}
+
+function toCandidate(deps: ProjectorDeps, arrival: Arrival, value: JsonValue): Candidate {
   const parsed = parseEnvelope(value, { now: wireTimeFromMillis(deps.clock.now()) })
   const { event } = parsed
   // 0 stands for "not said"; the execution's own entry is used then.

@@ -2,9 +2,10 @@
 // messages are skipped by their origin header: they are in the log already.
 import type { Bus } from '../bus/connect.js'
 import { openPuller, type PulledMessage, type Puller, type PullerSettings } from '../bus/puller.js'
-import { type CpError, isTransient } from '../errors.js'
+import { type CpError, isTransient, toCpError } from '../errors.js'
 import { createPollLoop, type PollLoop } from '../runtime/loop.js'
-import { type Projected, type ProjectorDeps, projectEnvelopes } from './projector.js'
+import { type Arrival, type Projected, type ProjectorDeps, projectEnvelopes, wholeOf } from './projector.js'
+import { CLAIM_CHECK_HEADER } from './relay/message.js'
 
 export const ORIGIN_HEADER = 'Noetl-Origin'
 
@@ -21,6 +22,15 @@ export interface ProjectorLoopDeps extends ProjectorDeps {
 const BATCH = 200
 const WAIT_MS = 1_000
 const RETRY_MS = 2_000
+// Each may be large and slow; the others of a batch come with the next ones.
+const FETCHES_PER_PASS = 4
+const FULL_MS = 100
+const FETCH_RETRY_MS_MAX = 300_000
+
+/** Longer after every delivery: a server may be away for days. */
+function retryMs(deliveries: number): number {
+  return Math.min(FETCH_RETRY_MS_MAX, RETRY_MS * 2 ** Math.min(deliveries, 10))
+}
 
 export function createProjectorLoop(deps: ProjectorLoopDeps): PollLoop {
   let puller: Puller | undefined
@@ -38,19 +48,49 @@ export function createProjectorLoop(deps: ProjectorLoopDeps): PollLoop {
     }
     if (messages.length === 0) return 'idle'
     const foreign = messages.filter((message) => message.header(ORIGIN_HEADER) !== deps.clusterId)
+    const { arrivals, postponed } = await resolve(foreign)
+    const settled = messages.filter((message) => !postponed.has(message))
     try {
-      const result = await projectEnvelopes(
-        deps,
-        foreign.map((message) => ({ bytes: message.data })),
-        'stream',
-      )
+      const result = await projectEnvelopes(deps, arrivals, 'stream')
       deps.onPass(result, messages.length - foreign.length)
     } catch (error) {
-      if (isTransient(error)) for (const message of messages) message.retryLater(RETRY_MS)
+      if (isTransient(error)) for (const message of settled) message.retryLater(RETRY_MS)
       throw error
     }
-    for (const message of messages) message.ack()
+    for (const message of settled) message.ack()
     return 'busy'
+  }
+
+  /** Payloads that cannot be had now hold up their own message and no others. */
+  async function resolve(messages: readonly PulledMessage[]) {
+    const arrivals: Arrival[] = []
+    const postponed = new Set<PulledMessage>()
+    let fetches = 0
+    for (const message of messages) {
+      if (message.header(CLAIM_CHECK_HEADER) === undefined) {
+        arrivals.push({ bytes: message.data })
+        continue
+      }
+      fetches += 1
+      const arrival = fetches > FETCHES_PER_PASS ? undefined : await fetchOne(message)
+      if (arrival !== undefined) arrivals.push(arrival)
+      else {
+        postponed.add(message)
+        message.retryLater(fetches > FETCHES_PER_PASS ? FULL_MS : retryMs(message.deliveries))
+      }
+    }
+    return { arrivals, postponed }
+  }
+
+  async function fetchOne(message: PulledMessage): Promise<Arrival | undefined> {
+    try {
+      return { value: await wholeOf(deps, { bytes: message.data }) }
+    } catch (error) {
+      const reason = toCpError(error)
+      if (!isTransient(reason)) return { bytes: message.data, refusal: reason.message }
+      deps.onError(reason)
+      return undefined
+    }
   }
 
   return createPollLoop({
