@@ -106,6 +106,10 @@ update noetl.event set stream_version = null where stream_version is not null;
 
 -- Outbox: a NULL execution would slip through the unique key ------------------------------------------
 
+delete from noetl.outbox later
+using noetl.outbox earlier
+where later.execution_id is null and earlier.execution_id is null
+  and later.event_id = earlier.event_id and later.outbox_id > earlier.outbox_id;
 create unique index if not exists outbox_event_without_execution_key
   on noetl.outbox (event_id) where execution_id is null;
 alter table noetl.outbox add column if not exists trace jsonb;

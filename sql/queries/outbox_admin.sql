@@ -30,7 +30,7 @@ limit 1;
 -- Published rows that are kept: counted up to $1, beyond that as the server estimates them from its index.
 select counted.n::bigint as counted,
   greatest(counted.n, (select reltuples from pg_class where oid = 'noetl.outbox_published_idx'::regclass))::bigint as about
-from (select count(*) as n from (select 1 from noetl.outbox where status = 'PUBLISHED' limit $1::int) as some) as counted;
+from (select count(*) as n from (select 1 from noetl.outbox where status = 'PUBLISHED' limit $1::int) as found) as counted;
 
 -- name: outbox_rate
 -- Rows published in the last minute, counted up to $1.

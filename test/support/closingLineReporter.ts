@@ -2,18 +2,21 @@
 import type { Reporter, TestModule } from 'vitest/node'
 
 export default class ClosingLineReporter implements Reporter {
-  onTestRunEnd(modules: ReadonlyArray<TestModule>): void {
+  onTestRunEnd(modules: ReadonlyArray<TestModule>, errors: ReadonlyArray<unknown>): void {
     let passed = 0
-    let failed = 0
+    // An error that no test caught fails the run, too.
+    let failed = errors.length
     let skipped = 0
     for (const module of modules) {
-      if (module.state() === 'failed' && module.children.size === 0) failed += 1
+      const before = failed
       for (const test of module.children.allTests()) {
         const state = test.result().state
         if (state === 'passed') passed += 1
         else if (state === 'failed') failed += 1
         else skipped += 1
       }
+      // A file can fail outside its tests: at import, before or after them.
+      if (module.state() === 'failed' && failed === before) failed += 1
     }
     process.stdout.write(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`)
   }

@@ -1,6 +1,6 @@
 // A database per test file, cloned from the migrated template: dropped on success, kept and named on failure.
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, expect, inject, onTestFailed } from 'vitest'
+import { afterAll, beforeAll, inject, onTestFailed } from 'vitest'
 import { type ConnectionSettings, createConnection, type Rows } from '../../src/db/connection.js'
 import type { Db } from '../../src/db/db.js'
 import type { Param } from '../../src/db/params.js'
@@ -80,10 +80,13 @@ export function useDatabase(options: { empty?: boolean } = {}): { get(): TestDat
   })
   return {
     get: () => {
-      if (expect.getState().currentTestName !== undefined) {
+      // Outside a test (in beforeAll, afterAll) there is nothing to watch.
+      try {
         onTestFailed(() => {
           failed = true
         })
+      } catch {
+        // Vitest says so by throwing.
       }
       if (database === undefined) throw new Error('the test database is not there yet')
       return database

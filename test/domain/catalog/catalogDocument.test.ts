@@ -105,10 +105,11 @@ describe('a bad document', () => {
 })
 
 describe('hostile documents', () => {
+  // An unfolded bomb would take minutes or all memory; the bound only tells one from the other.
   const quick = (run: () => unknown) => {
     const started = performance.now()
     const result = run()
-    expect(performance.now() - started).toBeLessThan(3000)
+    expect(performance.now() - started).toBeLessThan(60_000)
     return result
   }
 
