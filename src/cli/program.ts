@@ -59,6 +59,8 @@ function mount(program: Command, spec: CommandSpec, onInvoke: (invocation: Invoc
   // A group may also be a command of its own: `replay <id>` beside `replay diff`.
   const existing = parent.commands.find((command) => command.name() === name)
   const command = existing ?? parent.command(name)
+  // Options after the name of a subcommand are its own, also where the group has the same ones.
+  command.enablePositionalOptions()
   command.summary(spec.summary).description(spec.description ?? `${spec.summary}.`)
   for (const argument of spec.args ?? []) {
     const inner = argument.variadic === true ? `${argument.name}...` : argument.name

@@ -15,9 +15,14 @@ import { outboxAudit } from './outboxAudit.js'
 import { outboxDrain } from './outboxDrain.js'
 import { outboxDeadList, outboxDeadRedrive, outboxPurge, outboxRetry } from './outboxWork.js'
 import { quarantineDrop, quarantineList, quarantineRetry } from './projector.js'
+import { replay } from './replay.js'
+import { replayDiff } from './replayDiff.js'
+import { replayStep } from './replayStep.js'
+import { replayVerify } from './replayVerify.js'
 import { retention } from './retention.js'
 import { serve } from './serve.js'
 import { shardList, shardOfId } from './shard.js'
+import { snapshotTake } from './snapshotTake.js'
 import { status } from './status.js'
 import { version } from './version.js'
 
@@ -35,6 +40,11 @@ export const COMMANDS: readonly CommandSpec[] = [
   eventsAppend,
   eventsExport,
   eventsImport,
+  replay,
+  replayDiff,
+  replayStep,
+  replayVerify,
+  snapshotTake,
   catalogRegister,
   catalogList,
   catalogGet,

@@ -7,6 +7,7 @@ import { canonicalJson } from '../json/canonical.js'
 import { compareCodePoints } from '../json/codePoints.js'
 import { escapeSegment } from '../json/pointer.js'
 import { Float, isJsonObject, type JsonObject, type JsonValue } from '../json/value.js'
+import { SURFACES } from './profile.js'
 
 export type Difference =
   | { pointer: string; kind: 'added'; to: JsonValue }
@@ -17,6 +18,14 @@ export function diffDocuments(from: JsonValue, to: JsonValue): Difference[] {
   const found: Difference[] = []
   compare('', from, to, found)
   return found
+}
+
+// Sums of the documents differ whenever anything does; they say nothing of their own.
+const SUMS = new Set(['/checksum', ...SURFACES.map((surface) => `/projection_checksums/${surface}`)])
+
+/** Between two states: what changed, without the checksums that follow from it. */
+export function contentDifferences(from: JsonObject, to: JsonObject): Difference[] {
+  return diffDocuments(from, to).filter(({ pointer }) => !SUMS.has(pointer))
 }
 
 function compare(pointer: string, from: JsonValue, to: JsonValue, found: Difference[]): void {

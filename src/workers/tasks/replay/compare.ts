@@ -3,14 +3,15 @@
 import type { JsonObject, JsonValue } from '../../../domain/json/value.js'
 import { isJsonObject } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
-import { type Difference, diffDocuments } from '../../../domain/replay/diff.js'
+import { contentDifferences } from '../../../domain/replay/diff.js'
 import { type FoldProfile, SURFACES } from '../../../domain/replay/profile.js'
+import { REGISTRY_DIGEST } from '../../../domain/replay/registry.js'
 import type { ReplayQuery } from '../../../domain/replay/replayQuery.js'
 import { SEED_PROBLEMS } from '../../../domain/replay/replaySeed.js'
 import { CpError } from '../../../errors.js'
 import { readModel } from '../../../stores/replayStore.js'
 import { onSnapshot, type Snapshot, type WorkerDatabase } from './database.js'
-import { type FoldedLog, foldFrom, foldLog, REGISTRY_DIGEST } from './foldLog.js'
+import { type FoldedLog, foldFrom, foldLog } from './foldLog.js'
 import { findSeed, NO_SEED, type SeedUse } from './seed.js'
 
 export interface DiffSide {
@@ -36,8 +37,6 @@ export interface DiffOutput {
   to: { checksum: string; eventCount: string }
 }
 
-// Sums of the documents differ whenever anything does; they say nothing of their own.
-const SUMS = new Set(['/checksum', ...SURFACES.map((surface) => `/projection_checksums/${surface}`)])
 const DIFFERENCES_MAX = 10_000
 
 export async function replayDiff(input: DiffInput): Promise<DiffOutput> {
@@ -52,10 +51,6 @@ export async function replayDiff(input: DiffInput): Promise<DiffOutput> {
     from: summaryOf(from!),
     to: summaryOf(to!),
   }
-}
-
-export function contentDifferences(from: JsonObject, to: JsonObject): Difference[] {
-  return diffDocuments(from, to).filter(({ pointer }) => !SUMS.has(pointer))
 }
 
 async function documentOf(snapshot: Snapshot, input: DiffInput, side: DiffSide): Promise<JsonObject> {

@@ -4,9 +4,9 @@ import { parseJson } from '../../../domain/json/parse.js'
 import type { JsonObject, JsonValue } from '../../../domain/json/value.js'
 import { createFold, type FoldResult } from '../../../domain/replay/fold.js'
 import type { FoldProfile } from '../../../domain/replay/profile.js'
+import { REGISTRY_DIGEST, UPCASTERS } from '../../../domain/replay/registry.js'
 import type { ReplayQuery } from '../../../domain/replay/replayQuery.js'
 import { Timeline, type TimelineReport } from '../../../domain/replay/timeline.js'
-import { UpcasterRegistry } from '../../../domain/replay/upcasters.js'
 import { toPostgresTimestamp } from '../../../domain/wireTime.js'
 import { CpError, toCpError } from '../../../errors.js'
 import { type LogRange, readLog } from '../../../stores/replayStore.js'
@@ -34,10 +34,6 @@ export interface FoldedLog {
 const PAGE_SIZE = 5_000
 const INT64_MIN = -(2n ** 63n)
 const INT64_MAX = 2n ** 63n - 1n
-
-// The product has no older event schemas yet; a lift is registered here when it gets one.
-const UPCASTERS = new UpcasterRegistry()
-export const REGISTRY_DIGEST = UPCASTERS.digest()
 
 export async function foldLog(snapshot: Snapshot, request: FoldRequest): Promise<FoldedLog> {
   const { profile, query } = request

@@ -5,12 +5,13 @@ import { integerValue, isJsonObject, type JsonObject } from '../../../domain/jso
 import { writeJson } from '../../../domain/json/write.js'
 import { type AnswerOptions, answerText, warningsOf } from '../../../domain/replay/answer.js'
 import { CP_PROFILE_MARK, type ProjectionChecksums } from '../../../domain/replay/profile.js'
+import { REGISTRY_DIGEST } from '../../../domain/replay/registry.js'
 import type { ReplayQuery } from '../../../domain/replay/replayQuery.js'
 import { seedAggregateId } from '../../../domain/replay/replaySeed.js'
 import type { TimelineReport } from '../../../domain/replay/timeline.js'
 import { readLogVersion } from '../../../stores/replayStore.js'
 import { onSnapshot, type WorkerDatabase } from './database.js'
-import { type FoldedLog, type FoldRequest, foldLog, REGISTRY_DIGEST } from './foldLog.js'
+import { type FoldedLog, type FoldRequest, foldLog } from './foldLog.js'
 import type { SeedUse } from './seed.js'
 
 export interface ReplayInput extends FoldRequest {

@@ -1,0 +1,121 @@
+// Walks an execution event by event, in both directions. Each state is made from a nearby one and the events
+// between, so a step back costs no more than a short fold.
+
+import { parseJson } from '../../domain/json/parse.js'
+import type { JsonObject } from '../../domain/json/value.js'
+import { contentDifferences, type Difference } from '../../domain/replay/diff.js'
+import { foldEvents } from '../../domain/replay/fold.js'
+import type { FoldProfile } from '../../domain/replay/profile.js'
+import { REGISTRY_DIGEST } from '../../domain/replay/registry.js'
+import type { ReplayQuery } from '../../domain/replay/replayQuery.js'
+import { readLog } from '../../stores/replayStore.js'
+import { onSnapshot } from '../../workers/tasks/replay/database.js'
+import { placeOf, type ReplayDeps } from './replay.js'
+
+export interface Walk {
+  readonly length: number
+  /** The log is longer than what can be walked. */
+  readonly truncated: boolean
+  /** 1 is the first event; 0 is before it. */
+  step(index: number): WalkStep
+}
+
+export interface WalkStep {
+  index: number
+  event: JsonObject | null
+  state: JsonObject
+  changes: Difference[]
+}
+
+export const WALK_EVENTS_MAX = 100_000
+
+export async function loadEvents(
+  deps: ReplayDeps,
+  query: ReplayQuery,
+): Promise<{ events: JsonObject[]; truncated: boolean }> {
+  const executionId = String(query.executionId)
+  const { database, deadlineMs } = placeOf(deps, executionId)
+  const events: JsonObject[] = []
+  let truncated = false
+  await onSnapshot(database, deadlineMs, ({ connection, leftMs }) =>
+    readLog(
+      connection,
+      {
+        executionId,
+        tenantId: query.tenantId,
+        organizationId: query.organizationId,
+        columns: 'timed',
+        fromEventId: -(2n ** 63n),
+        toEventId: 2n ** 63n - 1n,
+        untilTime: null,
+        untilVersion: null,
+        pageSize: 2_000,
+      },
+      {
+        leftMs,
+        onRow: (row) => {
+          truncated = events.length >= WALK_EVENTS_MAX
+          if (truncated) return false
+          for (const name of ['meta', 'payload_ref']) {
+            if (row[name] !== null) row[name] = parseJson(row[name] as string)
+          }
+          events.push(row)
+          return true
+        },
+      },
+    ),
+  )
+  return { events, truncated }
+}
+
+const KEPT_MAX = 64
+
+export function createWalk(
+  profile: FoldProfile,
+  query: ReplayQuery,
+  events: readonly JsonObject[],
+  truncated: boolean,
+): Walk {
+  const kept = new Map<number, JsonObject>()
+
+  function stateAt(index: number): JsonObject {
+    const known = kept.get(index)
+    if (known !== undefined) return known
+    // The nearest state before it that is still known.
+    let start = 0
+    for (const candidate of kept.keys()) if (candidate < index && candidate > start) start = candidate
+    const { state } = foldEvents(
+      {
+        profile,
+        tenantId: query.tenantId,
+        organizationId: query.organizationId,
+        executionId: query.executionId,
+        projection: 'all',
+        upcasterRegistryDigest: REGISTRY_DIGEST,
+        baseState: kept.get(start) ?? null,
+      },
+      events.slice(start, index),
+    )
+    keep(index, state)
+    return state
+  }
+
+  function keep(index: number, state: JsonObject): void {
+    kept.set(index, state)
+    for (const oldest of kept.keys()) {
+      if (kept.size <= KEPT_MAX) break
+      kept.delete(oldest)
+    }
+  }
+
+  return {
+    length: events.length,
+    truncated,
+    step: (index) => {
+      const before = stateAt(Math.max(0, index - 1))
+      const state = stateAt(index)
+      const changes = index === 0 ? [] : contentDifferences(before, state)
+      return { index, event: events[index - 1] ?? null, state, changes }
+    },
+  }
+}

@@ -1,0 +1,110 @@
+// What a resident thread can be asked for. Answers are small and plain; documents go as bytes that change hands.
+import { pathToFileURL } from 'node:url'
+import type { Db } from '../../../db/db.js'
+import { createPool } from '../../../db/pool.js'
+import { writeJson } from '../../../domain/json/write.js'
+import { digestText } from '../../../domain/workflow/liveState.js'
+import { type OpenWork, openWork } from '../../../domain/workflow/openWork.js'
+import { nothingToDo, type Orchestrator } from '../../../domain/workflow/orchestrator.js'
+import { sealState } from '../../../domain/workflow/sealedState.js'
+import { viewState } from '../../../domain/workflow/viewState.js'
+import { openSettings, type WorkerDatabase } from '../replay/database.js'
+import { type Advanced, createResidents, type Residents, type ResidentSettings, type Tally } from './residents.js'
+import { type SnapshotReport, verifySnapshot } from './verify.js'
+
+/** Given to the thread when it starts. */
+export interface ResidentSetup extends ResidentSettings {
+  /** By shard. */
+  databases: readonly WorkerDatabase[]
+  connectionsMax: number
+  /** Path of a module whose default export is an Orchestrator; without it there is nothing to decide. */
+  orchestrator?: string
+}
+
+interface Target {
+  shard: number
+  executionId: string
+}
+
+export interface AdvanceInput extends Target {
+  drive: boolean
+  force: boolean
+  /** Documents wanted of the state that results. */
+  wants: { view: boolean; open: boolean; sealed: boolean }
+}
+
+export interface AdvanceOutput extends Advanced {
+  tally: Tally
+  digest: string
+  /** The WorkflowState document as JSON text in UTF-8. */
+  view: Uint8Array | undefined
+  open: OpenWork[] | undefined
+  /** The canonical text of the state; tests compare it with a full fold. */
+  sealed: Uint8Array | undefined
+}
+
+export interface ResidentTasks {
+  advance(input: AdvanceInput): Promise<AdvanceOutput>
+  /** Saves what is not saved yet and lets go of it. */
+  evict(input: Target): Promise<{ tally: Tally }>
+  drop(input: { executionIds: readonly string[] }): Promise<Record<string, never>>
+  verify(input: Target): Promise<SnapshotReport>
+}
+
+const encoder = new TextEncoder()
+
+export async function openResidents(setup: ResidentSetup): Promise<ResidentTasks> {
+  const residents = createResidents(setup, await loadOrchestrator(setup.orchestrator))
+  const opened = new Map<number, Db>()
+  const databaseOf = (shard: number): Db => {
+    let db = opened.get(shard)
+    if (db === undefined) {
+      db = createPool({
+        ...openSettings(setup.databases[shard]!),
+        max: setup.connectionsMax,
+        acquireTimeoutMs: setup.queryTimeoutMs,
+        queryTimeoutMs: setup.queryTimeoutMs,
+      })
+      opened.set(shard, db)
+    }
+    return db
+  }
+
+  return {
+    advance: async ({ shard, wants, ...request }) => {
+      const advanced = await residents.advance(databaseOf(shard), request)
+      return { ...advanced, ...documents(residents, request.executionId, advanced, wants), tally: residents.takeTally() }
+    },
+    evict: async ({ shard, executionId }) => {
+      await residents.evict(databaseOf(shard), executionId)
+      return { tally: residents.takeTally() }
+    },
+    drop: async ({ executionIds }) => {
+      for (const executionId of executionIds) residents.drop(executionId)
+      return {}
+    },
+    verify: ({ shard, executionId }) => verifySnapshot(databaseOf(shard), executionId),
+  }
+}
+
+async function loadOrchestrator(path: string | undefined): Promise<Orchestrator> {
+  if (path === undefined) return nothingToDo
+  const module = (await import(pathToFileURL(path).href)) as { default: Orchestrator }
+  return module.default
+}
+
+function documents(
+  residents: Residents,
+  executionId: string,
+  advanced: Advanced,
+  wants: AdvanceInput['wants'],
+): Pick<AdvanceOutput, 'view' | 'open' | 'sealed' | 'digest'> {
+  const live = advanced.resident && !advanced.unadopted ? residents.get(executionId)?.live : undefined
+  if (live === undefined) return { view: undefined, open: undefined, sealed: undefined, digest: '' }
+  return {
+    digest: digestText(live.digest),
+    view: wants.view ? encoder.encode(writeJson(viewState(live.state))) : undefined,
+    open: wants.open ? openWork(live.state) : undefined,
+    sealed: wants.sealed ? encoder.encode(sealState(live)) : undefined,
+  }
+}

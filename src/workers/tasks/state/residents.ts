@@ -1,0 +1,253 @@
+// The live states of one thread. The main thread asks for one thing at a time per execution; different executions
+// overlap while they wait for the database. A state that is not here is built from its snapshot and the events after
+// it, or from the whole log; so nothing is lost with the thread.
+import type { Db } from '../../../db/db.js'
+import type { ExecutionId } from '../../../domain/ids.js'
+import { applyNumbered, emptyLiveState, type LiveState } from '../../../domain/workflow/liveState.js'
+import type { Decision, NewEvent, Orchestrator } from '../../../domain/workflow/orchestrator.js'
+import type { SnapshotProblem } from '../../../domain/workflow/sealedState.js'
+import { isTerminal } from '../../../domain/workflow/workflowState.js'
+import { CpError, isTransient } from '../../../errors.js'
+import {
+  deleteStateSnapshot,
+  discardStateSnapshot,
+  loadStateSnapshot,
+  type SnapshotKey,
+  saveStateSnapshot,
+} from '../../../stores/stateSnapshotStore.js'
+import { forgetDecisions, readTail } from '../../../stores/stateStore.js'
+import { packState, unpackState } from './snapshotBytes.js'
+
+export interface ResidentSettings {
+  page: number
+  snapshotEvents: number
+  snapshotAtEnd: 'remove' | 'keep'
+  queryTimeoutMs: number
+}
+
+export interface Resident {
+  live: LiveState
+  key: SnapshotKey
+  /** Version of the newest snapshot written or read; 0 without one. */
+  snapshotVersion: number
+  saving: Promise<void> | undefined
+}
+
+export interface AdvanceRequest {
+  executionId: string
+  /** Whether this process decides for the execution; otherwise the state is only looked at. */
+  drive: boolean
+  /** Ask the orchestrator even if nothing is new. */
+  force: boolean
+}
+
+export interface Advanced {
+  found: boolean
+  /** Rows of others have no number yet: the state is not complete before they have. */
+  unadopted: boolean
+  version: number
+  applied: number
+  bytes: number
+  terminal: boolean
+  resident: boolean
+  decision: Decision | undefined
+}
+
+/** What happened beside the answers, since it was last asked for. */
+export interface Tally {
+  snapshots: number
+  snapshotErrors: number
+  rebuilds: { snapshot: number; log: number }
+  rejected: Partial<Record<SnapshotProblem, number>>
+}
+
+const NEW_EVENTS_MAX = 1_000
+// A catch-up of this length is not to be repeated from its start after a crash.
+const CATCH_UP_EVENTS_MAX = 50_000
+const SAVE_DEADLINE_FACTOR = 4
+const TERMINAL = new Set(['COMPLETED', 'FAILED', 'CANCELLED'])
+
+export interface Residents {
+  advance(db: Db, request: AdvanceRequest): Promise<Advanced>
+  get(executionId: string): Resident | undefined
+  /** Writes what is not yet saved and lets go. */
+  evict(db: Db, executionId: string): Promise<void>
+  /** Lets go without writing. */
+  drop(executionId: string): void
+  takeTally(): Tally
+}
+
+export function createResidents(settings: ResidentSettings, orchestrator: Orchestrator): Residents {
+  const residents = new Map<string, Resident>()
+  let tally = emptyTally()
+
+  /** The one in memory, else one from snapshot and log; `ended` when it ended and nobody wants to look at it. */
+  async function load(db: Db, { executionId, drive }: AdvanceRequest): Promise<Resident | 'unknown' | 'ended'> {
+    const loaded = await loadStateSnapshot(db, executionId)
+    if (loaded === undefined) return 'unknown'
+    const { key, snapshot, head } = loaded
+    if (drive && TERMINAL.has(loaded.status)) {
+      if (snapshot !== undefined) await atEnd(db, executionId)
+      return 'ended'
+    }
+    let live = emptyLiveState(executionId as ExecutionId)
+    if (snapshot !== undefined) {
+      const unpacked = await unpackState(snapshot, executionId, head)
+      if (typeof unpacked === 'string') {
+        tally.rejected[unpacked] = (tally.rejected[unpacked] ?? 0) + 1
+        // One of other rules may be wanted by its writer; every other kind of damage only repeats itself.
+        if (unpacked !== 'fold_version') await discardStateSnapshot(db, key, snapshot.row_version)
+      } else {
+        live = unpacked
+      }
+    }
+    tally.rebuilds[live.version === 0 ? 'log' : 'snapshot'] += 1
+    const resident = { live, key, snapshotVersion: live.version, saving: undefined }
+    residents.set(executionId, resident)
+    return resident
+  }
+
+  async function catchUp(db: Db, resident: Resident, newEvents: NewEvent[], drive: boolean): Promise<CaughtUp> {
+    const { live, key } = resident
+    let applied = 0
+    for (;;) {
+      const tail = await readTail(db, key.executionId, live.version, settings.page)
+      if (tail === undefined || tail.head < live.version) {
+        throw new CpError('corrupt', `the log of execution ${key.executionId} is shorter than its state`)
+      }
+      for (const { event, version } of tail.events) {
+        applyNumbered(live, event, version)
+        newEvents.push({ eventId: event.eventId, eventType: event.eventType, nodeName: event.nodeName })
+      }
+      if (newEvents.length > 2 * NEW_EVENTS_MAX) newEvents.splice(0, newEvents.length - NEW_EVENTS_MAX)
+      applied += tail.events.length
+      if (tail.events.length < settings.page) return { applied, unadopted: tail.unadopted }
+      if (drive && live.version - resident.snapshotVersion >= CATCH_UP_EVENTS_MAX) await save(db, resident)
+    }
+  }
+
+  /** A state that does not fit the log is not repaired but made anew, once. */
+  async function advanceOrRebuild(db: Db, request: AdvanceRequest, newEvents: NewEvent[]): Promise<Progress> {
+    const known = residents.get(request.executionId)
+    const resident = known ?? (await load(db, request))
+    if (typeof resident === 'string') return resident
+    try {
+      const caughtUp = await catchUp(db, resident, newEvents, request.drive)
+      return { resident, isNew: known === undefined, ...caughtUp }
+    } catch (error) {
+      if (isTransient(error)) throw error
+      // What is in memory must always be a whole prefix of the log.
+      residents.delete(request.executionId)
+      const startedAtZero = known === undefined && resident.snapshotVersion === 0
+      if (!(error instanceof CpError && error.code === 'corrupt') || startedAtZero) throw error
+      await resident.saving
+      tally.rejected.future = (tally.rejected.future ?? 0) + 1
+      await deleteStateSnapshot(db, request.executionId)
+      newEvents.length = 0
+      return advanceOrRebuild(db, request, newEvents)
+    }
+  }
+
+  async function advance(db: Db, request: AdvanceRequest): Promise<Advanced> {
+    const { executionId, drive } = request
+    const newEvents: NewEvent[] = []
+    const progress = await advanceOrRebuild(db, request, newEvents)
+    if (progress === 'unknown') return { ...NOWHERE, found: false, unadopted: true }
+    if (progress === 'ended') return { ...NOWHERE, terminal: true }
+    const { resident, applied, unadopted, isNew } = progress
+    const { live } = resident
+    const answer = { ...NOWHERE, unadopted, version: live.version, applied, bytes: live.state.bytes }
+    if (unadopted) return { ...answer, resident: true }
+    if (isTerminal(live.state)) {
+      if (!drive) return { ...answer, terminal: true, resident: true }
+      if (settings.snapshotAtEnd === 'keep') await save(db, resident)
+      await resident.saving
+      await atEnd(db, executionId)
+      residents.delete(executionId)
+      return { ...answer, terminal: true }
+    }
+    if (!drive) return { ...answer, resident: true }
+    // Not waited for: the text is fixed at once, and the next event should not wait for the database.
+    if (live.version - resident.snapshotVersion >= settings.snapshotEvents) void save(db, resident)
+    const isAsked = applied > 0 || isNew || request.force
+    const decision = isAsked
+      ? orchestrator.decide({
+          executionId,
+          version: live.version,
+          state: live.state,
+          newEvents: isNew ? [] : newEvents.slice(-NEW_EVENTS_MAX),
+        })
+      : undefined
+    return { ...answer, resident: true, decision }
+  }
+
+  async function atEnd(db: Db, executionId: string): Promise<void> {
+    if (settings.snapshotAtEnd === 'remove') await deleteStateSnapshot(db, executionId)
+    await forgetDecisions(db, executionId)
+  }
+
+  async function save(db: Db, resident: Resident): Promise<void> {
+    await resident.saving
+    const { version } = resident.live
+    if (version <= resident.snapshotVersion) return
+    // Set before the writing ends, so that a slow or failing database is not asked again by every event.
+    resident.snapshotVersion = version
+    const writing = packState(resident.live, resident.key)
+      .then((snapshot) => saveStateSnapshot(db, snapshot, settings.queryTimeoutMs * SAVE_DEADLINE_FACTOR))
+      .then(
+        () => {
+          tally.snapshots += 1
+        },
+        () => {
+          // A snapshot only saves time; the log has everything, and the next one is due soon.
+          tally.snapshotErrors += 1
+        },
+      )
+      .finally(() => {
+        if (resident.saving === writing) resident.saving = undefined
+      })
+    resident.saving = writing
+    await writing
+  }
+
+  return {
+    advance,
+    get: (executionId) => residents.get(executionId),
+    evict: async (db, executionId) => {
+      const resident = residents.get(executionId)
+      if (resident === undefined) return
+      await save(db, resident)
+      residents.delete(executionId)
+    },
+    drop: (executionId) => {
+      residents.delete(executionId)
+    },
+    takeTally: () => {
+      const taken = tally
+      tally = emptyTally()
+      return taken
+    },
+  }
+}
+
+interface CaughtUp {
+  applied: number
+  unadopted: boolean
+}
+
+type Progress = 'unknown' | 'ended' | (CaughtUp & { resident: Resident; isNew: boolean })
+
+const NOWHERE: Advanced = {
+  found: true,
+  unadopted: false,
+  version: 0,
+  applied: 0,
+  bytes: 0,
+  terminal: false,
+  resident: false,
+  decision: undefined,
+}
+
+function emptyTally(): Tally {
+  return { snapshots: 0, snapshotErrors: 0, rebuilds: { snapshot: 0, log: 0 }, rejected: {} }
+}
