@@ -57,7 +57,11 @@ export interface NumberedEvent {
 }
 
 export async function insertEvents(tx: Tx, events: readonly NumberedEvent[]): Promise<void> {
-  const column = (read: (row: NumberedEvent) => Scalar | undefined): Scalar[] => events.map((row) => read(row) ?? null)
+  // Most columns of most batches are empty, and unnest fills up a shorter array with nulls.
+  const column = (read: (row: NumberedEvent) => Scalar | undefined): Scalar[] => {
+    const values = events.map((row) => read(row) ?? null)
+    return values.every((value) => value === null) ? [] : values
+  }
   // One JSON array per JSON column: it needs no escaping, and the server reads it once.
   const json = (read: (parts: WrittenParts) => string | undefined): string =>
     `[${events.map(({ parts }) => read(parts) ?? 'null').join(',')}]`

@@ -34,7 +34,8 @@ export async function insertOutboxRows(tx: Tx, rows: readonly NewOutboxRow[]): P
     rows.map((row) => row.eventId),
     rows.map((row) => row.subject),
     `[${rows.map((row) => row.payload).join(',')}]`,
-    rows.map((row) => row.trace),
+    // unnest fills up a shorter array with nulls.
+    rows.some((row) => row.trace !== null) ? rows.map((row) => row.trace) : [],
   ])
 }
 
