@@ -1,0 +1,96 @@
+// Promise: a reference in a message is resolved within a time and a size, its address cannot collect our token, and
+// what answers must be the event that was announced.
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parseJson } from '../../src/domain/json/parse.js'
+import { createPayloadFetch, type FetchSettings, resolveClaimCheck } from '../../src/services/claimCheck.js'
+
+let server: http.Server
+let base: string
+let seenAuthorization: string | undefined
+const settings: FetchSettings = { hosts: [], token: 'secret', deadlineMs: 500, bytesMax: 1_000 }
+
+beforeAll(async () => {
+  server = http.createServer((request, response) => {
+    seenAuthorization = request.headers.authorization
+    const path = request.url ?? ''
+    if (path === '/good') response.end('{"event_id":9007199254740993,"execution_id":7,"result":{"n":1.0}}')
+    else if (path === '/large') response.end('x'.repeat(5_000))
+    else if (path === '/moved') response.writeHead(302, { location: '/good' }).end()
+    else if (path === '/text') response.end('not json')
+    else if (path.startsWith('/status/')) response.writeHead(Number(path.slice(8))).end()
+    // Anything else is never answered.
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+describe('fetching', () => {
+  it.each([404, 403, 410])('takes %i as final', async (status) => {
+    expect(await createPayloadFetch(settings)(`${base}/status/${status}`)).toMatchObject({
+      kind: 'refused',
+      reason: expect.stringContaining(String(status)),
+    })
+  })
+
+  it.each([500, 503, 429, 408])('tries again after %i', async (status) => {
+    expect(await createPayloadFetch(settings)(`${base}/status/${status}`)).toMatchObject({ kind: 'later' })
+  })
+
+  it('tries again when nobody answers', async () => {
+    expect(await createPayloadFetch(settings)(`${base}/hangs`)).toMatchObject({ kind: 'later' })
+    expect(await createPayloadFetch(settings)('http://127.0.0.1:1/x')).toMatchObject({ kind: 'later' })
+  })
+
+  it('does not read more than the bound, follow a redirect, or open anything but http', async () => {
+    expect(await createPayloadFetch(settings)(`${base}/large`)).toMatchObject({ kind: 'refused' })
+    expect((await createPayloadFetch(settings)(`${base}/moved`)).kind).not.toBe('found')
+    for (const url of ['file:///etc/passwd', 'no address', 'ftp://127.0.0.1/x'])
+      expect(await createPayloadFetch(settings)(url)).toMatchObject({ kind: 'refused' })
+  })
+
+  it('sends the token only to hosts that are listed, and asks no others when there is a list', async () => {
+    await createPayloadFetch(settings)(`${base}/good`)
+    expect(seenAuthorization).toBeUndefined()
+    await createPayloadFetch({ ...settings, hosts: ['127.0.0.1'] })(`${base}/good`)
+    expect(seenAuthorization).toBe('Bearer secret')
+    expect(await createPayloadFetch({ ...settings, hosts: ['other.example'] })(`${base}/good`)).toMatchObject({
+      kind: 'refused',
+      reason: expect.stringContaining('NOETL_CP_CLAIM_CHECK_HOSTS'),
+    })
+  })
+})
+
+describe('resolving', () => {
+  const reference = (path: string, id = '9007199254740993') =>
+    parseJson(`{"event_id":${id},"execution_id":7,"claim_check":{"url":"${base}${path}","bytes":1}}`)
+  const fetchPayload = () => createPayloadFetch(settings)
+
+  it('leaves ordinary envelopes alone', async () => {
+    const value = parseJson('{"event_id":1}')
+    expect(await resolveClaimCheck(value, undefined)).toBe(value)
+  })
+
+  it('answers the whole envelope, numbers exact', async () => {
+    expect(await resolveClaimCheck(reference('/good'), fetchPayload())).toMatchObject({ event_id: 9007199254740993n })
+  })
+
+  it('refuses another event, no JSON, and a reference that nobody may fetch', async () => {
+    const code = 'invalid_input'
+    await expect(resolveClaimCheck(reference('/good', '5'), fetchPayload())).rejects.toMatchObject({ code })
+    await expect(resolveClaimCheck(reference('/text'), fetchPayload())).rejects.toMatchObject({ code })
+    await expect(resolveClaimCheck(reference('/status/404'), fetchPayload())).rejects.toMatchObject({ code })
+    await expect(resolveClaimCheck(reference('/good'), undefined)).rejects.toMatchObject({ code })
+  })
+
+  it('is worth another try when the server is away', async () => {
+    await expect(resolveClaimCheck(reference('/status/503'), fetchPayload())).rejects.toMatchObject({
+      code: 'unavailable',
+    })
+  })
+})
