@@ -16,6 +16,26 @@ export interface TakenLane extends HeldLane {
   head: string
 }
 
+/** Lanes of some kind, for the keeper that holds them. */
+export interface LaneStore {
+  renew(
+    db: Queryable,
+    ownerId: string,
+    lanes: readonly HeldLane[],
+    leaseSeconds: number,
+    deadlineMs: number,
+  ): Promise<HeldLane[]>
+  take(db: Queryable, ownerId: string, limit: number, leaseSeconds: number, deadlineMs: number): Promise<TakenLane[]>
+  release(db: Queryable, ownerId: string, lanes: readonly HeldLane[], deadlineMs: number): Promise<void>
+  /** Answers how many owners are alive, this one included. */
+  beat(
+    db: Queryable,
+    owner: { relayId: string; leaseSeconds: number; lanes: number; published: bigint },
+    deadlineMs: number,
+  ): Promise<number>
+  leave(db: Queryable, ownerId: string, deadlineMs: number): Promise<void>
+}
+
 export async function renewLanes(
   db: Queryable,
   relayId: string,
@@ -80,6 +100,14 @@ export async function beatRelay(
 
 export async function leaveRelay(db: Queryable, relayId: string, deadlineMs: number): Promise<void> {
   await db.run(q.relay_leave, [relayId], { deadlineMs })
+}
+
+export const outboxLaneStore: LaneStore = {
+  renew: renewLanes,
+  take: takeLanes,
+  release: releaseLanes,
+  beat: beatRelay,
+  leave: leaveRelay,
 }
 
 export interface RelayRow {

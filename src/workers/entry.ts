@@ -1,6 +1,6 @@
 // The entry of every worker thread: looks the task up, runs it, turns a failure into a value.
-import { move, Piscina } from 'piscina'
 import { CpError } from '../errors.js'
+import { handedOver } from './handedOver.js'
 import { failureOf, type TaskCall, type TaskResult } from './protocol.js'
 import { TASKS } from './tasks/index.js'
 
@@ -14,15 +14,4 @@ export default async function entry(call: TaskCall): Promise<TaskResult> {
   } catch (error) {
     return failureOf(error, performance.now() - started)
   }
-}
-
-/** Byte arrays of the answer change hands instead of being copied. */
-function handedOver(result: TaskResult, value: unknown): TaskResult {
-  if (typeof value !== 'object' || value === null) return result
-  const buffers = Object.values(value).flatMap((item) =>
-    item instanceof Uint8Array && item.buffer instanceof ArrayBuffer ? [item.buffer] : [],
-  )
-  if (buffers.length === 0) return result
-  const movable = { [Piscina.transferableSymbol]: buffers, [Piscina.valueSymbol]: result }
-  return move(movable as never) as unknown as TaskResult
 }

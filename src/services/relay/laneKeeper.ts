@@ -1,18 +1,10 @@
-// Which lanes of one shard this relay owns. Lanes are leases by the database clock: renewed together, taken
+// Which lanes of one shard this relay, or driver of live states, owns. Lanes are leases by the database clock: renewed together, taken
 // over when their owner has vanished, shared evenly among live relays, given back at once when we stop.
 // Our own clock is only used to stop earlier than the database would.
 import type { Db } from '../../db/db.js'
 import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
-import {
-  beatRelay,
-  type HeldLane,
-  leaveRelay,
-  releaseLanes,
-  renewLanes,
-  type TakenLane,
-  takeLanes,
-} from '../../stores/laneStore.js'
+import { type HeldLane, type LaneStore, outboxLaneStore, type TakenLane } from '../../stores/laneStore.js'
 
 export const LANE_COUNT = 64
 
@@ -21,6 +13,8 @@ export interface LaneKeeperOptions {
   relayId: string
   clock: Clock
   leaseMs: number
+  /** Which lanes; those of the outbox without it. */
+  store?: LaneStore
   /** A one-shot drain takes what is free and asks nobody to share. */
   share: boolean
   onTaken(lanes: readonly TakenLane[]): void
@@ -50,6 +44,7 @@ const SAFETY_MS = 2_000
 
 export function createLaneKeeper(options: LaneKeeperOptions): LaneKeeper {
   const { db, relayId, clock } = options
+  const store = options.store ?? outboxLaneStore
   const leaseSeconds = options.leaseMs / 1000
   const held = new Map<number, string>()
   const leaving = new Set<number>()
@@ -73,7 +68,7 @@ export function createLaneKeeper(options: LaneKeeperOptions): LaneKeeper {
       return
     }
     const asked = clock.monotonic()
-    const still = await renewLanes(db, relayId, heldList(), leaseSeconds, CALL_DEADLINE_MS)
+    const still = await store.renew(db, relayId, heldList(), leaseSeconds, CALL_DEADLINE_MS)
     const kept = new Set(still.map((row) => row.lane))
     drop([...held.keys()].filter((lane) => !kept.has(lane)))
     safeUntil = asked + options.leaseMs - SAFETY_MS
@@ -82,7 +77,7 @@ export function createLaneKeeper(options: LaneKeeperOptions): LaneKeeper {
   async function take(limit: number): Promise<void> {
     if (limit <= 0) return
     const asked = clock.monotonic()
-    const taken = await takeLanes(db, relayId, limit, leaseSeconds, CALL_DEADLINE_MS)
+    const taken = await store.take(db, relayId, limit, leaseSeconds, CALL_DEADLINE_MS)
     if (taken.length === 0) return
     const fresh = asked + options.leaseMs - SAFETY_MS
     safeUntil = held.size === 0 ? fresh : Math.min(safeUntil, fresh)
@@ -101,7 +96,7 @@ export function createLaneKeeper(options: LaneKeeperOptions): LaneKeeper {
     }
     const ready = heldList().filter(({ lane }) => leaving.has(lane) && options.rowsOf(new Set([lane])) === 0)
     if (ready.length === 0) return
-    await releaseLanes(db, relayId, ready, CALL_DEADLINE_MS)
+    await store.release(db, relayId, ready, CALL_DEADLINE_MS)
     drop(ready.map(({ lane }) => lane))
   }
 
@@ -114,7 +109,7 @@ export function createLaneKeeper(options: LaneKeeperOptions): LaneKeeper {
       await renew()
       let target = LANE_COUNT
       if (options.share) {
-        const relays = await beatRelay(
+        const relays = await store.beat(
           db,
           { relayId, leaseSeconds, lanes: held.size, published: options.published() },
           CALL_DEADLINE_MS,
@@ -130,8 +125,8 @@ export function createLaneKeeper(options: LaneKeeperOptions): LaneKeeper {
     giveBack: async () => {
       const mine = heldList()
       drop(mine.map(({ lane }) => lane))
-      if (mine.length > 0) await releaseLanes(db, relayId, mine, CALL_DEADLINE_MS).catch(ignoreUnavailable)
-      if (options.share) await leaveRelay(db, relayId, CALL_DEADLINE_MS).catch(ignoreUnavailable)
+      if (mine.length > 0) await store.release(db, relayId, mine, CALL_DEADLINE_MS).catch(ignoreUnavailable)
+      if (options.share) await store.leave(db, relayId, CALL_DEADLINE_MS).catch(ignoreUnavailable)
     },
   }
 }

@@ -23,6 +23,14 @@ export function toWorkerDatabase(settings: ConnectionSettings): WorkerDatabase {
   return { ...common, tls, ignoresServerName: checkServerIdentity !== undefined }
 }
 
+/** The same settings again, on the other side. */
+export function openSettings({ ignoresServerName, tls, ...settings }: WorkerDatabase): ConnectionSettings {
+  return {
+    ...settings,
+    tls: tls === false || !ignoresServerName ? tls : { ...tls, checkServerIdentity: () => undefined },
+  }
+}
+
 export interface Snapshot {
   connection: Connection
   /** What is left of the time given. */
@@ -39,11 +47,7 @@ export async function onSnapshot<T>(
   deadlineMs: number,
   work: (snapshot: Snapshot) => Promise<T>,
 ): Promise<T> {
-  const { ignoresServerName, tls, ...settings } = database
-  const connection = createConnection({
-    ...settings,
-    tls: tls === false || !ignoresServerName ? tls : { ...tls, checkServerIdentity: () => undefined },
-  })
+  const connection = createConnection(openSettings(database))
   const started = performance.now()
   const leftMs = (): number => {
     const left = deadlineMs - (performance.now() - started)

@@ -9,7 +9,7 @@ import { nothingToDo, type Orchestrator } from '../../../domain/workflow/orchest
 import { sealState } from '../../../domain/workflow/sealedState.js'
 import { viewState } from '../../../domain/workflow/viewState.js'
 import { openSettings, type WorkerDatabase } from '../replay/database.js'
-import { type Advanced, createResidents, type Residents, type ResidentSettings, type Tally } from './residents.js'
+import { type Advanced, createResidents, type ResidentSettings, type Residents, type Tally } from './residents.js'
 import { type SnapshotReport, verifySnapshot } from './verify.js'
 
 /** Given to the thread when it starts. */
@@ -73,7 +73,11 @@ export async function openResidents(setup: ResidentSetup): Promise<ResidentTasks
   return {
     advance: async ({ shard, wants, ...request }) => {
       const advanced = await residents.advance(databaseOf(shard), request)
-      return { ...advanced, ...documents(residents, request.executionId, advanced, wants), tally: residents.takeTally() }
+      return {
+        ...advanced,
+        ...documents(residents, request.executionId, advanced, wants),
+        tally: residents.takeTally(),
+      }
     },
     evict: async ({ shard, executionId }) => {
       await residents.evict(databaseOf(shard), executionId)

@@ -47,11 +47,7 @@ export async function verifySnapshot(db: Db, executionId: string): Promise<Snaps
   return { ...report, ok: true, problem: undefined, detail }
 }
 
-async function digestOfLog(
-  db: Db,
-  executionId: string,
-  version: number,
-): Promise<{ count: number; digest: string }> {
+async function digestOfLog(db: Db, executionId: string, version: number): Promise<{ count: number; digest: string }> {
   const digest = { high: 0, low: 0 }
   let count = 0
   for (let after = 0; ; ) {

@@ -1,0 +1,48 @@
+-- name: state_tail
+-- Execution $1 and the first $3 of its events numbered after $2; the reader puts them in order. `head` is the last number given out,
+-- `unadopted` whether rows of others wait for a number. One row without event when there is nothing new.
+select
+  x.stream_version as head, x.status as execution_status, x.tenant_id, x.organization_id,
+  exists (select 1 from noetl.event u where u.execution_id = $1::bigint and u.stream_version is null) as unadopted,
+  e.event_id, e.catalog_id, e.parent_execution_id, e.event_type, e.node_name, e.worker_id, e.context, e.result, e.meta,
+  e.error, e.stream_version, e.created_at::text as created_at
+from noetl.execution x
+left join lateral (
+  select * from noetl.event
+  where execution_id = $1::bigint and stream_version > $2::bigint
+  order by stream_version
+  limit $3::int
+) e on true
+where x.execution_id = $1::bigint;
+
+-- name: state_heads
+-- Where the executions $1 stand.
+select execution_id, stream_version, status from noetl.execution where execution_id = any($1::bigint[]);
+
+-- name: state_active
+-- Executions that have not ended, after $1 in id order, at most $2.
+select execution_id, stream_version from noetl.execution
+where status not in ('COMPLETED', 'FAILED', 'CANCELLED') and execution_id > $1::bigint
+order by execution_id
+limit $2::int;
+
+-- name: state_digest_ids
+-- The ids of the events of execution $1 with numbers after $2 up to $3, at most $4, in that order.
+select event_id, stream_version from noetl.event
+where execution_id = $1::bigint and stream_version > $2::bigint and stream_version <= $3::bigint
+order by stream_version
+limit $4::int;
+
+-- name: decision_claim
+-- Writes decision $2 of execution $1, made on version $3; answers nothing if it was made before.
+insert into noetl.decision_key (execution_id, key, version) values ($1::bigint, $2::text, $3::bigint)
+on conflict do nothing
+returning key;
+
+-- name: decision_forget
+-- Decisions of execution $1 once it has ended: it gets no further ones.
+delete from noetl.decision_key where execution_id = $1::bigint;
+
+-- name: state_notify
+-- Tells the other daemons that the executions named in $1 have news.
+select pg_notify('noetl_state', $1::text);

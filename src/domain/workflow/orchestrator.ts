@@ -1,0 +1,52 @@
+// The seam for whoever decides what an execution does next. It is asked where the state lives, in the thread that
+// holds it, so that no state is ever copied to be decided upon; what it answers is small and plain. It is asked
+// again after a restart, a takeover or a rebuild, so it must decide from the state, and name each decision by a key
+// that the same state gives again: a key is written once per execution, and a second decision with it is dropped.
+
+import type { JsonValue } from '../json/value.js'
+import type { WorkflowState } from './workflowState.js'
+
+/** Enough to tell what happened without the payloads, which are in the state. */
+export interface NewEvent {
+  eventId: string
+  eventType: string
+  nodeName: string | undefined
+}
+
+export interface DecisionInput {
+  executionId: string
+  /** How many events of the log the state contains. */
+  version: number
+  /** To look at, not to change. */
+  state: WorkflowState
+  /** What came since the last question; empty after a rebuild, at most the newest thousand. */
+  newEvents: readonly NewEvent[]
+}
+
+/** An event to be appended; ids, time and tenant are filled in by the writer. */
+export interface EmittedEvent {
+  eventType: string
+  nodeName?: string
+  nodeType?: string
+  status?: string
+  context?: JsonValue
+  result?: JsonValue
+  meta?: JsonValue
+}
+
+export interface Decision {
+  /** Unique per decision of an execution, and the same whenever the same decision is made again. */
+  key: string
+  /** Appended together in one transaction, or not at all. */
+  events: readonly EmittedEvent[]
+  /** Ask again after this time even if nothing happens. */
+  checkAfterMs?: number
+}
+
+export interface Orchestrator {
+  /** Undefined: nothing to do until something happens. Must be quick and must not wait. */
+  decide(input: DecisionInput): Decision | undefined
+}
+
+/** What ships until the playbook engine comes. */
+export const nothingToDo: Orchestrator = { decide: () => undefined }

@@ -1,0 +1,131 @@
+// Resident threads: each is a pool of one that lives as long as the daemon and holds the live states of the
+// executions that hash to it. A thread that dies or hangs is replaced; what it held is gone, its callers are told,
+// and its successor builds the states again when they are asked for.
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { Piscina } from 'piscina'
+import { CpError, messageOf } from '../errors.js'
+import { type TaskCall, unwrap } from './protocol.js'
+import type { ResidentResult } from './residentEntry.js'
+import type { ResidentSetup, ResidentTasks } from './tasks/state/index.js'
+
+export type { AdvanceOutput, ResidentSetup } from './tasks/state/index.js'
+export type { SnapshotReport } from './tasks/state/verify.js'
+
+export interface ResidentThreadsOptions {
+  /** 0 takes one less than the number of cores, at least 1. */
+  threads: number
+  memoryMb: number
+  /** Questions that one thread works on at a time. */
+  parallelMax: number
+  /** A thread that owes an answer for longer than this is taken for hung. */
+  stallMs: number
+  setup: ResidentSetup
+  /** The compiled entry; only tests name another one. */
+  entry?: string
+  /** The states of this thread are gone. */
+  onLost(thread: number, reason: string): void
+}
+
+export interface ResidentThreads {
+  readonly count: number
+  ask<N extends keyof ResidentTasks>(
+    thread: number,
+    task: N,
+    input: Parameters<ResidentTasks[N]>[0],
+  ): Promise<Awaited<ReturnType<ResidentTasks[N]>>>
+  close(): Promise<void>
+}
+
+const STALL_CHECK_MS = 5_000
+
+export function residentThreadCount(wanted: number): number {
+  return wanted === 0 ? Math.max(1, availableParallelism() - 1) : wanted
+}
+
+export function createResidentThreads(options: ResidentThreadsOptions): ResidentThreads {
+  const threads = Array.from({ length: residentThreadCount(options.threads) }, (_, index) => openThread(options, index))
+  const watch = setInterval(() => {
+    for (const thread of threads) thread.checkStall()
+  }, STALL_CHECK_MS)
+  watch.unref()
+  return {
+    count: threads.length,
+    ask: (thread, task, input) => threads[thread]!.ask(task, input) as Promise<never>,
+    close: async () => {
+      clearInterval(watch)
+      await Promise.all(threads.map((thread) => thread.close()))
+    },
+  }
+}
+
+interface Thread {
+  ask(task: string, input: unknown): Promise<unknown>
+  checkStall(): void
+  close(): Promise<void>
+}
+
+function openThread(options: ResidentThreadsOptions, index: number): Thread {
+  const running = new Map<object, { task: string; since: number }>()
+  let pool = openPool()
+  let mark: string | undefined
+  let closed = false
+
+  function openPool(): Piscina<TaskCall, ResidentResult> {
+    const opened = new Piscina<TaskCall, ResidentResult>({
+      filename: options.entry ?? fileURLToPath(new URL('./residentEntry.js', import.meta.url)),
+      minThreads: 1,
+      maxThreads: 1,
+      concurrentTasksPerWorker: options.parallelMax,
+      maxQueue: Number.POSITIVE_INFINITY,
+      resourceLimits: { maxOldGenerationSizeMb: options.memoryMb },
+      workerData: options.setup,
+      // The thread keeps database connections open; asleep it could not serve them.
+      atomics: 'disabled',
+    })
+    opened.on('error', (error) => lost(messageOf(error)))
+    return opened
+  }
+
+  function lost(reason: string): void {
+    if (closed || mark === undefined) return
+    mark = undefined
+    options.onLost(index, reason)
+  }
+
+  return {
+    ask: async (task, input) => {
+      if (closed) throw new CpError('unavailable', `the threads of the live states are closed; ${task} was not started`)
+      const ticket = {}
+      running.set(ticket, { task, since: performance.now() })
+      let result: ResidentResult
+      try {
+        result = await pool.run({ task, input })
+      } catch (error) {
+        const reason = messageOf(error)
+        lost(reason)
+        throw new CpError('unavailable', `the thread that held the state is gone (${reason}); it is built again`, {
+          cause: error,
+        })
+      } finally {
+        running.delete(ticket)
+      }
+      if (mark !== undefined && mark !== result.thread) lost('it was replaced')
+      mark = result.thread
+      return unwrap(result)
+    },
+    checkStall: () => {
+      const hung = [...running.values()].find(({ since }) => performance.now() - since > options.stallMs)
+      if (hung === undefined || closed) return
+      const old = pool
+      pool = openPool()
+      running.clear()
+      lost(`${hung.task} did not end within ${options.stallMs / 1000} s`)
+      void old.destroy()
+    },
+    close: async () => {
+      closed = true
+      await pool.destroy()
+    },
+  }
+}
