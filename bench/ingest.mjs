@@ -4,7 +4,7 @@
 import { median } from './lib/context.mjs'
 import { createClient, onLanes, startExecutions } from './lib/http.mjs'
 
-const LANES = 4
+const LANES = 8
 const BATCH = 500
 const BATCHES = 24
 const ROUNDS = 7
