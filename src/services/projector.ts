@@ -40,12 +40,36 @@ interface Candidate {
   item: AppendItem
 }
 
+/** What could not be tried because a server of ours is away; everything else is settled. */
+export interface Untried {
+  arrivals: ReadonlySet<Arrival>
+  error: CpError
+}
+
 export async function projectEnvelopes(
   deps: ProjectorDeps,
   arrivals: readonly Arrival[],
   source: string,
 ): Promise<Projected> {
+  const { result, untried } = await projectWhatCanBe(deps, arrivals, source)
+  if (untried !== undefined) throw untried.error
+  return result
+}
+
+/** One dead shard leaves its own envelopes untried and nobody else's. */
+export async function projectWhatCanBe(
+  deps: ProjectorDeps,
+  arrivals: readonly Arrival[],
+  source: string,
+): Promise<{ result: Projected; untried: Untried | undefined }> {
   const result: Projected = { projected: 0, duplicates: 0, quarantined: 0 }
+  const untried = new Set<Arrival>()
+  let firstError: CpError | undefined
+  const leave = (left: readonly Arrival[], error: unknown): void => {
+    if (!isTransient(error)) throw error
+    firstError ??= toCpError(error)
+    for (const arrival of left) untried.add(arrival)
+  }
   const setAside = async (arrival: Arrival, reason: string, parsed?: ParsedEnvelope): Promise<void> => {
     await quarantine(deps.databases.cluster.db, {
       eventId: parsed?.event.eventId,
@@ -66,8 +90,8 @@ export async function projectEnvelopes(
       if (known === undefined) byExecution.set(candidate.item.event.executionId, [candidate])
       else known.push(candidate)
     } catch (error) {
-      if (isTransient(error)) throw error
-      await setAside(arrival, toCpError(error).message)
+      if (isTransient(error)) leave([arrival], error)
+      else await setAside(arrival, toCpError(error).message).catch((failure: unknown) => leave([arrival], failure))
     }
   }
 
@@ -81,16 +105,17 @@ export async function projectEnvelopes(
   // Side by side: the appender joins them into few transactions and keeps each execution's order.
   await Promise.all(
     [...byExecution.values()].map(async (candidates) => {
+      const all = candidates.map((candidate) => candidate.arrival)
       try {
         const outcomes = await deps.appender.append(candidates.map((candidate) => candidate.item))
         for (const [index, outcome] of outcomes.entries()) await settle(candidates[index]!, outcome)
       } catch (error) {
-        if (isTransient(error)) throw error
-        await oneByOne(deps, candidates, settle, setAside)
+        if (isTransient(error)) leave(all, error)
+        else await oneByOne(deps, candidates, settle, setAside).catch((failure: unknown) => leave(all, failure))
       }
     }),
   )
-  return result
+  return { result, untried: firstError && { arrivals: untried, error: firstError } }
 }
 
 /** Something in the group cannot be stored; find out which one. */

@@ -4,7 +4,7 @@ import type { Bus } from '../bus/connect.js'
 import { openPuller, type PulledMessage, type Puller, type PullerSettings } from '../bus/puller.js'
 import { type CpError, isTransient, toCpError } from '../errors.js'
 import { createPollLoop, type PollLoop } from '../runtime/loop.js'
-import { type Arrival, type Projected, type ProjectorDeps, projectEnvelopes, wholeOf } from './projector.js'
+import { type Arrival, type Projected, type ProjectorDeps, projectWhatCanBe, wholeOf } from './projector.js'
 import { CLAIM_CHECK_HEADER } from './relay/message.js'
 
 export const ORIGIN_HEADER = 'Noetl-Origin'
@@ -49,31 +49,32 @@ export function createProjectorLoop(deps: ProjectorLoopDeps): PollLoop {
     if (messages.length === 0) return 'idle'
     const foreign = messages.filter((message) => message.header(ORIGIN_HEADER) !== deps.clusterId)
     const { arrivals, postponed } = await resolve(foreign)
-    const settled = messages.filter((message) => !postponed.has(message))
-    try {
-      const result = await projectEnvelopes(deps, arrivals, 'stream')
-      deps.onPass(result, messages.length - foreign.length)
-    } catch (error) {
-      if (isTransient(error)) for (const message of settled) message.retryLater(RETRY_MS)
-      throw error
+    const { result, untried } = await projectWhatCanBe(deps, [...arrivals.values()], 'stream')
+    deps.onPass(result, messages.length - foreign.length)
+    for (const message of messages) {
+      const arrival = arrivals.get(message)
+      if (postponed.has(message)) continue
+      // What waits for a dead shard waits alone; everything else is in the log or set aside.
+      if (arrival !== undefined && untried?.arrivals.has(arrival)) message.retryLater(RETRY_MS)
+      else message.ack()
     }
-    for (const message of settled) message.ack()
+    if (untried !== undefined) throw untried.error
     return 'busy'
   }
 
   /** Payloads that cannot be had now hold up their own message and no others. */
   async function resolve(messages: readonly PulledMessage[]) {
-    const arrivals: Arrival[] = []
+    const arrivals = new Map<PulledMessage, Arrival>()
     const postponed = new Set<PulledMessage>()
     let fetches = 0
     for (const message of messages) {
       if (message.header(CLAIM_CHECK_HEADER) === undefined) {
-        arrivals.push({ bytes: message.data })
+        arrivals.set(message, { bytes: message.data })
         continue
       }
       fetches += 1
       const arrival = fetches > FETCHES_PER_PASS ? undefined : await fetchOne(message)
-      if (arrival !== undefined) arrivals.push(arrival)
+      if (arrival !== undefined) arrivals.set(message, arrival)
       else {
         postponed.add(message)
         message.retryLater(fetches > FETCHES_PER_PASS ? FULL_MS : retryMs(message.deliveries))

@@ -1,16 +1,16 @@
 // Promise: of what comes from elsewhere the good is stored, the known is counted, the unusable is set aside with its
 // reason and can be tried again; nothing is changed by a repetition, and no time or id loses anything.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createConnection } from '../../src/db/connection.js'
 import { statement } from '../../src/db/queries.js'
 import { parseJson } from '../../src/domain/json/parse.js'
 import type { JsonObject, JsonValue } from '../../src/domain/json/value.js'
 import { startExecution } from '../../src/services/executions.js'
 import { ingestEvent } from '../../src/services/ingest.js'
-import { type Arrival, projectEnvelopes } from '../../src/services/projector.js'
+import { type Arrival, projectEnvelopes, projectWhatCanBe } from '../../src/services/projector.js'
 import { dropQuarantined, pageOfQuarantine, retryQuarantined } from '../../src/services/quarantine.js'
 import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
-import { useDatabase } from '../support/database.js'
+import { cloneDatabase, useDatabase } from '../support/database.js'
 
 const database = useDatabase()
 let core: TestCore
@@ -149,6 +149,28 @@ describe('a batch', () => {
     await expect(projectEnvelopes(away, [{ value: envelope('1', 1) }], 'test')).rejects.toMatchObject({
       code: 'unavailable',
     })
+  })
+})
+
+describe('a dead shard', () => {
+  it('leaves its own envelopes untried and nobody else’s', async () => {
+    const other = await cloneDatabase(inject('servers'))
+    const sharded = await openCore([database.get(), other], { hostName: 'sharded' })
+    try {
+      await sharded.databases.shards[1]!.db.close(100)
+      const arrivals = Array.from({ length: 20 }, (_, n): Arrival => ({ value: envelope(String(7_000 + n), 1) }))
+      const dead = arrivals.filter((_, n) => sharded.databases.shardOf(String(7_000 + n)) === 1)
+      expect(dead.length).toBeGreaterThan(3)
+      const { result, untried } = await projectWhatCanBe(sharded, [...arrivals, { value: 'nonsense' }], 'test')
+      expect(result).toEqual({ projected: 20 - dead.length, duplicates: 0, quarantined: 1 })
+      expect(new Set(untried?.arrivals)).toEqual(new Set(dead))
+      expect(untried?.error.code).toBe('unavailable')
+      await expect(projectEnvelopes(sharded, arrivals, 'test')).rejects.toMatchObject({ code: 'unavailable' })
+    } finally {
+      await sharded.close()
+      await other.drop()
+      await sql('delete from noetl.projector_quarantine')
+    }
   })
 })
 
