@@ -59,8 +59,7 @@ export const outboxAudit: CommandSpec = {
       const report = await auditOutbox(audit, request)
       const again = await recheck(audit, request, report, maxMs)
       progress.end()
-      const last = again?.report ?? report
-      const isClean = report.missing === 0 || (again?.closed === true && last.missing === 0)
+      const isClean = report.missing === 0 || (again !== undefined && isClosed(report, again))
       return {
         json: {
           stream: audit.stream,
@@ -72,7 +71,7 @@ export const outboxAudit: CommandSpec = {
           ...(report.sample.length > 0 ? [missingBlock(report)] : []),
           ...(again === undefined ? [] : [reportBlock('After publishing again', audit.stream, again.report)]),
         ],
-        notes: notesOn(report, again?.closed),
+        notes: notesOn(report, again),
         exitCode: !report.complete ? EXIT.workRemains : isClean ? EXIT.ok : EXIT.difference,
       }
     } finally {
@@ -93,18 +92,30 @@ async function recheck(
   request: AuditRequest,
   report: AuditReport,
   maxMs: number,
-): Promise<{ closed: boolean; report: AuditReport } | undefined> {
+): Promise<Recheck | undefined> {
   if (report.republished.length === 0) return undefined
   const closed = await untilRepublished(deps, report.republished, { maxMs, signal: request.signal })
   return { closed, report: await auditOutbox(deps, { ...request, republish: undefined }) }
 }
 
-function notesOn(report: AuditReport, closed: boolean | undefined): string[] {
+interface Recheck {
+  closed: boolean
+  report: AuditReport
+}
+
+/** Published again is not enough: every row must also be found where it was put. */
+function isClosed(before: AuditReport, { closed, report }: Recheck): boolean {
+  return closed && report.missing === 0 && report.unverified <= before.unverified
+}
+
+function notesOn(report: AuditReport, again: Recheck | undefined): string[] {
   const notes: string[] = []
   if (!report.complete) notes.push('stopped on request; the rest was not compared')
   if (!report.streamExists) notes.push('the stream does not exist')
-  if (report.missing > 0 && closed === undefined) notes.push('close the gap with: noetl-cp outbox audit --republish')
-  if (closed === false)
+  if (report.missing > 0 && again === undefined) notes.push('close the gap with: noetl-cp outbox audit --republish')
+  if (again?.closed === true && !isClosed(report, again))
+    notes.push('published again, but not all of it is found in the stream; look again, or see the log of the relay')
+  if (again?.closed === false)
     notes.push('not everything is published again yet; is a relay running? ("noetl-cp outbox drain", or a daemon)')
   return notes
 }
