@@ -143,6 +143,15 @@ export const KEYS = {
   partitionsAhead: setting('Events', 'NOETL_CP_PARTITIONS_AHEAD', integer(1, 24), 3, 'Months for which the daemon makes event partitions ahead of time'),
   eventRetentionDays: setting('Events', 'NOETL_CP_EVENT_RETENTION_DAYS', integer(0, 36500), 0, 'Drop events of executions that ended more days ago than this; 0 keeps everything'),
 
+  stateEnabled: setting('State', 'NOETL_CP_STATE', bool, true, 'Drive executions: keep their live states up to date and decide for them'),
+  stateThreads: setting('State', 'NOETL_CP_STATE_THREADS', integer(0, 64), 0, 'Threads that hold live states; 0 takes one less than the cores, at least 1'),
+  stateEntriesMax: setting('State', 'NOETL_CP_STATE_MAX_ENTRIES', integer(1, 10000000), 10000, 'Live states in memory; the longest unused go first, with a snapshot'),
+  stateMemoryMb: setting('State', 'NOETL_CP_STATE_MEMORY_MB', integer(1, 65536), 256, 'Memory of live states, likewise'),
+  stateLease: setting('State', 'NOETL_CP_STATE_LEASE', seconds(3, 60), 10, 'Lease of a lane of executions; a daemon that died is replaced within it'),
+  stateNotify: setting('State', 'NOETL_CP_STATE_NOTIFY', bool, true, 'Tell other daemons about events of their executions by LISTEN/NOTIFY; the reconciler finds them either way'),
+  snapshotEvents: setting('State', 'NOETL_CP_SNAPSHOT_EVENTS', integer(1, 10000000), 500, 'Events between two snapshots of a live state'),
+  snapshotAtEnd: setting('State', 'NOETL_CP_SNAPSHOT_AT_END', oneOf('remove', 'keep'), 'remove', 'What becomes of the snapshot when its execution ends'),
+
   workerThreads: setting('Workers', 'NOETL_CP_WORKER_THREADS', integer(0, 64), 0, 'Threads for replay and other one-shot work; 0 takes the number of cores, at least 2'),
   workerQueueMax: setting('Workers', 'NOETL_CP_WORKER_QUEUE_MAX', integer(1, 100000), 256, 'Tasks that may wait for a thread'),
   workerMemoryMb: setting('Workers', 'NOETL_CP_WORKER_MEMORY_MB', integer(64, 65536), 1024, 'Heap of one thread'),

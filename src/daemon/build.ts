@@ -20,6 +20,7 @@ import { outboxLoops } from './outboxLoops.js'
 import { payloadFetch } from './payloadFetch.js'
 import { buildRelays, wakeRelays } from './relays.js'
 import { replayDeps, replayLoops } from './replay.js'
+import { buildStates } from './states.js'
 import { createStreamKeeper } from './streamKeeper.js'
 
 export interface Built {
@@ -46,13 +47,18 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
   }
   const health = buildHealth(deps, schema)
 
+  const states = buildStates(deps, core)
   const loops: Service[] = [
+    ...states.services,
     createAdopter({
       databases,
       clock,
       random,
       intervalMs: config.adoptInterval * 1000,
-      onAdopted: (_shard, _executionId, count) => metrics.inc('noetl_cp_events_adopted_total', {}, count),
+      onAdopted: (_shard, executionId, count) => {
+        metrics.inc('noetl_cp_events_adopted_total', {}, count)
+        states.wake([executionId])
+      },
       onError: loopErrors(deps, 'adopter'),
     }),
   ]
@@ -104,6 +110,8 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
       catalog: writing,
       cleanup: { databases },
       topology: databases.topology,
+      state: states.state,
+      wakeOwners: states.wake,
       projector,
       replay: replayDeps(deps),
       replayProfile: config.replayProfile,

@@ -111,6 +111,43 @@ export const METRICS = {
     },
   },
   noetl_cp_replay_seeds_stored_total: { kind: 'counter', help: 'Snapshots to replay from stored by this daemon.' },
+  noetl_cp_state_advances_total: { kind: 'counter', help: 'Times a live state was brought up to date.' },
+  noetl_cp_state_events_applied_total: { kind: 'counter', help: 'Events applied to live states.' },
+  noetl_cp_state_advance_seconds: { kind: 'histogram', help: 'Time to bring a live state up to date.' },
+  noetl_cp_state_triggers_coalesced_total: {
+    kind: 'counter',
+    help: 'Triggers that joined one that was already waiting.',
+  },
+  noetl_cp_state_entries: { kind: 'gauge', help: 'Live states in memory.' },
+  noetl_cp_state_bytes: { kind: 'gauge', help: 'About what they occupy.' },
+  noetl_cp_state_queued: { kind: 'gauge', help: 'Executions that wait for their thread.' },
+  noetl_cp_state_tracked: { kind: 'gauge', help: 'Running executions that this daemon looks after.' },
+  noetl_cp_state_lanes: { kind: 'gauge', help: 'Lanes of executions held by this daemon.', labels: { shard: [] } },
+  noetl_cp_state_evictions_total: {
+    kind: 'counter',
+    help: 'Live states let go, by reason.',
+    labels: { reason: ['bound', 'ended', 'stopped'] },
+  },
+  noetl_cp_state_rebuilds_total: {
+    kind: 'counter',
+    help: 'Live states built again, by what they were built from.',
+    labels: { from: ['snapshot', 'log'] },
+  },
+  noetl_cp_state_thread_losses_total: { kind: 'counter', help: 'Threads with live states that died or hung.' },
+  noetl_cp_state_decisions_total: {
+    kind: 'counter',
+    help: 'Decisions of the orchestrator by outcome.',
+    labels: { outcome: ['appended', 'repeated', 'fenced', 'ended'] },
+  },
+  noetl_cp_snapshots_written_total: { kind: 'counter', help: 'Snapshots of live states written.' },
+  noetl_cp_snapshot_errors_total: { kind: 'counter', help: 'Snapshots of live states that could not be written.' },
+  noetl_cp_snapshot_rejected_total: {
+    kind: 'counter',
+    help: 'Snapshots of live states that could not be used, by reason; the state was built from the log.',
+    labels: {
+      reason: ['format', 'unreadable', 'checksum', 'fold_version', 'foreign', 'version', 'future', 'count', 'digest'],
+    },
+  },
   noetl_cp_event_loop_delay_p99_seconds: { kind: 'gauge', help: 'p99 delay of the main loop since the last scrape.' },
 } satisfies Record<string, MetricRow>
 

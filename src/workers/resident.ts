@@ -106,6 +106,7 @@ function openThread(options: ResidentThreadsOptions, index: number): Thread {
         lost(reason)
         throw new CpError('unavailable', `the thread that held the state is gone (${reason}); it is built again`, {
           cause: error,
+          details: { threadLost: true },
         })
       } finally {
         running.delete(ticket)

@@ -11,6 +11,7 @@ import { type OutboxRouteDeps, outboxRoutes } from './outbox.js'
 import { type ProjectorRouteDeps, projectorRoutes } from './projector.js'
 import { type ReplayRouteDeps, replayRoutes } from './replay.js'
 import { type RuntimeRouteDeps, runtimeRoutes } from './runtime.js'
+import { type StateRouteDeps, stateRoutes } from './state.js'
 
 export type RouteDeps = HealthRouteDeps &
   MetricsRouteDeps &
@@ -22,6 +23,7 @@ export type RouteDeps = HealthRouteDeps &
   RuntimeRouteDeps &
   OutboxRouteDeps &
   ProjectorRouteDeps &
+  StateRouteDeps &
   ReplayRouteDeps
 
 export function buildRoutes(deps: RouteDeps): RouteSpec[] {
@@ -36,6 +38,7 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...runtimeRoutes(deps),
     ...outboxRoutes(deps),
     ...projectorRoutes(deps),
+    ...stateRoutes(deps),
     ...replayRoutes(deps),
   ]
 }

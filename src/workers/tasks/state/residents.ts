@@ -31,6 +31,8 @@ export interface Resident {
   /** Version of the newest snapshot written or read; 0 without one. */
   snapshotVersion: number
   saving: Promise<void> | undefined
+  /** This process decided for it; snapshots are the business of whoever does. */
+  driven: boolean
 }
 
 export interface AdvanceRequest {
@@ -81,14 +83,14 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
   const residents = new Map<string, Resident>()
   let tally = emptyTally()
 
-  /** The one in memory, else one from snapshot and log; `ended` when it ended and nobody wants to look at it. */
-  async function load(db: Db, { executionId, drive }: AdvanceRequest): Promise<Resident | 'unknown' | 'ended'> {
+  /** From its snapshot, or empty; `ended` when it ended and nobody wants to look at it. */
+  async function load(db: Db, { executionId, drive }: AdvanceRequest): Promise<Resident | Absent> {
     const loaded = await loadStateSnapshot(db, executionId)
-    if (loaded === undefined) return 'unknown'
+    if (loaded === undefined) return { absent: 'unknown', head: 0 }
     const { key, snapshot, head } = loaded
     if (drive && TERMINAL.has(loaded.status)) {
-      if (snapshot !== undefined) await atEnd(db, executionId)
-      return 'ended'
+      await atEnd(db, executionId)
+      return { absent: 'ended', head }
     }
     let live = emptyLiveState(executionId as ExecutionId)
     if (snapshot !== undefined) {
@@ -102,7 +104,7 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
       }
     }
     tally.rebuilds[live.version === 0 ? 'log' : 'snapshot'] += 1
-    const resident = { live, key, snapshotVersion: live.version, saving: undefined }
+    const resident = { live, key, snapshotVersion: live.version, saving: undefined, driven: false }
     residents.set(executionId, resident)
     return resident
   }
@@ -130,7 +132,7 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
   async function advanceOrRebuild(db: Db, request: AdvanceRequest, newEvents: NewEvent[]): Promise<Progress> {
     const known = residents.get(request.executionId)
     const resident = known ?? (await load(db, request))
-    if (typeof resident === 'string') return resident
+    if ('absent' in resident) return resident
     try {
       const caughtUp = await catchUp(db, resident, newEvents, request.drive)
       return { resident, isNew: known === undefined, ...caughtUp }
@@ -152,10 +154,13 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
     const { executionId, drive } = request
     const newEvents: NewEvent[] = []
     const progress = await advanceOrRebuild(db, request, newEvents)
-    if (progress === 'unknown') return { ...NOWHERE, found: false, unadopted: true }
-    if (progress === 'ended') return { ...NOWHERE, terminal: true }
+    if ('absent' in progress) {
+      if (progress.absent === 'unknown') return { ...NOWHERE, found: false, unadopted: true }
+      return { ...NOWHERE, version: progress.head, terminal: true }
+    }
     const { resident, applied, unadopted, isNew } = progress
     const { live } = resident
+    resident.driven ||= drive
     const answer = { ...NOWHERE, unadopted, version: live.version, applied, bytes: live.state.bytes }
     if (unadopted) return { ...answer, resident: true }
     if (isTerminal(live.state)) {
@@ -216,7 +221,8 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
     evict: async (db, executionId) => {
       const resident = residents.get(executionId)
       if (resident === undefined) return
-      await save(db, resident)
+      if (resident.driven && !isTerminal(resident.live.state)) await save(db, resident)
+      await resident.saving
       residents.delete(executionId)
     },
     drop: (executionId) => {
@@ -235,7 +241,13 @@ interface CaughtUp {
   unadopted: boolean
 }
 
-type Progress = 'unknown' | 'ended' | (CaughtUp & { resident: Resident; isNew: boolean })
+interface Absent {
+  absent: 'unknown' | 'ended'
+  /** The last version of its log. */
+  head: number
+}
+
+type Progress = Absent | (CaughtUp & { resident: Resident; isNew: boolean })
 
 const NOWHERE: Advanced = {
   found: true,

@@ -1,0 +1,156 @@
+// Live states of the daemon: threads, service, what wakes it (our own appends and adoptions at once, those of other
+// daemons by a hint) and what the metrics see.
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import { createListener } from '../db/listen.js'
+import { componentLog } from '../runtime/log.js'
+import type { Service } from '../runtime/service.js'
+import { createHints } from '../services/state/hints.js'
+import { createStateService, type StateHooks, type StateService } from '../services/state/stateService.js'
+import { createResidentThreads, type ResidentThreads, residentThreadCount } from '../workers/resident.js'
+import { toWorkerDatabase } from '../workers/tasks/replay/database.js'
+import type { Core } from './core.js'
+import type { Deps } from './deps.js'
+import { loopErrors } from './loopErrors.js'
+
+export interface States {
+  state: StateService
+  services: Service[]
+  /** After a commit of this process, and after events of others were numbered. */
+  wake(executionIds: Iterable<string>): void
+}
+
+// Per thread: enough to keep it busy while the database answers.
+const PARALLEL_MAX = 8
+const CONNECTIONS_PER_THREAD = 3
+const PAGE = 2_000
+// A state on the heap takes up to about this many times what it is counted for, snapshots being written included.
+const HEAP_FACTOR = 4
+const HEAP_MB_MIN = 512
+const LISTEN_CHANNEL = 'noetl_state'
+
+/** Without a core nothing is driven: for commands that only look. */
+export function buildStates(deps: Deps, core: Core | undefined): States {
+  const { config, databases, clock, random } = deps
+  const log = componentLog(deps.log, 'state')
+  const isDriving = core !== undefined && config.stateEnabled
+  const threads = openThreads(deps, core === undefined ? 1 : config.stateThreads, (thread, reason) => {
+    deps.metrics.inc('noetl_cp_state_thread_losses_total')
+    log.warn({ thread, reason }, 'a thread with live states is gone; they are built again')
+    state.threadLost(thread)
+  })
+  const state: StateService = createStateService(
+    {
+      databases,
+      clock,
+      random,
+      threads,
+      hooks: stateHooks(deps),
+      driving: isDriving
+        ? {
+            appender: core.appender,
+            ids: core.ids,
+            driverId: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
+            leaseMs: config.stateLease * 1000,
+          }
+        : undefined,
+    },
+    {
+      entriesMax: config.stateEntriesMax,
+      bytesMax: config.stateMemoryMb * 1_000_000,
+      parallelMax: PARALLEL_MAX,
+    },
+  )
+  if (!isDriving) return { state, services: [state], wake: () => undefined }
+
+  const hints = createHints({ databases, onError: loopErrors(deps, 'state hints') })
+  const wake = (executionIds: Iterable<string>): void => {
+    for (const id of executionIds) {
+      if (state.owns(id)) state.trigger(id)
+      else if (config.stateNotify) hints.add(databases.shardOf(id), id)
+    }
+  }
+  core.appender.onAppended((_shard, executionIds) => wake(executionIds))
+  observe(deps, state)
+  return { state, services: [state, ...listeners(deps, state)], wake }
+}
+
+function openThreads(
+  { config, databases }: Deps,
+  wanted: number,
+  onLost: (thread: number, reason: string) => void,
+): ResidentThreads {
+  const count = residentThreadCount(wanted)
+  return createResidentThreads({
+    threads: count,
+    memoryMb: Math.max(HEAP_MB_MIN, Math.ceil((config.stateMemoryMb / count) * HEAP_FACTOR)),
+    parallelMax: PARALLEL_MAX,
+    stallMs: config.workerTaskTimeout * 1000,
+    onLost,
+    setup: {
+      databases: databases.shards.map(({ settings }) => toWorkerDatabase(settings)),
+      connectionsMax: CONNECTIONS_PER_THREAD,
+      page: PAGE,
+      snapshotEvents: config.snapshotEvents,
+      snapshotAtEnd: config.snapshotAtEnd,
+      queryTimeoutMs: config.postgresQueryTimeout * 1000,
+    },
+  })
+}
+
+function listeners(deps: Deps, state: StateService): Service[] {
+  if (!deps.config.stateNotify) return []
+  return deps.databases.shards.map(({ settings }, shard) =>
+    createListener({
+      settings,
+      channel: LISTEN_CHANNEL,
+      clock: deps.clock,
+      onHint: (payload) => {
+        if (payload === undefined) state.rescan(shard)
+        else for (const id of payload.split(',')) state.trigger(id)
+      },
+      onError: loopErrors(deps, 'state listen'),
+    }),
+  )
+}
+
+function stateHooks(deps: Deps): StateHooks {
+  const { metrics } = deps
+  const log = componentLog(deps.log, 'state')
+  const onError = loopErrors(deps, 'state')
+  return {
+    onAdvanced: (applied, seconds) => {
+      metrics.inc('noetl_cp_state_advances_total')
+      metrics.inc('noetl_cp_state_events_applied_total', {}, applied)
+      metrics.observe('noetl_cp_state_advance_seconds', seconds)
+    },
+    onFailed: onError,
+    onCoalesced: () => metrics.inc('noetl_cp_state_triggers_coalesced_total'),
+    onEvicted: (reason) => metrics.inc('noetl_cp_state_evictions_total', { reason }),
+    onTally: (tally) => {
+      metrics.inc('noetl_cp_snapshots_written_total', {}, tally.snapshots)
+      metrics.inc('noetl_cp_snapshot_errors_total', {}, tally.snapshotErrors)
+      metrics.inc('noetl_cp_state_rebuilds_total', { from: 'snapshot' }, tally.rebuilds.snapshot)
+      metrics.inc('noetl_cp_state_rebuilds_total', { from: 'log' }, tally.rebuilds.log)
+      for (const [reason, count] of Object.entries(tally.rejected)) {
+        metrics.inc('noetl_cp_snapshot_rejected_total', { reason }, count)
+        log.warn({ reason, count }, 'a snapshot cannot be used; the state was built from the log')
+      }
+    },
+    onDecision: (outcome) => metrics.inc('noetl_cp_state_decisions_total', { outcome }),
+    onTakenOver: (lanes) => log.info({ lanes }, 'took over lanes of a daemon that vanished'),
+    onError,
+  }
+}
+
+function observe({ metrics, databases }: Deps, state: StateService): void {
+  metrics.onCollect(() => {
+    const { entries, bytes, queued, tracked, lanes } = state.stats()
+    metrics.set('noetl_cp_state_entries', entries)
+    metrics.set('noetl_cp_state_bytes', bytes)
+    metrics.set('noetl_cp_state_queued', queued)
+    metrics.set('noetl_cp_state_tracked', tracked)
+    for (const shard of databases.shards.keys())
+      metrics.set('noetl_cp_state_lanes', lanes[shard] ?? 0, { shard: String(shard) })
+  })
+}

@@ -1,0 +1,288 @@
+// The slots of live states. One execution is worked on by one question at a time; what is asked meanwhile is
+// remembered once and asked again afterwards, so a storm of triggers costs two rounds and none is lost. Executions
+// never wait for each other, except for a free hand of their thread. Memory is bounded: by entries and by bytes,
+// the longest unused go first, each with a snapshot.
+//
+//   idle ──want──▶ queued ──hand free──▶ running ──want meanwhile──▶ queued …   idle ──bound passed──▶ evicted
+
+import { shardOf } from '../../domain/shards.js'
+import type { OpenWork } from '../../domain/workflow/openWork.js'
+import { CpError, toCpError } from '../../errors.js'
+import { laneOf } from './ownership.js'
+
+export interface Want {
+  /** Decide for it, if it is ours; false only looks. */
+  drive: boolean
+  /** Ask the orchestrator even if nothing is new. */
+  force: boolean
+  view: boolean
+  open: boolean
+  sealed: boolean
+}
+
+export interface Outcome {
+  version: number
+  applied: number
+  terminal: boolean
+  /** In memory afterwards, with about so many bytes. */
+  resident: boolean
+  bytes: number
+  digest: string
+  view: Uint8Array | undefined
+  open: OpenWork[] | undefined
+  sealed: Uint8Array | undefined
+}
+
+export interface SlotLimits {
+  entriesMax: number
+  bytesMax: number
+  /** Questions in the hands of one thread. */
+  parallelMax: number
+  threads: number
+}
+
+export interface SlotWork {
+  /** Brings the state up to date, decides, answers. */
+  run(slot: SlotPlace, want: Want): Promise<Outcome>
+  evict(slot: SlotPlace): Promise<void>
+  onCoalesced(): void
+  onEvicted(reason: 'bound' | 'ended' | 'stopped'): void
+  /** After each round that nobody waits for; with the error if it failed. */
+  onRound(executionId: string, outcome: Outcome | CpError, want: Want): void
+}
+
+export interface SlotPlace {
+  executionId: string
+  thread: number
+}
+
+interface Waiter {
+  resolve(outcome: Outcome): void
+  reject(error: CpError): void
+}
+
+interface Slot extends SlotPlace {
+  phase: 'idle' | 'queued' | 'running'
+  want: Want | undefined
+  waiters: Waiter[]
+  resident: boolean
+  bytes: number
+  version: number
+}
+
+interface Hand {
+  queue: Slot[]
+  active: number
+}
+
+export interface LiveStates {
+  trigger(executionId: string, want?: Partial<Want>): void
+  ask(executionId: string, want: Partial<Want>): Promise<Outcome>
+  /** The version that is in memory; undefined when nothing is. */
+  versionOf(executionId: string): number | undefined
+  /** Executions in these lanes with a question under way. */
+  busyIn(matches: (executionId: string, lane: number) => boolean): number
+  /** What a thread held is gone. */
+  forgetThread(thread: number): void
+  /** Those that are idle and match, without snapshots; answers their places. */
+  forget(matches: (executionId: string, lane: number) => boolean): SlotPlace[]
+  stats(): { entries: number; bytes: number; queued: number; running: number }
+  /** Takes no more triggers, finishes what runs, saves what it can until the deadline. */
+  close(deadlineMs: number): Promise<void>
+}
+
+const NOTHING: Want = { drive: false, force: false, view: false, open: false, sealed: false }
+// Room for the next ones, so that not every new state has to push out exactly one.
+const SHRINK_TO = 0.95
+
+export function createLiveStates(limits: SlotLimits, work: SlotWork): LiveStates {
+  /** In order of use: the first was unused for longest. */
+  const slots = new Map<string, Slot>()
+  const hands = Array.from({ length: limits.threads }, (): Hand => ({ queue: [], active: 0 }))
+  let entries = 0
+  let bytes = 0
+  let evicting = 0
+  let closed = false
+
+  function slotOf(executionId: string): Slot {
+    const known = slots.get(executionId)
+    if (known !== undefined) return known
+    const thread = shardOf(executionId, limits.threads)
+    const slot: Slot = {
+      executionId,
+      thread,
+      phase: 'idle',
+      want: undefined,
+      waiters: [],
+      resident: false,
+      bytes: 0,
+      version: 0,
+    }
+    slots.set(executionId, slot)
+    return slot
+  }
+
+  function add(executionId: string, wanted: Partial<Want>, waiter?: Waiter): void {
+    const slot = slotOf(executionId)
+    if (waiter !== undefined) slot.waiters.push(waiter)
+    if (slot.want === undefined) {
+      slot.want = { ...NOTHING, ...wanted }
+    } else {
+      for (const key of Object.keys(NOTHING) as (keyof Want)[]) slot.want[key] ||= wanted[key] === true
+      work.onCoalesced()
+    }
+    if (slot.phase === 'idle') enqueue(slot)
+  }
+
+  function enqueue(slot: Slot): void {
+    slot.phase = 'queued'
+    hands[slot.thread]!.queue.push(slot)
+    pump(hands[slot.thread]!)
+  }
+
+  function pump(hand: Hand): void {
+    while (hand.active < limits.parallelMax) {
+      const slot = hand.queue.shift()
+      if (slot === undefined) return
+      hand.active += 1
+      slot.phase = 'running'
+      void round(slot).finally(() => {
+        hand.active -= 1
+        settle(slot)
+        pump(hand)
+        shrink()
+      })
+    }
+  }
+
+  async function round(slot: Slot): Promise<void> {
+    const want = slot.want!
+    const waiters = slot.waiters
+    slot.want = undefined
+    slot.waiters = []
+    let outcome: Outcome | CpError
+    try {
+      outcome = await work.run(slot, want)
+      account(slot, outcome.resident, outcome.bytes)
+      slot.version = outcome.version
+      if (outcome.terminal && !outcome.resident) work.onEvicted('ended')
+      for (const waiter of waiters) waiter.resolve(outcome)
+    } catch (error) {
+      outcome = toCpError(error)
+      for (const waiter of waiters) waiter.reject(outcome)
+    }
+    work.onRound(slot.executionId, outcome, want)
+  }
+
+  function settle(slot: Slot): void {
+    slot.phase = 'idle'
+    if (slots.get(slot.executionId) !== slot) return
+    slots.delete(slot.executionId)
+    if (slot.want !== undefined) {
+      slots.set(slot.executionId, slot)
+      enqueue(slot)
+    } else if (slot.resident) {
+      slots.set(slot.executionId, slot)
+    }
+  }
+
+  function account(slot: Slot, resident: boolean, size: number): void {
+    const now = resident ? size : 0
+    entries += Number(resident) - Number(slot.resident)
+    bytes += now - slot.bytes
+    slot.resident = resident
+    slot.bytes = now
+  }
+
+  /** Both bounds, with what is on its way out already counted as gone. */
+  function shrink(): void {
+    if (closed || evicting > 0 || (entries <= limits.entriesMax && bytes <= limits.bytesMax)) return
+    let entriesLeft = entries
+    let bytesLeft = bytes
+    for (const slot of slots.values()) {
+      if (entriesLeft <= limits.entriesMax * SHRINK_TO && bytesLeft <= limits.bytesMax * SHRINK_TO) return
+      if (slot.phase !== 'idle' || !slot.resident) continue
+      entriesLeft -= 1
+      bytesLeft -= slot.bytes
+      void evict(slot, 'bound')
+    }
+  }
+
+  async function evict(slot: Slot, reason: 'bound' | 'stopped'): Promise<void> {
+    slot.phase = 'running'
+    evicting += 1
+    try {
+      await work.evict(slot)
+    } catch {
+      // Its thread is gone, and the state with it: nothing is left to save.
+    } finally {
+      evicting -= 1
+      account(slot, false, 0)
+      work.onEvicted(reason)
+      settle(slot)
+      shrink()
+    }
+  }
+
+  return {
+    trigger: (executionId, want = {}) => {
+      if (!closed) add(executionId, { drive: true, ...want })
+    },
+    ask: (executionId, want) =>
+      closed
+        ? Promise.reject(new CpError('unavailable', 'the live states are closed'))
+        : new Promise((resolve, reject) => add(executionId, want, { resolve, reject })),
+    versionOf: (executionId) => {
+      const slot = slots.get(executionId)
+      return slot?.resident === true ? slot.version : undefined
+    },
+    busyIn: (matches) => {
+      let busy = 0
+      for (const slot of slots.values())
+        if (slot.phase === 'running' && matches(slot.executionId, laneOf(slot.executionId))) busy += 1
+      return busy
+    },
+    forgetThread: (thread) => {
+      for (const slot of slots.values()) {
+        if (slot.thread !== thread) continue
+        account(slot, false, 0)
+        if (slot.phase === 'idle') slots.delete(slot.executionId)
+      }
+    },
+    forget: (matches) => {
+      const forgotten = [...slots.values()].filter(
+        (slot) => slot.phase === 'idle' && matches(slot.executionId, laneOf(slot.executionId)),
+      )
+      for (const slot of forgotten) {
+        account(slot, false, 0)
+        slots.delete(slot.executionId)
+      }
+      return forgotten
+    },
+    stats: () => ({
+      entries,
+      bytes,
+      queued: hands.reduce((sum, hand) => sum + hand.queue.length, 0),
+      running: hands.reduce((sum, hand) => sum + hand.active, 0),
+    }),
+    close: async (deadlineMs) => {
+      closed = true
+      const until = performance.now() + deadlineMs
+      const left = (): boolean => performance.now() < until
+      for (const hand of hands) for (const slot of hand.queue.splice(0)) cancel(slot)
+      while (left() && hands.some((hand) => hand.active > 0)) await new Promise((resolve) => setTimeout(resolve, 5))
+      const resident = [...slots.values()].filter((slot) => slot.resident && slot.phase === 'idle')
+      const saveNext = async (): Promise<void> => {
+        for (let slot = resident.pop(); slot !== undefined && left(); slot = resident.pop())
+          await evict(slot, 'stopped')
+      }
+      await Promise.all(Array.from({ length: limits.threads * limits.parallelMax }, saveNext))
+    },
+  }
+
+  function cancel(slot: Slot): void {
+    slot.phase = 'idle'
+    slot.want = undefined
+    for (const waiter of slot.waiters.splice(0)) waiter.reject(new CpError('unavailable', 'the daemon is stopping'))
+  }
+}

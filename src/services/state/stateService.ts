@@ -1,0 +1,203 @@
+// Live states as one service: triggers in, states and decisions out. After each commit the execution is advanced in
+// the thread that holds its state; rows of others are numbered first, so that what the state contains is exact; then
+// the orchestrator's decision, if there is one, is written under the lane's fence.
+import type { Databases } from '../../db/databases.js'
+import type { Decision } from '../../domain/workflow/orchestrator.js'
+import { CpError } from '../../errors.js'
+import type { Clock } from '../../runtime/clock.js'
+import type { Service } from '../../runtime/service.js'
+import type { AdvanceOutput, ResidentThreads } from '../../workers/resident.js'
+import { adoptExecution } from '../adoption.js'
+import type { Appender } from '../append/appender.js'
+import type { Ids } from '../ids.js'
+import { appendDecision, type DecisionOutcome } from './decisions.js'
+import { createLiveStates, type LiveStates, type Outcome, type SlotPlace, type Want } from './liveStates.js'
+import { createOwnership, type Ownership } from './ownership.js'
+import { createReconciler, type Reconciler } from './reconciler.js'
+
+export interface StateHooks {
+  onAdvanced(applied: number, seconds: number): void
+  onFailed(error: CpError): void
+  onCoalesced(): void
+  onEvicted(reason: 'bound' | 'ended' | 'stopped'): void
+  onTally(tally: AdvanceOutput['tally']): void
+  onDecision(outcome: DecisionOutcome): void
+  onTakenOver(lanes: number): void
+  onError(error: CpError): void
+}
+
+export interface StateDeps {
+  databases: Databases
+  clock: Clock
+  random: () => number
+  threads: ResidentThreads
+  hooks: StateHooks
+  /** Undefined: states can be looked at, but nothing is driven. */
+  driving: { appender: Appender; ids: Pick<Ids, 'next'>; driverId: string; leaseMs: number } | undefined
+}
+
+export interface StateLimits {
+  entriesMax: number
+  bytesMax: number
+  parallelMax: number
+}
+
+export interface StateService extends Service {
+  /** Something was appended. Cheap; ignored for executions that others drive. */
+  trigger(executionId: string): void
+  owns(executionId: string): boolean
+  ask(executionId: string, want: Partial<Want>): Promise<Outcome>
+  /** Look through the active executions again. */
+  rescan(shard: number): void
+  stats(): ReturnType<LiveStates['stats']> & { tracked: number; lanes: number[] }
+  /** Told by the threads when one of them is gone. */
+  threadLost(thread: number): void
+}
+
+const ADOPT_ROUNDS_MAX = 10_000
+
+export function createStateService(deps: StateDeps, limits: StateLimits): StateService {
+  const { databases, clock, threads, hooks } = deps
+  const { driving } = deps
+  const checkAfter = new Map<string, number>()
+  const slots = createLiveStates(
+    { ...limits, threads: threads.count },
+    { run, evict, onCoalesced: hooks.onCoalesced, onEvicted: hooks.onEvicted, onRound },
+  )
+  const ownership: Ownership | undefined =
+    driving === undefined
+      ? undefined
+      : createOwnership({
+          ...deps,
+          driverId: driving.driverId,
+          leaseMs: driving.leaseMs,
+          onTaken: (shard, _lanes, orphaned) => {
+            if (orphaned > 0) hooks.onTakenOver(orphaned)
+            reconciler?.scan(shard)
+          },
+          onLost: loseLanes,
+          busyIn: (shard, lanes) => slots.busyIn((id, lane) => lanes.has(lane) && databases.shardOf(id) === shard),
+          onError: hooks.onError,
+        })
+  const reconciler: Reconciler | undefined =
+    ownership === undefined
+      ? undefined
+      : createReconciler({
+          ...deps,
+          owns: ownership.owns,
+          trigger: (executionId, force) => slots.trigger(executionId, { force }),
+          backlog: () => slots.stats().queued,
+          onError: hooks.onError,
+        })
+
+  async function advance(place: SlotPlace, want: Want, drive: boolean): Promise<AdvanceOutput> {
+    const { executionId, thread } = place
+    const shard = databases.shardOf(executionId)
+    const wants = { view: want.view, open: want.open, sealed: want.sealed }
+    let { force } = want
+    let applied = 0
+    let retried = false
+    for (let round = 0; ; round++) {
+      const output = await threads
+        .ask(thread, 'advance', { shard, executionId, drive, force, wants })
+        .catch((error: unknown) => {
+          // Its successor builds the state again; once, because this state may be what killed it.
+          if (!isThreadLoss(error) || retried) throw error
+          retried = true
+          return undefined
+        })
+      if (output === undefined) continue
+      hooks.onTally(output.tally)
+      applied += output.applied
+      if (!output.unadopted) return { ...output, applied }
+      const adopted = await adoptExecution(databases.of(executionId), executionId)
+      if (!output.found && adopted === 0) {
+        throw new CpError('not_found', `there is no execution ${executionId}`, { details: { executionId } })
+      }
+      // The state was incomplete, so nobody was asked yet.
+      force = true
+      if (round > ADOPT_ROUNDS_MAX) {
+        throw new CpError('overloaded', `others write events of execution ${executionId} faster than they are adopted`)
+      }
+    }
+  }
+
+  async function run(place: SlotPlace, want: Want): Promise<Outcome> {
+    const started = performance.now()
+    const drive = want.drive && ownership?.owns(place.executionId) === true
+    const output = await advance(place, want, drive)
+    hooks.onAdvanced(output.applied, (performance.now() - started) / 1000)
+    if (output.decision !== undefined) await decide(place.executionId, output.version, output.decision)
+    return output
+  }
+
+  async function decide(executionId: string, version: number, decision: Decision): Promise<void> {
+    const fence = ownership?.fenceOf(executionId)
+    if (driving === undefined || fence === undefined) {
+      hooks.onDecision('fenced')
+      return
+    }
+    const outcome = await appendDecision({ ...driving, clock }, { executionId, version, decision, fence })
+    hooks.onDecision(outcome)
+    if (decision.checkAfterMs !== undefined) checkAfter.set(executionId, decision.checkAfterMs)
+  }
+
+  async function evict({ executionId, thread }: SlotPlace): Promise<void> {
+    const { tally } = await threads.ask(thread, 'evict', { shard: databases.shardOf(executionId), executionId })
+    hooks.onTally(tally)
+  }
+
+  function onRound(executionId: string, outcome: Outcome | CpError, want: Want): void {
+    const checkAfterMs = checkAfter.get(executionId)
+    checkAfter.delete(executionId)
+    if (!want.drive || reconciler === undefined || ownership?.owns(executionId) !== true) return
+    if (!(outcome instanceof CpError)) {
+      reconciler.settled(executionId, { version: outcome.version, terminal: outcome.terminal, checkAfterMs })
+      return
+    }
+    if (outcome.code === 'not_found') return
+    hooks.onFailed(outcome)
+    reconciler.failed(executionId)
+  }
+
+  /** Another daemon drives them now, from their snapshots and the log. */
+  function loseLanes(shard: number, lanes: ReadonlySet<number>): void {
+    reconciler?.forget(shard, lanes)
+    const dropped = slots.forget((id, lane) => lanes.has(lane) && databases.shardOf(id) === shard)
+    for (let thread = 0; thread < threads.count; thread++) {
+      const executionIds = dropped.filter((place) => place.thread === thread).map((place) => place.executionId)
+      // A thread that cannot be told is gone, and its states with it.
+      if (executionIds.length > 0) void threads.ask(thread, 'drop', { executionIds }).catch(() => undefined)
+    }
+  }
+
+  return {
+    name: 'live states',
+    start: async () => {
+      await ownership?.start()
+      await reconciler?.start()
+    },
+    stop: async (deadlineMs) => {
+      await reconciler?.stop(deadlineMs)
+      await slots.close(Math.max(200, deadlineMs - 1_500))
+      await ownership?.stop(1_000)
+      await threads.close()
+    },
+    trigger: (executionId) => {
+      if (ownership?.owns(executionId) === true) slots.trigger(executionId)
+    },
+    owns: (executionId) => ownership?.owns(executionId) ?? false,
+    ask: slots.ask,
+    rescan: (shard) => reconciler?.scan(shard),
+    stats: () => ({
+      ...slots.stats(),
+      tracked: reconciler?.tracked() ?? 0,
+      lanes: databases.shards.map((_, shard) => ownership?.lanes(shard) ?? 0),
+    }),
+    threadLost: (thread) => slots.forgetThread(thread),
+  }
+}
+
+function isThreadLoss(error: unknown): boolean {
+  return error instanceof CpError && error.details['threadLost'] === true
+}

@@ -1,0 +1,210 @@
+// A state service over a test database as the daemon builds it, with threads of the built program; and the two
+// things to compare with: the full fold of the log, and rows as other writers leave them.
+import { fileURLToPath } from 'node:url'
+import type { ExecutionId } from '../../src/domain/ids.js'
+import { applyNumbered, emptyLiveState, type LiveState } from '../../src/domain/workflow/liveState.js'
+import type { SnapshotProblem } from '../../src/domain/workflow/sealedState.js'
+import { sealState } from '../../src/domain/workflow/sealedState.js'
+import { createAdopter } from '../../src/services/adoption.js'
+import { startExecution } from '../../src/services/executions.js'
+import { ingestEvent } from '../../src/services/ingest.js'
+import type { DecisionOutcome } from '../../src/services/state/decisions.js'
+import { createStateService, type StateService } from '../../src/services/state/stateService.js'
+import { readTail } from '../../src/stores/stateStore.js'
+import { createResidentThreads, type ResidentSetup, type ResidentThreads } from '../../src/workers/resident.js'
+import { toWorkerDatabase } from '../../src/workers/tasks/replay/database.js'
+import type { TestCore } from '../support/core.js'
+import type { TestDatabase } from '../support/database.js'
+
+export const ENTRY = fileURLToPath(new URL('../../dist/workers/residentEntry.js', import.meta.url))
+
+export interface StateOptions
+  extends Partial<Pick<ResidentSetup, 'snapshotEvents' | 'snapshotAtEnd' | 'orchestrator' | 'page'>> {
+  threads?: number
+  entriesMax?: number
+  bytesMax?: number
+  leaseMs?: number
+  driverId?: string
+  /** False: nothing is driven. */
+  drive?: boolean
+}
+
+export interface StateCounts {
+  advances: number
+  applied: number
+  coalesced: number
+  evicted: Record<string, number>
+  snapshots: number
+  snapshotErrors: number
+  rebuilds: { snapshot: number; log: number }
+  rejected: Partial<Record<SnapshotProblem, number>>
+  decisions: Partial<Record<DecisionOutcome, number>>
+  threadLosses: number
+  errors: string[]
+}
+
+export interface TestState {
+  service: StateService
+  threads: ResidentThreads
+  counts: StateCounts
+  /** The sealed text: contents, count and digest together. */
+  sealed(executionId: string): Promise<string>
+  close(): Promise<void>
+}
+
+let serial = 0
+
+export async function openState(core: TestCore, options: StateOptions = {}): Promise<TestState> {
+  const counts: StateCounts = {
+    advances: 0,
+    applied: 0,
+    coalesced: 0,
+    evicted: {},
+    snapshots: 0,
+    snapshotErrors: 0,
+    rebuilds: { snapshot: 0, log: 0 },
+    rejected: {},
+    decisions: {},
+    threadLosses: 0,
+    errors: [],
+  }
+  const { databases, clock } = core
+  const threads = createResidentThreads({
+    threads: options.threads ?? 2,
+    memoryMb: 512,
+    parallelMax: 8,
+    stallMs: 60_000,
+    entry: ENTRY,
+    onLost: (thread) => {
+      counts.threadLosses += 1
+      service.threadLost(thread)
+    },
+    setup: {
+      databases: databases.shards.map(({ settings }) => toWorkerDatabase(settings)),
+      connectionsMax: 3,
+      page: options.page ?? 500,
+      snapshotEvents: options.snapshotEvents ?? 500,
+      snapshotAtEnd: options.snapshotAtEnd ?? 'remove',
+      queryTimeoutMs: 15_000,
+      ...(options.orchestrator === undefined ? {} : { orchestrator: options.orchestrator }),
+    },
+  })
+  const count = <K extends string>(record: Partial<Record<K, number>>, key: K, by = 1): void => {
+    record[key] = (record[key] ?? 0) + by
+  }
+  const service: StateService = createStateService(
+    {
+      databases,
+      clock,
+      random: Math.random,
+      threads,
+      driving:
+        options.drive === false
+          ? undefined
+          : {
+              appender: core.appender,
+              ids: core.ids,
+              driverId: options.driverId ?? `test-${++serial}`,
+              leaseMs: options.leaseMs ?? 6_000,
+            },
+      hooks: {
+        onAdvanced: (applied) => {
+          counts.advances += 1
+          counts.applied += applied
+        },
+        onFailed: (error) => counts.errors.push(error.message),
+        onCoalesced: () => {
+          counts.coalesced += 1
+        },
+        onEvicted: (reason) => count(counts.evicted, reason),
+        onTally: (tally) => {
+          counts.snapshots += tally.snapshots
+          counts.snapshotErrors += tally.snapshotErrors
+          counts.rebuilds.snapshot += tally.rebuilds.snapshot
+          counts.rebuilds.log += tally.rebuilds.log
+          for (const [reason, by] of Object.entries(tally.rejected))
+            count(counts.rejected, reason as SnapshotProblem, by)
+        },
+        onDecision: (outcome) => count(counts.decisions, outcome),
+        onTakenOver: () => undefined,
+        onError: (error) => counts.errors.push(error.message),
+      },
+    },
+    {
+      entriesMax: options.entriesMax ?? 10_000,
+      bytesMax: options.bytesMax ?? 256_000_000,
+      parallelMax: 8,
+    },
+  )
+  const adopter = createAdopter({
+    databases,
+    clock,
+    random: Math.random,
+    intervalMs: 50,
+    onAdopted: (_shard, executionId) => service.trigger(executionId),
+    onError: (error) => counts.errors.push(error.message),
+  })
+  core.appender.onAppended((_shard, ids) => {
+    for (const id of ids) service.trigger(id)
+  })
+  await service.start()
+  await adopter.start()
+  let closed = false
+  return {
+    service,
+    threads,
+    counts,
+    sealed: async (executionId) => {
+      const { sealed } = await service.ask(executionId, { sealed: true })
+      return Buffer.from(sealed!).toString('latin1')
+    },
+    close: async () => {
+      if (closed) return
+      closed = true
+      await adopter.stop(2_000)
+      await service.stop(5_000)
+    },
+  }
+}
+
+/** What the state must be: every numbered event of the log, in order, without any cache. */
+export async function fullFold(database: TestDatabase, executionId: string): Promise<LiveState> {
+  const live = emptyLiveState(executionId as ExecutionId)
+  for (;;) {
+    const tail = await readTail(database.db, executionId, live.version, 1_000)
+    if (tail === undefined || tail.events.length === 0) return live
+    for (const row of tail.events) applyNumbered(live, row.event, row.version)
+  }
+}
+
+export async function foldText(database: TestDatabase, executionId: string): Promise<string> {
+  return sealState(await fullFold(database, executionId))
+}
+
+export async function start(core: TestCore, catalogId: string): Promise<string> {
+  return (await startExecution(core, { catalogId })).executionId
+}
+
+/** One event through the front door. */
+export async function append(
+  core: TestCore,
+  executionId: string,
+  type: string,
+  step: string,
+  more = {},
+): Promise<void> {
+  await ingestEvent(core, { execution_id: executionId, event_type: type, node_name: step, ...more })
+}
+
+/** A row as another writer leaves it: without number, with any id and time. */
+export async function insertForeign(
+  database: TestDatabase,
+  executionId: string,
+  row: { eventId: string; type: string; step: string; meta?: object; at?: string },
+): Promise<void> {
+  await database.sql(
+    `insert into noetl.event (execution_id, event_id, catalog_id, event_type, node_name, status, meta, created_at, event_time)
+     values ($1::bigint, $2::bigint, 1, $3::text, $4::text, 'STARTED', $5::text::jsonb, $6::timestamptz at time zone 'utc', $6::timestamptz)`,
+    [executionId, row.eventId, row.type, row.step, JSON.stringify(row.meta ?? {}), row.at ?? '2026-01-01T00:00:00Z'],
+  )
+}
