@@ -12,10 +12,11 @@ import { createContext } from './lib/context.mjs'
 import listing from './listing.mjs'
 import peers from './peers.mjs'
 import relay from './relay.mjs'
+import replay from './replay.mjs'
 import single from './single.mjs'
 
 /** Each: { name, run(ctx) → rows of { name, value, unit, ratio?, target?, note? } }. A target is a bound of the ratio. */
-const BENCHMARKS = [ingest, single, listing, relay, latency, history, peers, fold]
+const BENCHMARKS = [ingest, single, listing, relay, latency, history, peers, fold, replay]
 
 const { values: options } = parseArgs({
   options: { full: { type: 'boolean', default: false }, only: { type: 'string' } },
