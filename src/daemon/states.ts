@@ -15,6 +15,7 @@ import { loopErrors } from './loopErrors.js'
 
 export interface States {
   state: StateService
+  threads: ResidentThreads
   services: Service[]
   /** After a commit of this process, and after events of others were numbered. */
   wake(executionIds: Iterable<string>): void
@@ -61,7 +62,7 @@ export function buildStates(deps: Deps, core: Core | undefined): States {
       parallelMax: PARALLEL_MAX,
     },
   )
-  if (!isDriving) return { state, services: [state], wake: () => undefined }
+  if (!isDriving) return { state, threads, services: [state], wake: () => undefined }
 
   const hints = createHints({ databases, onError: loopErrors(deps, 'state hints') })
   const wake = (executionIds: Iterable<string>): void => {
@@ -72,7 +73,7 @@ export function buildStates(deps: Deps, core: Core | undefined): States {
   }
   core.appender.onAppended((_shard, executionIds) => wake(executionIds))
   observe(deps, state)
-  return { state, services: [state, ...listeners(deps, state)], wake }
+  return { state, threads, services: [state, ...listeners(deps, state)], wake }
 }
 
 function openThreads(

@@ -31,6 +31,8 @@ export interface WorkerPool {
   close(deadlineMs: number): Promise<void>
 }
 
+const YOUNG_MB = 96
+
 export function createWorkerPool(settings: WorkerPoolSettings): WorkerPool {
   const threads = settings.threads === 0 ? Math.max(2, availableParallelism()) : settings.threads
   const pool = new Piscina<TaskCall, TaskResult>({
@@ -40,7 +42,8 @@ export function createWorkerPool(settings: WorkerPoolSettings): WorkerPool {
     idleTimeout: 30_000,
     // The bound is ours, in run(): piscina does not count the tasks it could not hand out at once.
     maxQueue: Number.POSITIVE_INFINITY,
-    resourceLimits: { maxOldGenerationSizeMb: settings.memoryMb },
+    // Rows die young; with room to do so they are never copied.
+    resourceLimits: { maxOldGenerationSizeMb: settings.memoryMb, maxYoungGenerationSizeMb: YOUNG_MB },
     // Tasks may keep a database connection open while they page; a sleeping thread could not serve it.
     atomics: 'disabled',
   })

@@ -247,7 +247,7 @@ describe('completion', () => {
       )
         .trim()
         .split(' ')
-    expect(complete('st')).toEqual(['status'])
+    expect(complete('statu')).toEqual(['status'])
     expect(complete('config', '')).toEqual(['show'])
     expect(complete('migrate', '--d')).toContain('--dry-run')
     expect(complete('--json', 'ver')).toEqual(['version'])

@@ -22,8 +22,21 @@ import { replayVerify } from './replayVerify.js'
 import { retention } from './retention.js'
 import { serve } from './serve.js'
 import { shardList, shardOfId } from './shard.js'
+import { snapshotList, snapshotShow } from './snapshotLook.js'
 import { snapshotTake } from './snapshotTake.js'
+import { snapshotPrune, snapshotRebuild, snapshotVerify } from './snapshotWork.js'
+import { stateShow, stateWhyStuck } from './state.js'
 import { status } from './status.js'
+import {
+  subscriptionActivate,
+  subscriptionDeactivate,
+  subscriptionDrain,
+  subscriptionPause,
+  subscriptionRebuild,
+  subscriptionRegister,
+  subscriptionResume,
+} from './subscription.js'
+import { subscriptionHistory, subscriptionList, subscriptionShow, subscriptionWatch } from './subscriptionView.js'
 import { version } from './version.js'
 
 export const COMMANDS: readonly CommandSpec[] = [
@@ -44,7 +57,14 @@ export const COMMANDS: readonly CommandSpec[] = [
   replayDiff,
   replayStep,
   replayVerify,
+  stateShow,
+  stateWhyStuck,
+  snapshotList,
+  snapshotShow,
   snapshotTake,
+  snapshotVerify,
+  snapshotRebuild,
+  snapshotPrune,
   catalogRegister,
   catalogList,
   catalogGet,
@@ -63,6 +83,17 @@ export const COMMANDS: readonly CommandSpec[] = [
   outboxDeadRedrive,
   outboxAudit,
   outboxPurge,
+  subscriptionRegister,
+  subscriptionActivate,
+  subscriptionPause,
+  subscriptionResume,
+  subscriptionDrain,
+  subscriptionDeactivate,
+  subscriptionShow,
+  subscriptionList,
+  subscriptionHistory,
+  subscriptionWatch,
+  subscriptionRebuild,
   retention,
   shardOfId,
   shardList,

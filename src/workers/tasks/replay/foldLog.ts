@@ -1,7 +1,7 @@
 // Folds the log of one execution as it is read: each row goes straight from the wire into the fold and is
 // forgotten. Knows cutoffs, limits and seeds; the rules of the fold are the domain's.
 import { parseJson } from '../../../domain/json/parse.js'
-import type { JsonObject, JsonValue } from '../../../domain/json/value.js'
+import { integerValue, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
 import { createFold, type FoldResult } from '../../../domain/replay/fold.js'
 import type { FoldProfile } from '../../../domain/replay/profile.js'
 import { REGISTRY_DIGEST, UPCASTERS } from '../../../domain/replay/registry.js'
@@ -18,6 +18,8 @@ export interface FoldRequest {
   query: ReplayQuery
   fromSnapshot: boolean
   timeline?: boolean
+  /** The document will be written out. */
+  keepText?: boolean
   /** Events read so far, for whoever watches. */
   progress?: SharedArrayBuffer
 }
@@ -52,6 +54,7 @@ export async function foldFrom(snapshot: Snapshot, request: FoldRequest, seed: U
     upcasterRegistryDigest: REGISTRY_DIGEST,
     baseState: seed.state,
     snapshotSeed: seed.said,
+    keepText: request.keepText ?? false,
   })
   const range = rangeOf(request, seed.use)
   const timeline = request.timeline === true ? new Timeline() : null
@@ -68,7 +71,7 @@ export async function foldFrom(snapshot: Snapshot, request: FoldRequest, seed: U
         return false
       }
       eventsRead++
-      readJsonColumns(row, readMeta)
+      readColumns(row, readMeta)
       if (timeline !== null) timeline.add(row, row['created_at'])
       fold.add(profile === 'python' ? UPCASTERS.upcast(row) : row)
       return true
@@ -103,20 +106,24 @@ function rangeOf(request: FoldRequest, seed: SeedUse): LogRange {
   }
 }
 
-function readJsonColumns(row: JsonObject, readMeta: (text: string) => JsonValue): void {
+function readColumns(row: JsonObject, readMeta: (text: string) => JsonValue): void {
+  const id = row['event_id'] as string
+  row['event_id'] = id.length <= SAFE_DIGITS ? Number(id) : integerValue(BigInt(id))
   try {
     if (row['meta'] !== null) row['meta'] = readMeta(row['meta'] as string)
     if (row['payload_ref'] !== null) row['payload_ref'] = parseJson(row['payload_ref'] as string)
   } catch (error) {
-    throw new CpError('corrupt', `event ${row['event_id']} cannot be read: ${toCpError(error).message}`, {
+    throw new CpError('corrupt', `event ${id} cannot be read: ${toCpError(error).message}`, {
       cause: error,
-      details: { event_id: row['event_id'] },
+      details: { event_id: id },
     })
   }
 }
 
+// Always exact as a double.
+const SAFE_DIGITS = 15
 const SHARED_TEXT_MAX = 200
-const SHARED_MAX = 256
+const SHARED_MAX = 1_024
 
 // Neighbouring events often carry the very same short meta, and the fold never changes what it is given.
 function createReader(): (text: string) => JsonValue {

@@ -3,7 +3,7 @@
 import { gzipSync } from 'node:zlib'
 import { integerValue, isJsonObject, type JsonObject } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
-import { type AnswerOptions, answerText, warningsOf } from '../../../domain/replay/answer.js'
+import { type AnswerOptions, answerBytes, warningsOf } from '../../../domain/replay/answer.js'
 import { CP_PROFILE_MARK, type ProjectionChecksums } from '../../../domain/replay/profile.js'
 import { REGISTRY_DIGEST } from '../../../domain/replay/registry.js'
 import type { ReplayQuery } from '../../../domain/replay/replayQuery.js'
@@ -37,11 +37,13 @@ export interface ReplayOutput {
 }
 
 export async function replay(input: ReplayInput): Promise<ReplayOutput> {
-  const folded = await onSnapshot(input.database, input.deadlineMs, (snapshot) => foldLog(snapshot, input))
+  const folded = await onSnapshot(input.database, input.deadlineMs, (snapshot) =>
+    foldLog(snapshot, { ...input, keepText: true }),
+  )
   const { result } = folded
-  const { text, isRedacted } = answerText(result, folded, input.answer)
+  const { bytes, isRedacted } = answerBytes(result, folded, input.answer)
   return {
-    document: owned(Buffer.from(text, 'utf8')),
+    document: owned(bytes),
     checksum: result.checksum,
     projectionChecksums: result.projectionChecksums,
     eventCount: String(result.eventCount),
@@ -56,7 +58,7 @@ export async function replay(input: ReplayInput): Promise<ReplayOutput> {
 }
 
 /** In memory of its own: a view of a shared pool could not be handed over to another thread. */
-function owned(bytes: Buffer): Uint8Array {
+function owned(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
 }
 
@@ -100,7 +102,7 @@ export async function replaySeed(input: SeedInput): Promise<SeedOutput | null> {
     const log = await readLogVersion(snapshot.connection, input.executionId, snapshot.leftMs())
     // Numbers given later to events that are in the seed already would look like late events.
     if (log.hasUnnumbered || log.streamVersion === null) return null
-    const request = { profile: 'cp' as const, query, fromSnapshot: input.fromSnapshot }
+    const request = { profile: 'cp' as const, query, fromSnapshot: input.fromSnapshot, keepText: true }
     return { log, folded: await foldLog(snapshot, request) }
   })
   if (found === null || found.folded.result.lastEventId === null) return null
@@ -108,7 +110,7 @@ export async function replaySeed(input: SeedInput): Promise<SeedOutput | null> {
 }
 
 function toSeed({ result, eventsRead, seed }: FoldedLog, query: ReplayQuery, streamVersion: string): SeedOutput {
-  const text = answerText({ ...result, warnings: [], unknownTypes: NOTHING_UNKNOWN }, NOT_TRUNCATED, PLAIN_ANSWER).text
+  const { bytes } = answerBytes({ ...result, warnings: [], unknownTypes: NOTHING_UNKNOWN }, NOT_TRUNCATED, PLAIN_ANSWER)
   const { state } = result
   const execution = state['execution']
   const summary: JsonObject = {
@@ -136,8 +138,8 @@ function toSeed({ result, eventsRead, seed }: FoldedLog, query: ReplayQuery, str
     eventsRead,
     summary: writeJson(summary),
     meta: writeJson(meta),
-    bytes: owned(gzipSync(text, { level: 1 })),
-    stateBytes: text.length,
+    bytes: owned(gzipSync(bytes, { level: 1 })),
+    stateBytes: bytes.byteLength,
     seed,
   }
 }

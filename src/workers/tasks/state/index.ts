@@ -49,6 +49,7 @@ export interface ResidentTasks {
   evict(input: Target): Promise<{ tally: Tally }>
   drop(input: { executionIds: readonly string[] }): Promise<Record<string, never>>
   verify(input: Target): Promise<SnapshotReport>
+  rebuild(input: Target): Promise<{ version: number; tally: Tally }>
 }
 
 const encoder = new TextEncoder()
@@ -88,6 +89,10 @@ export async function openResidents(setup: ResidentSetup): Promise<ResidentTasks
       return {}
     },
     verify: ({ shard, executionId }) => verifySnapshot(databaseOf(shard), executionId),
+    rebuild: async ({ shard, executionId }) => {
+      const version = await residents.rebuild(databaseOf(shard), executionId)
+      return { version, tally: residents.takeTally() }
+    },
   }
 }
 

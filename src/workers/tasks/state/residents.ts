@@ -74,6 +74,8 @@ export interface Residents {
   get(executionId: string): Resident | undefined
   /** Writes what is not yet saved and lets go. */
   evict(db: Db, executionId: string): Promise<void>
+  /** Folds the whole log, whatever snapshot there is, and writes a new one. Answers its version. */
+  rebuild(db: Db, executionId: string): Promise<number>
   /** Lets go without writing. */
   drop(executionId: string): void
   takeTally(): Tally
@@ -224,6 +226,17 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
       if (resident.driven && !isTerminal(resident.live.state)) await save(db, resident)
       await resident.saving
       residents.delete(executionId)
+    },
+    rebuild: async (db, executionId) => {
+      const old = residents.get(executionId)
+      residents.delete(executionId)
+      await old?.saving
+      await deleteStateSnapshot(db, executionId)
+      const resident = await load(db, { executionId, drive: false, force: false })
+      if ('absent' in resident) throw new CpError('not_found', `there is no execution ${executionId}`)
+      await catchUp(db, resident, [], false)
+      await save(db, resident)
+      return resident.live.version
     },
     drop: (executionId) => {
       residents.delete(executionId)

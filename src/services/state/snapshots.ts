@@ -1,0 +1,81 @@
+// What an operator does with snapshots: look, hold against the log, make anew, remove those nobody needs.
+import type { Databases } from '../../db/databases.js'
+import type { ExecutionId } from '../../domain/ids.js'
+import { CpError } from '../../errors.js'
+import {
+  listSnapshots,
+  pruneDecisionKeys,
+  pruneSnapshots,
+  type SnapshotFilter,
+  type SnapshotListRow,
+} from '../../stores/stateSnapshotStore.js'
+import type { ResidentThreads, SnapshotReport } from '../../workers/resident.js'
+import { adoptExecution } from '../adoption.js'
+import { findExecution } from '../executionQueries.js'
+
+export type { SnapshotListRow } from '../../stores/stateSnapshotStore.js'
+export type { SnapshotReport } from '../../workers/resident.js'
+
+export interface SnapshotDeps {
+  databases: Databases
+  threads: ResidentThreads
+}
+
+export interface SnapshotPage {
+  rows: (SnapshotListRow & { shard: number })[]
+  failures: { shard: number; error: CpError }[]
+}
+
+export async function pageOfSnapshots(
+  { databases }: Pick<SnapshotDeps, 'databases'>,
+  filter: SnapshotFilter,
+): Promise<SnapshotPage> {
+  const { answers, failures } = await databases.fanOut((db) => listSnapshots(db, filter))
+  const rows = answers.flatMap(({ shard, value }) => value.map((row) => ({ ...row, shard })))
+  rows.sort((a, b) => order(a.aggregate_type, b.aggregate_type) || order(a.aggregate_id, b.aggregate_id))
+  return { rows: rows.slice(0, filter.limit), failures }
+}
+
+function order(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b)
+}
+
+export function verifySnapshotOf(deps: SnapshotDeps, executionId: string): Promise<SnapshotReport> {
+  return deps.threads.ask(0, 'verify', { shard: deps.databases.shardOf(executionId), executionId })
+}
+
+export async function rebuildSnapshotOf(deps: SnapshotDeps, executionId: ExecutionId): Promise<{ version: number }> {
+  const row = await findExecution(deps, executionId)
+  if (['COMPLETED', 'FAILED', 'CANCELLED'].includes(row.status)) {
+    throw new CpError('refused', `execution ${executionId} is ${row.status}; it needs no snapshot any more`)
+  }
+  const db = deps.databases.of(executionId)
+  while ((await adoptExecution(db, executionId)) > 0);
+  return deps.threads.ask(0, 'rebuild', { shard: deps.databases.shardOf(executionId), executionId })
+}
+
+const PRUNE_PAGE = 1_000
+
+/** Snapshots and decision keys of executions that have ended or are gone, in small steps. */
+export async function pruneAll(
+  { databases }: Pick<SnapshotDeps, 'databases'>,
+  signal?: AbortSignal,
+): Promise<{ snapshots: number; decisionKeys: number; failures: { shard: number; error: CpError }[] }> {
+  const { answers, failures } = await databases.fanOut(async (db) => {
+    const removed = { snapshots: 0, decisionKeys: 0 }
+    for (let count = PRUNE_PAGE; count === PRUNE_PAGE && signal?.aborted !== true; ) {
+      count = await pruneSnapshots(db, PRUNE_PAGE)
+      removed.snapshots += count
+    }
+    for (let count = PRUNE_PAGE; count === PRUNE_PAGE && signal?.aborted !== true; ) {
+      count = await pruneDecisionKeys(db, PRUNE_PAGE)
+      removed.decisionKeys += count
+    }
+    return removed
+  })
+  return {
+    snapshots: answers.reduce((sum, { value }) => sum + value.snapshots, 0),
+    decisionKeys: answers.reduce((sum, { value }) => sum + value.decisionKeys, 0),
+    failures,
+  }
+}
