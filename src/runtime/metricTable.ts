@@ -148,6 +148,26 @@ export const METRICS = {
       reason: ['format', 'unreadable', 'checksum', 'fold_version', 'foreign', 'version', 'future', 'count', 'digest'],
     },
   },
+  noetl_cp_subscriptions: {
+    kind: 'gauge',
+    help: 'Subscriptions by state.',
+    labels: { state: ['REGISTERED', 'ACTIVE', 'PAUSED', 'DRAINING', 'DEACTIVATED'] },
+  },
+  noetl_cp_subscription_dead_letters: { kind: 'gauge', help: 'Messages of subscriptions that were given up.' },
+  noetl_cp_subscriptions_driven: { kind: 'gauge', help: 'Active pull subscriptions that this daemon drives.' },
+  noetl_cp_subscription_messages_total: {
+    kind: 'counter',
+    help: 'Messages taken from sources by outcome.',
+    labels: { outcome: ['started', 'duplicate', 'retried', 'returned', 'dead'] },
+  },
+  noetl_cp_ingress_requests_total: {
+    kind: 'counter',
+    help: 'Pushed messages by listener (unknown ones together) and outcome.',
+    labels: {
+      listener: [],
+      outcome: ['accepted', 'duplicate', 'unknown', 'inactive', 'unverified', 'unusable', 'failed'],
+    },
+  },
   noetl_cp_event_loop_delay_p99_seconds: { kind: 'gauge', help: 'p99 delay of the main loop since the last scrape.' },
 } satisfies Record<string, MetricRow>
 

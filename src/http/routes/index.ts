@@ -12,6 +12,7 @@ import { type ProjectorRouteDeps, projectorRoutes } from './projector.js'
 import { type ReplayRouteDeps, replayRoutes } from './replay.js'
 import { type RuntimeRouteDeps, runtimeRoutes } from './runtime.js'
 import { type StateRouteDeps, stateRoutes } from './state.js'
+import { type SubscriptionRouteDeps, subscriptionRoutes } from './subscriptions.js'
 
 export type RouteDeps = HealthRouteDeps &
   MetricsRouteDeps &
@@ -24,7 +25,8 @@ export type RouteDeps = HealthRouteDeps &
   OutboxRouteDeps &
   ProjectorRouteDeps &
   StateRouteDeps &
-  ReplayRouteDeps
+  ReplayRouteDeps &
+  SubscriptionRouteDeps
 
 export function buildRoutes(deps: RouteDeps): RouteSpec[] {
   return [
@@ -40,5 +42,6 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...projectorRoutes(deps),
     ...stateRoutes(deps),
     ...replayRoutes(deps),
+    ...subscriptionRoutes(deps),
   ]
 }

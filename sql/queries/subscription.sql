@@ -1,0 +1,161 @@
+-- name: subscription_get
+-- The subscription $1.
+select subscription_id, path, catalog_id, catalog_version, mode, source, listener, spec, state, live, version, epoch, pending,
+  reason, actor, paused_until::text as paused_until, last_event_type, last_event_id, updated_at::text as updated_at, owner,
+  case when owner is not null then lease_until > now() else false end as is_owned, trouble
+from noetl.subscription where subscription_id = $1::bigint;
+
+-- name: subscription_by_path
+-- The newest id of path $1: the live one if there is one.
+select subscription_id, path, catalog_id, catalog_version, mode, source, listener, spec, state, live, version, epoch, pending,
+  reason, actor, paused_until::text as paused_until, last_event_type, last_event_id, updated_at::text as updated_at, owner,
+  case when owner is not null then lease_until > now() else false end as is_owned, trouble
+from noetl.subscription where path = $1::text order by live desc, subscription_id desc limit 1;
+
+-- name: subscription_by_listener
+-- The live subscription behind listener $1.
+select subscription_id, path, catalog_id, catalog_version, mode, source, listener, spec, state, live, version, epoch, pending,
+  reason, actor, paused_until::text as paused_until, last_event_type, last_event_id, updated_at::text as updated_at, owner,
+  case when owner is not null then lease_until > now() else false end as is_owned, trouble
+from noetl.subscription where listener = $1::text and live;
+
+-- name: subscription_newer
+-- An id of path $1 that is newer than $2.
+select subscription_id from noetl.subscription where path = $1::text and subscription_id > $2::bigint
+order by subscription_id desc limit 1;
+
+-- name: subscription_insert
+-- A new id $1 for path $2 of entry $3, version $4, mode $5, source $6, listener $7, spec $8, with its first intent $9. No row: path or listener is taken.
+insert into noetl.subscription (
+  subscription_id, path, catalog_id, catalog_version, mode, source, listener, spec, state, pending, pending_since
+)
+values ($1::bigint, $2::text, $3::bigint, $4::int, $5::text, $6::text, $7::text, $8::jsonb, 'REGISTERED', $9::jsonb, now())
+on conflict do nothing
+returning subscription_id;
+
+-- name: subscription_intend
+-- Notes the decision $3 for id $1, made on version $2; it holds path and listener $4 from here on. No row: decide again.
+update noetl.subscription
+set pending = $3::jsonb, pending_since = now(), live = live or state = 'DEACTIVATED', listener = $4::text
+where subscription_id = $1::bigint and version = $2::bigint and pending is null
+returning subscription_id;
+
+-- name: subscription_apply
+-- The intent with event $2 of id $1 is in the log: state $3, bump of the epoch $4, entry $5, version $6, mode $7, source $8,
+-- spec $9, reason $10, actor $11, until $12, last lifecycle event $13 of type $14 at $15. Tells the runtimes.
+with applied as (
+  update noetl.subscription
+  set state = $3::text, live = live and $3::text <> 'DEACTIVATED', version = version + 1, epoch = epoch + $4::bigint,
+    catalog_id = $5::bigint, catalog_version = $6::int, mode = $7::text, source = $8::text, spec = $9::jsonb,
+    reason = $10::text, actor = $11::text, paused_until = $12::timestamptz,
+    last_event_id = $13::bigint, last_event_type = $14::text, updated_at = $15::timestamptz,
+    pending = null, pending_since = null
+  where subscription_id = $1::bigint and pending ->> 'event_id' = $2::text
+  returning subscription_id
+)
+select subscription_id, pg_notify('noetl_subscription', subscription_id::text) from applied;
+
+-- name: subscription_abandon
+-- Forgets the intent with event $2 of id $1, which was decided on a history that has moved on.
+update noetl.subscription
+set pending = null, pending_since = null, live = live and state <> 'DEACTIVATED', version = version + 1
+where subscription_id = $1::bigint and pending ->> 'event_id' = $2::text;
+
+-- name: subscription_adopt
+-- The log of id $1 says more than version $2 knew: state $3, entry $4, last event $5 of type $6 at $7, reason $8, actor $9, until $10.
+with adopted as (
+  update noetl.subscription
+  set state = $3::text, live = $3::text <> 'DEACTIVATED', version = version + 1, epoch = epoch + 1, catalog_id = $4::bigint,
+    last_event_id = $5::bigint, last_event_type = $6::text, updated_at = $7::timestamptz,
+    reason = $8::text, actor = $9::text, paused_until = $10::timestamptz
+  where subscription_id = $1::bigint and version = $2::bigint and pending is null
+  returning subscription_id
+)
+select subscription_id, pg_notify('noetl_subscription', subscription_id::text) from adopted;
+
+-- name: subscription_rebuild
+-- Writes id $1 as the log tells it: path $2, entry $3, state $4, last event $5 of type $6 at $7, reason $8, actor $9, until $10, live $11.
+insert into noetl.subscription as s (
+  subscription_id, path, catalog_id, state, live, version, epoch, last_event_id, last_event_type, updated_at, reason, actor, paused_until
+)
+values ($1::bigint, $2::text, $3::bigint, $4::text, $11::boolean, 1, 1, $5::bigint, $6::text, $7::timestamptz, $8::text, $9::text, $10::timestamptz)
+on conflict (subscription_id) do update
+set state = excluded.state, live = excluded.live, version = s.version + 1, epoch = s.epoch + 1,
+  catalog_id = excluded.catalog_id, last_event_id = excluded.last_event_id, last_event_type = excluded.last_event_type,
+  updated_at = excluded.updated_at, reason = excluded.reason, actor = excluded.actor, paused_until = excluded.paused_until
+where s.pending is null
+  and (s.state, s.live, s.last_event_id) is distinct from (excluded.state, excluded.live, excluded.last_event_id)
+returning subscription_id;
+
+-- name: subscription_describe
+-- What the catalog entry of id $1 says, for a row that was made from the log alone: version $2, mode $3, source $4, listener $5, spec $6.
+update noetl.subscription
+set catalog_version = $2::int, mode = $3::text, source = $4::text, listener = $5::text, spec = $6::jsonb, trouble = null
+where subscription_id = $1::bigint and mode is null;
+
+-- name: subscription_trouble
+-- What keeps id $1 from working, in words $2; null when nothing does.
+update noetl.subscription set trouble = $2::text where subscription_id = $1::bigint and trouble is distinct from $2::text;
+
+-- name: subscription_list
+-- A page, newest id first: state $1, path pattern $2 (LIKE), mode $3, ids below $4, at most $5.
+-- plan: each time
+select subscription_id, path, catalog_id, catalog_version, mode, source, listener, spec, state, live, version, epoch, pending,
+  reason, actor, paused_until::text as paused_until, last_event_type, last_event_id, updated_at::text as updated_at, owner,
+  case when owner is not null then lease_until > now() else false end as is_owned, trouble
+from noetl.subscription
+where ($1::text is null or state = $1)
+  and ($2::text is null or path like $2)
+  and ($3::text is null or mode = $3)
+  and ($4::bigint is null or subscription_id < $4)
+order by subscription_id desc
+limit $5::int;
+
+-- name: subscription_count
+-- How many there are by state.
+select state, count(*)::int as count from noetl.subscription group by state;
+
+-- name: subscription_due
+-- Ids that need a hand, at most $2: intents older than $1 seconds, pauses whose time is over, drains that nobody works on any more.
+(select subscription_id, 'intent' as need, version from noetl.subscription
+ where pending is not null and pending_since < now() - make_interval(secs => $1::double precision) limit $2::int)
+union all
+(select subscription_id, 'resume', version from noetl.subscription
+ where state = 'PAUSED' and pending is null and paused_until <= now() limit $2::int)
+union all
+(select subscription_id, 'deactivate', version from noetl.subscription
+ where state = 'DRAINING' and pending is null and (owner is null or lease_until < now()) limit $2::int)
+union all
+(select subscription_id, 'describe', version from noetl.subscription
+ where mode is null and trouble is null and live limit $2::int);
+
+-- name: subscription_live_page
+-- Live ids after $1 without an open intent, at most $2, with the newest event they know of.
+select subscription_id, version, last_event_id from noetl.subscription
+where live and pending is null and subscription_id > $1::bigint order by subscription_id limit $2::int;
+
+-- name: subscription_log_newest
+-- The newest lifecycle event (types $2) of each of the ids $1.
+select distinct on (execution_id) execution_id as subscription_id, event_id, event_type, catalog_id, created_at::text as created_at,
+  coalesce(nullif(node_name, ''), context ->> 'path') as path, meta
+from noetl.event
+where execution_id = any($1::bigint[]) and event_type = any($2::text[])
+order by execution_id, event_id desc;
+
+-- name: subscription_log_tail
+-- Lifecycle events (types $3) of id $1 after event $2.
+select event_id, event_type from noetl.event
+where execution_id = $1::bigint and event_id > $2::bigint and event_type = any($3::text[])
+order by event_id limit 100;
+
+-- name: subscription_log_ids
+-- Every id that the log of this shard registered, in order after $1, at most $2.
+select distinct execution_id as subscription_id from noetl.event
+where event_type in ('subscription.registered', 'subscription_registered') and execution_id > $1::bigint
+order by execution_id limit $2::int;
+
+-- name: subscription_log_history
+-- Events of id $1 whose type begins with subscription, after event $2, at most $3.
+select event_id, event_type, status, catalog_id, created_at::text as created_at, meta from noetl.event
+where execution_id = $1::bigint and event_id > $2::bigint and (event_type like 'subscription.%' or event_type like 'subscription\_%')
+order by event_id limit $3::int;

@@ -1,0 +1,118 @@
+// A subscription's catalog entry, read: what the row keeps of it, and whether it can be activated here.
+import type { Databases } from '../../db/databases.js'
+import { parseCatalogDocument } from '../../domain/catalog/catalogDocument.js'
+import type { SubscriptionSpec } from '../../domain/catalog/subscriptionSpec.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
+import { CpError } from '../../errors.js'
+import type { SubscriptionEntry } from '../../stores/subscriptionStore.js'
+import { type CatalogEntry, findEntry } from '../catalog.js'
+
+export interface ReadEntry {
+  entry: SubscriptionEntry
+  spec: SubscriptionSpec
+  /** `spec` as written, for the few keys that only the delivery reads. */
+  written: JsonObject
+}
+
+export function readEntry(found: CatalogEntry): ReadEntry {
+  if (found.kind.toLowerCase() !== 'subscription') {
+    throw new CpError('refused', `${found.path} is a ${found.kind} in the catalog, not a subscription`)
+  }
+  const { subscription: spec, document } = parseCatalogDocument(found.content ?? '', { resourceType: found.kind })
+  if (spec === undefined) throw new CpError('corrupt', `catalog entry ${found.catalog_id} holds no subscription`)
+  const written = isJsonObject(document['spec']) ? document['spec'] : {}
+  return {
+    spec,
+    written,
+    entry: {
+      catalogId: found.catalog_id,
+      catalogVersion: found.version,
+      mode: spec.mode,
+      source: spec.source.type,
+      listener: spec.mode === 'push' ? (spec.ingress?.listener ?? null) : null,
+      spec: summaryOf(spec),
+    },
+  }
+}
+
+export async function entryOf(deps: { databases: Databases }, catalogId: string): Promise<ReadEntry> {
+  return readEntry(await findEntry(deps, { catalogId }))
+}
+
+/** Short and without secrets: shown in lists. */
+function summaryOf(spec: SubscriptionSpec): JsonObject {
+  const summary: JsonObject = { source: spec.source.type, mode: spec.mode, playbook: spec.dispatch.playbook }
+  const put = (key: string, value: JsonValue | undefined): void => {
+    if (value !== undefined) summary[key] = value
+  }
+  if (spec.mode === 'pull') put('activation', spec.activation)
+  for (const key of ['stream', 'subject']) put(key, spec.source.settings[key])
+  put('gateway_path', spec.ingress?.gatewayPath)
+  put('verify', spec.ingress?.verify.type)
+  put('max_in_flight', spec.limits.maxInFlight)
+  put('max_dispatch_per_sec', spec.limits.maxDispatchPerSecond)
+  return summary
+}
+
+export interface NatsSource {
+  /** Either may be missing, not both: the stream is then found by the subject. */
+  stream: string | undefined
+  subject: string | undefined
+  /** Named by the operator; undefined is one of our own. */
+  durable: string | undefined
+  deliver: 'all' | 'new'
+}
+
+/** Refuses what this daemon could not deliver, before it is declared active. */
+export function assertActivatable(path: string, { spec }: ReadEntry): void {
+  if (spec.mode === 'push') {
+    if (spec.ingress?.verify.type === 'pubsub_oidc') {
+      throw new CpError(
+        'refused',
+        `${path} verifies by pubsub_oidc, which this version does not check; use hmac_sha256 or bearer`,
+      )
+    }
+    return
+  }
+  if (spec.source.type !== 'nats') {
+    throw new CpError(
+      'refused',
+      `${path} pulls from ${spec.source.type}; this version pulls from nats only. Push to it with source webhook instead, or keep it registered`,
+    )
+  }
+  if (spec.activation === 'scheduled') {
+    throw new CpError('refused', `${path} has activation scheduled; this version runs activation continuous only`)
+  }
+  natsSourceOf(path, spec)
+}
+
+const NAME = /^[A-Za-z0-9_-]{1,128}$/
+const FILTER = /^[\x21-\x7e]{1,256}$/
+
+export function natsSourceOf(path: string, spec: SubscriptionSpec): NatsSource {
+  const { settings } = spec.source
+  const refuse = (what: string): CpError => new CpError('refused', `${path}: ${what}; correct the catalog entry`)
+  const text = (key: string): string | undefined => {
+    const value = settings[key]
+    if (value === undefined || value === null) return undefined
+    if (typeof value !== 'string') throw refuse(`spec.source.${key} must be text`)
+    return value
+  }
+  for (const key of ['url', 'servers', 'server', 'nats_url']) {
+    if (settings[key] !== undefined) {
+      throw refuse(`spec.source.${key} names another server; this version reads streams of its own NATS only`)
+    }
+  }
+  const stream = text('stream')
+  const subject = text('subject')
+  const durable = text('durable') ?? text('consumer')
+  if (stream === undefined && subject === undefined) throw refuse('spec.source needs a stream or a subject')
+  if (stream !== undefined && !NAME.test(stream)) throw refuse('spec.source.stream is no name of a stream')
+  if (durable !== undefined && !NAME.test(durable)) throw refuse('spec.source.durable is no name of a consumer')
+  if (subject !== undefined && (!FILTER.test(subject) || subject.split('.').includes(''))) {
+    throw refuse('spec.source.subject is no NATS subject')
+  }
+  const deliver = text('deliver') ?? text('deliver_policy') ?? 'all'
+  if (deliver !== 'all' && deliver !== 'new') throw refuse('spec.source.deliver must be all or new')
+  return { stream, subject, durable, deliver }
+}

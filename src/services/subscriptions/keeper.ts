@@ -1,0 +1,98 @@
+// The timer of the lifecycle, in every daemon: finishes intents that their callers left behind, ends pauses whose
+// time is over, completes drains, reads the entries of adopted rows, and now and then compares live rows with
+// their logs. Two keepers at once do the same thing once.
+import { compareIds } from '../../domain/ids.js'
+import type { CpError } from '../../errors.js'
+import { toCpError } from '../../errors.js'
+import { createPollLoop, type PollLoop } from '../../runtime/loop.js'
+import { countDead } from '../../stores/subscriptionDeliveryStore.js'
+import { newestLifecycle } from '../../stores/subscriptionLogStore.js'
+import {
+  countSubscriptions,
+  type DueRow,
+  getSubscription,
+  listDue,
+  pageOfLive,
+} from '../../stores/subscriptionStore.js'
+import { changeSubscription, followLog, type LifecycleDeps, settled } from './lifecycle.js'
+import { describeSubscription } from './rebuild.js'
+
+export interface KeeperDeps extends LifecycleDeps {
+  random: () => number
+  onCounts(byState: ReadonlyMap<string, number>, dead: number): void
+  onError(error: CpError): void
+}
+
+const IDLE_MS = 500
+const INTENT_SECONDS = 2
+const DUE_MAX = 100
+const COUNT_EVERY_MS = 5_000
+const COMPARE_EVERY_MS = 30_000
+const COMPARE_PAGE = 500
+export const KEEPER = 'control_plane'
+
+export function createSubscriptionKeeper(deps: KeeperDeps): PollLoop {
+  const { db } = deps.databases.cluster
+  let countAt = 0
+  let compareAt = deps.clock.monotonic() + COMPARE_EVERY_MS
+  let comparedUpTo = '0'
+
+  async function serve(due: DueRow): Promise<void> {
+    const id = due.subscription_id
+    if (due.need === 'intent') await settled(deps, await getSubscription(db, id))
+    else if (due.need === 'describe') await describeSubscription(deps, id)
+    else {
+      const reason = due.need === 'resume' ? 'the pause is over' : 'drained: nothing is in flight'
+      await changeSubscription(deps, { id, action: due.need, actor: KEEPER, reason, ifVersion: due.version })
+    }
+  }
+
+  /** Events that others wrote straight into a log. */
+  async function compare(): Promise<void> {
+    const page = await pageOfLive(db, comparedUpTo, COMPARE_PAGE)
+    comparedUpTo = page.length < COMPARE_PAGE ? '0' : page[page.length - 1]!.subscription_id
+    if (comparedUpTo === '0') compareAt = deps.clock.monotonic() + COMPARE_EVERY_MS
+    if (page.length === 0) return
+    const byId = new Map(page.map((row) => [row.subscription_id, row]))
+    const { answers } = await deps.databases.fanOut((shardDb, shard) =>
+      newestLifecycle(
+        shardDb,
+        [...byId.keys()].filter((id) => deps.databases.shardOf(id) === shard),
+      ),
+    )
+    for (const newest of answers.flatMap((answer) => answer.value)) {
+      const known = byId.get(newest.subscription_id)?.last_event_id ?? '0'
+      if (compareIds(newest.event_id, known) > 0)
+        await followLog(deps, await getSubscription(db, newest.subscription_id))
+    }
+  }
+
+  async function pass(): Promise<'busy' | 'idle'> {
+    const due = await listDue(db, INTENT_SECONDS, DUE_MAX)
+    for (const row of due) {
+      try {
+        await serve(row)
+      } catch (error) {
+        // One that cannot be helped now must not keep the others waiting.
+        deps.onError(toCpError(error))
+      }
+    }
+    if (deps.clock.monotonic() >= compareAt) await compare()
+    if (deps.clock.monotonic() >= countAt) {
+      countAt = deps.clock.monotonic() + COUNT_EVERY_MS
+      deps.onCounts(await countSubscriptions(db), await countDead(db))
+    }
+    return 'idle'
+  }
+
+  return createPollLoop({
+    name: 'subscription keeper',
+    clock: deps.clock,
+    random: deps.random,
+    idleMs: IDLE_MS,
+    errorMs: 500,
+    errorMsMax: 10_000,
+    onError: deps.onError,
+    runOnce: pass,
+  })
+}

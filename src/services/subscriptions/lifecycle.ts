@@ -1,0 +1,246 @@
+// Registering subscriptions and moving them through their lifecycle. Decisions are made on one version of the
+// row and refused by the database if it has changed, so racing operators leave one legal history; a repeated
+// change writes nothing. What stops deliveries has stopped them when it returns.
+import type { Databases } from '../../db/databases.js'
+import { CATALOG_PATH_LENGTH_MAX } from '../../domain/catalog/catalogDocument.js'
+import {
+  decideSubscription,
+  lifecycleStatusOf,
+  SUBSCRIPTION_REGISTERED,
+  type SubscriptionAction,
+} from '../../domain/subscription.js'
+import { type WireTime, wireTimeFromMillis } from '../../domain/wireTime.js'
+import { CpError } from '../../errors.js'
+import { newestLifecycle } from '../../stores/subscriptionLogStore.js'
+import {
+  adoptState,
+  findByListener,
+  findByPath,
+  findNewer,
+  getSubscription,
+  insertSubscription,
+  intendChange,
+  type SubscriptionRow,
+} from '../../stores/subscriptionStore.js'
+import { findEntry } from '../catalog.js'
+import { assertActivatable, entryOf, type ReadEntry, readEntry } from './entry.js'
+import { closeFences } from './fences.js'
+import { completeIntent, type LifecycleDeps, makeIntent, SUBSCRIPTION_UPDATED, writeIntent } from './intent.js'
+import { loggedState } from './loggedState.js'
+
+export type { SubscriptionRow } from '../../stores/subscriptionStore.js'
+export type { LifecycleDeps } from './intent.js'
+
+export interface Note {
+  reason?: string | undefined
+  actor?: string | undefined
+}
+
+export interface Changed {
+  row: SubscriptionRow
+  changed: boolean
+}
+
+// Every round that fails means that somebody else got further.
+const ROUNDS_MAX = 200
+const ROUND_MS = 3
+
+export async function registerSubscription(deps: LifecycleDeps, path: string, note: Note = {}): Promise<Changed> {
+  if (path === '' || path.length > CATALOG_PATH_LENGTH_MAX) {
+    throw new CpError('invalid_input', `path must have 1 to ${CATALOG_PATH_LENGTH_MAX} characters`)
+  }
+  const read = readEntry(await findEntry(deps, { path }))
+  const { db } = deps.databases.cluster
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const row = await settled(deps, await findByPath(db, path))
+    if (row?.live) {
+      if (isCurrent(row, read)) return { row, changed: false }
+      if (await intendUpdate(deps, row, read, note)) {
+        await settled(deps, await getSubscription(db, row.subscription_id))
+        return { row: await findSubscription(deps, row.subscription_id), changed: true }
+      }
+    } else {
+      const id = await insertNew(deps, path, read, note)
+      if (id !== undefined) {
+        await settled(deps, await getSubscription(db, id))
+        return { row: await findSubscription(deps, id), changed: true }
+      }
+    }
+    await deps.clock.sleep(ROUND_MS)
+  }
+  throw tooBusy(path)
+}
+
+/** An older version of the entry is never taken back: registrations may overtake each other. */
+function isCurrent(row: SubscriptionRow, { entry }: ReadEntry): boolean {
+  if (row.mode === null) return false
+  return row.catalog_id === entry.catalogId || (row.catalog_version ?? 0) >= (entry.catalogVersion ?? 0)
+}
+
+async function insertNew(
+  deps: LifecycleDeps,
+  path: string,
+  { entry }: ReadEntry,
+  note: Note,
+): Promise<string | undefined> {
+  const { db } = deps.databases.cluster
+  const id = deps.ids.next()
+  const intent = await makeIntent(deps, undefined, {
+    eventType: SUBSCRIPTION_REGISTERED.eventType,
+    state: SUBSCRIPTION_REGISTERED.status,
+    reason: note.reason ?? null,
+    actor: note.actor ?? null,
+    until: null,
+    entry: null,
+  })
+  if (await insertSubscription(db, { id, path, entry, pending: writeIntent(intent) })) return id
+  if (entry.listener !== null) await refuseTakenListener(deps, entry.listener, path)
+  return undefined
+}
+
+async function refuseTakenListener(deps: LifecycleDeps, listener: string, path: string): Promise<void> {
+  const holder = await findByListener(deps.databases.cluster.db, listener)
+  if (holder === undefined || holder.path === path) return
+  throw new CpError(
+    'refused',
+    `the listener ${listener} belongs to subscription ${holder.subscription_id} (${holder.path}); give ${path} another last segment in spec.ingress.gateway_path`,
+    { details: { listener, holder: holder.subscription_id } },
+  )
+}
+
+async function intendUpdate(deps: LifecycleDeps, row: SubscriptionRow, read: ReadEntry, note: Note): Promise<boolean> {
+  // A running subscription must stay deliverable.
+  if (row.state === 'ACTIVE') assertActivatable(row.path, read)
+  const intent = await makeIntent(deps, row, {
+    eventType: SUBSCRIPTION_UPDATED,
+    state: row.state,
+    reason: note.reason ?? null,
+    actor: note.actor ?? null,
+    until: null,
+    entry: read.entry,
+  })
+  return intend(deps, row, writeIntent(intent), read.entry.listener)
+}
+
+/** False: somebody was faster. A listener or path that is taken by another id is refused. */
+async function intend(
+  deps: LifecycleDeps,
+  row: SubscriptionRow,
+  pending: ReturnType<typeof writeIntent>,
+  listener: string | null,
+): Promise<boolean> {
+  try {
+    return await intendChange(deps.databases.cluster.db, {
+      id: row.subscription_id,
+      version: row.version,
+      pending,
+      listener,
+    })
+  } catch (error) {
+    if (!(error instanceof CpError) || error.code !== 'conflict') throw error
+    if (listener !== null) await refuseTakenListener(deps, listener, row.path)
+    await refuseNewerId(deps, row)
+    throw error
+  }
+}
+
+async function refuseNewerId(deps: LifecycleDeps, row: SubscriptionRow): Promise<void> {
+  const newer = await findNewer(deps.databases.cluster.db, row.path, row.subscription_id)
+  if (newer === undefined) return
+  throw new CpError(
+    'illegal_transition',
+    `subscription ${row.subscription_id} is ${row.state} and ${row.path} has a newer id, ${newer}; use that one`,
+    { details: { state: row.state, newer } },
+  )
+}
+
+export interface Change extends Note {
+  id: string
+  action: SubscriptionAction
+  /** Only for pause: when it ends by itself. */
+  until?: WireTime | undefined
+  /** Only if nothing has changed since this version; for those who act on what they read earlier. */
+  ifVersion?: string | undefined
+}
+
+export async function changeSubscription(deps: LifecycleDeps, change: Change): Promise<Changed> {
+  if (change.until !== undefined) assertUntil(deps, change)
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const row = await followLog(deps, await settled(deps, await findSubscription(deps, change.id)))
+    if (row === undefined) continue
+    if (change.ifVersion !== undefined && row.version !== change.ifVersion) return { row, changed: false }
+    const decision = decideSubscription(row.state, change.action)
+    if (!decision.changed) {
+      // The caller before us may have died before it closed them.
+      await closeFences(deps, row)
+      return { row, changed: false }
+    }
+    if (row.state === 'DEACTIVATED' || (!row.live && decision.status === 'ACTIVE')) await refuseNewerId(deps, row)
+    if (decision.status === 'ACTIVE') assertActivatable(row.path, await entryOf(deps, row.catalog_id))
+    const intent = await makeIntent(deps, row, {
+      eventType: decision.eventType,
+      state: decision.status,
+      reason: change.reason ?? null,
+      actor: change.actor ?? null,
+      until: change.until ?? null,
+      entry: null,
+    })
+    if (await intend(deps, row, writeIntent(intent), row.listener)) {
+      const intended = { ...row, pending: writeIntent(intent) }
+      if ((await completeIntent(deps, intended)) === 'done') {
+        const after = await findSubscription(deps, change.id)
+        await closeFences(deps, after)
+        return { row: after, changed: true }
+      }
+    }
+    await deps.clock.sleep(ROUND_MS)
+  }
+  throw tooBusy(`subscription ${change.id}`)
+}
+
+function assertUntil(deps: LifecycleDeps, { until, action }: Change): void {
+  if (action !== 'pause') throw new CpError('invalid_input', 'until belongs to pause only')
+  if (until! <= wireTimeFromMillis(deps.clock.now())) {
+    throw new CpError('invalid_input', `until must lie in the future, not at ${until}`)
+  }
+}
+
+export async function findSubscription(deps: { databases: Databases }, id: string): Promise<SubscriptionRow> {
+  const row = await getSubscription(deps.databases.cluster.db, id)
+  if (row !== undefined) return row
+  throw new CpError('not_found', `subscription ${id} was never registered; see "noetl-cp subscription list"`)
+}
+
+/** The row without an open intent: finishes one that is there. */
+export async function settled(
+  deps: LifecycleDeps,
+  row: SubscriptionRow | undefined,
+): Promise<SubscriptionRow | undefined> {
+  let current = row
+  for (let round = 0; round < ROUNDS_MAX && current?.pending != null; round++) {
+    await completeIntent(deps, current)
+    current = await getSubscription(deps.databases.cluster.db, current.subscription_id)
+  }
+  return current
+}
+
+/** Takes over what others have written into the log by themselves; undefined when the row changed meanwhile. */
+export async function followLog(
+  deps: LifecycleDeps,
+  row: SubscriptionRow | undefined,
+): Promise<SubscriptionRow | undefined> {
+  if (row === undefined || row.pending !== null) return undefined
+  const id = row.subscription_id
+  const [newest] = await newestLifecycle(deps.databases.of(id), [id])
+  if (newest === undefined || newest.event_id === row.last_event_id) return row
+  const state = lifecycleStatusOf(newest.event_type)
+  if (state === undefined) return row
+  await adoptState(deps.databases.cluster.db, row.version, loggedState(newest, state))
+  return undefined
+}
+
+function tooBusy(what: string): CpError {
+  return new CpError('overloaded', `${what} is being changed by many at once; try again`, {
+    details: { retryAfterSeconds: 1 },
+  })
+}

@@ -1,0 +1,34 @@
+// What the newest lifecycle event of a log says, in the words of the row.
+import { isJsonObject, type JsonValue } from '../../domain/json/value.js'
+import type { SubscriptionState } from '../../domain/subscription.js'
+import { parseWireTime, wireTimeFromPostgres } from '../../domain/wireTime.js'
+import type { NewestRow } from '../../stores/subscriptionLogStore.js'
+import type { LoggedState } from '../../stores/subscriptionStore.js'
+
+export function loggedState(newest: NewestRow, state: SubscriptionState): LoggedState {
+  const meta = isJsonObject(newest.meta) ? newest.meta : {}
+  return {
+    id: newest.subscription_id,
+    state,
+    catalogId: newest.catalog_id,
+    eventId: newest.event_id,
+    eventType: newest.event_type,
+    at: wireTimeFromPostgres(newest.created_at, 'created_at'),
+    reason: text(meta['reason']),
+    actor: text(meta['actor']),
+    until: state === 'PAUSED' ? time(meta['until']) : null,
+  }
+}
+
+function text(value: JsonValue | undefined): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+/** A foreign writer may have put anything there; a pause without an end is the safe reading. */
+function time(value: JsonValue | undefined): string | null {
+  try {
+    return parseWireTime(value, 'until') ?? null
+  } catch {
+    return null
+  }
+}

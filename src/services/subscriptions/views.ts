@@ -1,0 +1,133 @@
+// Reading subscriptions: one of them, a page, the history in the log, what waits in the source.
+
+import type { Bus } from '../../bus/connect.js'
+import { type ConsumerCounts, consumerCounts } from '../../bus/sourceConsumer.js'
+import type { Databases } from '../../db/databases.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
+import { wireTimeFromPostgres } from '../../domain/wireTime.js'
+import { CpError, toCpError } from '../../errors.js'
+import { type HistoryRow, lifecycleHistory } from '../../stores/subscriptionLogStore.js'
+import { listSubscriptions, type SubscriptionFilter, type SubscriptionRow } from '../../stores/subscriptionStore.js'
+import { entryOf, natsSourceOf } from './entry.js'
+import { findSubscription } from './lifecycle.js'
+import { durableOf } from './naming.js'
+
+export type { SubscriptionFilter } from '../../stores/subscriptionStore.js'
+
+export interface ViewDeps {
+  databases: Databases
+  bus: Bus | undefined
+}
+
+export interface SubscriptionPage {
+  rows: SubscriptionRow[]
+  /** Where the next page begins; undefined at the end. */
+  next: string | undefined
+}
+
+/** One query, whatever the number of shards. */
+export async function pageOfSubscriptions(
+  deps: { databases: Databases },
+  filter: SubscriptionFilter,
+): Promise<SubscriptionPage> {
+  const found = await listSubscriptions(deps.databases.cluster.db, { ...filter, limit: filter.limit + 1 })
+  const rows = found.slice(0, filter.limit)
+  return { rows, next: found.length > filter.limit ? rows[rows.length - 1]!.subscription_id : undefined }
+}
+
+export interface HistoryItem {
+  eventId: string
+  eventType: string
+  state: string | null
+  catalogId: string
+  at: string
+  reason: string | null
+  actor: string | null
+  until: string | null
+}
+
+export async function historyOf(
+  deps: { databases: Databases },
+  id: string,
+  after = '0',
+  limit = 1_000,
+): Promise<HistoryItem[]> {
+  await findSubscription(deps, id)
+  return (await lifecycleHistory(deps.databases.of(id), id, after, limit)).map(toItem)
+}
+
+function toItem(row: HistoryRow): HistoryItem {
+  const meta = isJsonObject(row.meta) ? row.meta : {}
+  const text = (value: JsonValue | undefined): string | null => (typeof value === 'string' ? value : null)
+  return {
+    eventId: row.event_id,
+    eventType: row.event_type,
+    state: row.status,
+    catalogId: row.catalog_id,
+    at: wireTimeFromPostgres(row.created_at, 'created_at'),
+    reason: text(meta['reason']),
+    actor: text(meta['actor']),
+    until: text(meta['until']),
+  }
+}
+
+/** The original's status object, nothing more. */
+export function statusOf(row: SubscriptionRow): JsonObject {
+  const status: JsonObject = {
+    subscription_id: row.subscription_id,
+    path: row.path,
+    catalog_id: row.catalog_id,
+    state: row.state,
+    last_event_type: row.last_event_type ?? 'subscription.registered',
+  }
+  if (row.updated_at !== null) status['updated_at'] = wireTimeFromPostgres(row.updated_at, 'updated_at')
+  return status
+}
+
+export function verboseStatusOf(row: SubscriptionRow): JsonObject {
+  return {
+    ...statusOf(row),
+    version: row.version,
+    catalog_version: row.catalog_version,
+    mode: row.mode,
+    source: row.source,
+    listener: row.listener,
+    reason: row.reason,
+    actor: row.actor,
+    paused_until: row.paused_until === null ? null : wireTimeFromPostgres(row.paused_until, 'paused_until'),
+    runtime: row.is_owned ? row.owner : null,
+    trouble: row.trouble,
+    spec: row.spec,
+  }
+}
+
+export interface Backlog extends ConsumerCounts {
+  subscriptionId: string
+  state: string
+}
+
+/** What waits in the source and what was handed out without an answer yet; nothing ever waits in front of a webhook. */
+export async function backlogOf(deps: ViewDeps, id: string): Promise<Backlog> {
+  return backlogOfRow(deps, await findSubscription(deps, id))
+}
+
+export async function backlogOfRow(deps: ViewDeps, row: SubscriptionRow): Promise<Backlog> {
+  const about = { subscriptionId: row.subscription_id, state: row.state }
+  const { spec } = await entryOf(deps, row.catalog_id)
+  if (spec.mode === 'push') return { ...about, pending: 0, ackPending: 0, redelivered: 0 }
+  if (spec.source.type !== 'nats') {
+    throw new CpError('refused', `the backlog of a ${spec.source.type} source is not known here`)
+  }
+  if (deps.bus === undefined) throw new CpError('unavailable', 'no NATS is configured; set NOETL_NATS_URL')
+  const source = natsSourceOf(row.path, spec)
+  return { ...about, ...(await consumerCounts(deps.bus.connection(), source, durableOf(row.path, source))) }
+}
+
+/** For views that show more than the backlog: trouble with the source is told, not thrown. */
+export async function backlogOrTrouble(deps: ViewDeps, row: SubscriptionRow): Promise<Backlog | { trouble: string }> {
+  try {
+    return await backlogOfRow(deps, row)
+  } catch (error) {
+    return { trouble: toCpError(error).message }
+  }
+}
