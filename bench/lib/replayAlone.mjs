@@ -2,7 +2,7 @@
 // already in memory. Reading is done the fastest way that keeps pages: by key, the next page asked for in advance.
 import { createConnection } from '../../dist/db/connection.js'
 import { queries } from '../../dist/db/queries.js'
-import { answerText } from '../../dist/domain/replay/answer.js'
+import { answerBytes } from '../../dist/domain/replay/answer.js'
 import { createFold } from '../../dist/domain/replay/fold.js'
 import { REGISTRY_DIGEST } from '../../dist/domain/replay/registry.js'
 
@@ -45,6 +45,7 @@ export async function foldAlone(settings, executionId) {
     executionId: BigInt(executionId),
     projection: 'all',
     upcasterRegistryDigest: REGISTRY_DIGEST,
+    keepText: true,
   })
   let ms = 0
   await readAlone(settings, executionId, (rows) => {
@@ -54,11 +55,11 @@ export async function foldAlone(settings, executionId) {
   })
   const started = performance.now()
   const result = fold.finish()
-  const { text } = answerText(
+  const { bytes } = answerBytes(
     result,
     { truncated: false, nextEventId: null },
     { profile: 'cp', remarks: 'whenNeeded', ids: 'number', redact: false, resolvePayloads: false },
   )
   ms += performance.now() - started
-  return { ms, checksum: result.checksum, bytes: text.length }
+  return { ms, checksum: result.checksum, bytes: bytes.byteLength }
 }

@@ -84,7 +84,7 @@ async function replayFile(context: CommandContext, input: Input, path: string): 
   const request = requestOfEvents(context, input, events)
   const replayed = replayEvents(request.profile, request.query, events)
   const notes = notesOf(request, replayed)
-  if (context.isJson) return printDocument(context, Buffer.from(replayed.document()), notes)
+  if (context.isJson) return printDocument(context, replayed.document(), notes)
   return {
     json: null,
     blocks: replayReport({

@@ -1,4 +1,4 @@
-// The answer to a replay as text: the state document, and beside it, outside everything that is hashed, what
+// The answer to a replay as JSON: the state document, and beside it, outside everything that is hashed, what
 // has to be said about the answer itself. Keys are in canonical order, so one state has one text, whether it
 // was folded at once or continued from a seed.
 
@@ -25,12 +25,13 @@ export interface Truncation {
   nextEventId: string | null
 }
 
-export interface AnswerText {
-  text: string
+export interface Answer {
+  /** JSON in UTF-8. */
+  bytes: Uint8Array
   isRedacted: boolean
 }
 
-export function answerText(result: FoldResult, truncation: Truncation, options: AnswerOptions): AnswerText {
+export function answerBytes(result: FoldResult, truncation: Truncation, options: AnswerOptions): Answer {
   const beside: JsonObject = { ...remarksOf(result, truncation, options) }
   if (options.resolvePayloads) Object.assign(beside, payloadReport(result, options.profile))
   if (options.redact || options.ids === 'string') return rewritten({ ...result.state, ...beside }, options)
@@ -39,16 +40,23 @@ export function answerText(result: FoldResult, truncation: Truncation, options: 
     checksum_algorithm: 'sha256',
     projection_checksums: result.projectionChecksums,
   })
+  // Canonical text has a word for infinity, JSON has none. A database cannot hold it, a file can.
+  if (result.canonicalBytes === null && INFINITE.test(result.canonicalText())) {
+    return rewritten({ ...result.state, ...beside }, options)
+  }
   // The hashed text is the document but for these keys. Writing it again from objects takes several times longer.
-  return { text: `${canonicalJson(beside).slice(0, -1)},${result.canonicalText().slice(1)}`, isRedacted: false }
+  const head = Buffer.from(`${canonicalJson(beside).slice(0, -1)},`)
+  const [first, ...rest] = result.canonicalBytes ?? [Buffer.from(result.canonicalText(), 'latin1')]
+  return { bytes: Buffer.concat([head, first!.subarray(1), ...rest]), isRedacted: false }
 }
 
-function rewritten(document: JsonObject, options: AnswerOptions): AnswerText {
+const INFINITE = /[:,[]-?Infinity[,\]}]/
+
+function rewritten(document: JsonObject, options: AnswerOptions): Answer {
   const plain = options.ids === 'string' ? idsAsText(document) : document
-  if (!options.redact) return { text: writeJson(plain), isRedacted: false }
-  const hidden = redact(plain)
-  const text = writeJson(hidden)
-  return { text, isRedacted: text !== writeJson(plain) }
+  if (!options.redact) return { bytes: Buffer.from(writeJson(plain)), isRedacted: false }
+  const text = writeJson(redact(plain))
+  return { bytes: Buffer.from(text), isRedacted: text !== writeJson(plain) }
 }
 
 function remarksOf(result: FoldResult, truncation: Truncation, options: AnswerOptions): JsonObject {

@@ -26,6 +26,9 @@ export class HashSink implements TextSink {
   private readonly cuts: number[] = []
   private rows: RowSink | null = null
 
+  /** `kept` gets a copy of every byte that is hashed. */
+  constructor(private readonly kept: Buffer[] | null = null) {}
+
   /** Until the next call, every entity written here hands its row to these rows. */
   shareWith(rows: RowSink | null): void {
     this.flush()
@@ -55,13 +58,18 @@ export class HashSink implements TextSink {
     const { pending, cuts, rows } = this
     if (pending === '') return
     if (rows !== null) {
-      this.hash.update(rows.cutRows(pending, cuts))
+      this.take(rows.cutRows(pending, cuts))
       cuts.length = 0
     } else {
       if (this.buffer.length < pending.length) this.buffer = Buffer.allocUnsafe(pending.length)
-      this.hash.update(this.buffer.subarray(0, this.buffer.write(pending, 'latin1')))
+      this.take(this.buffer.subarray(0, this.buffer.write(pending, 'latin1')))
     }
     this.pending = ''
+  }
+
+  private take(bytes: Buffer): void {
+    this.hash.update(bytes)
+    if (this.kept !== null) this.kept.push(Buffer.from(bytes))
   }
 }
 

@@ -42,6 +42,8 @@ export interface FoldOptions {
   baseState?: JsonObject | null
   /** Where the base came from; becomes `replay_snapshot` inside the hashed state. */
   snapshotSeed?: SnapshotSeed | null
+  /** Keep the hashed text, for whoever writes the document out; it costs its size. */
+  keepText?: boolean
 }
 
 export interface FoldResult {
@@ -58,6 +60,8 @@ export interface FoldResult {
   payloadReferences(): PayloadReference[]
   /** The text whose SHA-256 is `checksum`; tens of megabytes for a long log. */
   canonicalText(): string
+  /** The same text as bytes in pieces; only with keepText. */
+  canonicalBytes: readonly Buffer[] | null
 }
 
 export interface Fold {
@@ -152,7 +156,8 @@ function resultOf(
   duplicates: number,
 ): FoldResult {
   const shown = new Set<MapSurface>(MAP_SURFACES.filter((map) => isShown(options.profile, options.projection, map)))
-  const { checksum, projections } = stateChecksums(state, shown, rules)
+  const kept: Buffer[] | null = options.keepText === true ? [] : null
+  const { checksum, projections } = stateChecksums(state, shown, rules, kept)
   let document: JsonObject | null = null
   return {
     // Made when it is first asked for: whoever only compares checksums does not pay for it.
@@ -169,6 +174,7 @@ function resultOf(
     unknownTypes: { count: warnings.unknownCount, types: warnings.unknownTypes() },
     payloadReferences: () => referencesOf(state, options.profile),
     canonicalText: () => stateText(state, shown),
+    canonicalBytes: kept,
   }
 }
 

@@ -41,9 +41,14 @@ export interface StateChecksums {
 }
 
 /** The whole document with only the shown maps filled, and all surfaces in full. */
-export function stateChecksums(state: FoldState, shown: ReadonlySet<MapSurface>, rules: FoldRules): StateChecksums {
+export function stateChecksums(
+  state: FoldState,
+  shown: ReadonlySet<MapSurface>,
+  rules: FoldRules,
+  kept: Buffer[] | null = null,
+): StateChecksums {
   rules.eventId = null
-  const sink = new HashSink()
+  const sink = new HashSink(kept)
   const rows = new Map<MapSurface, string>()
   writeHead(state, sink, (surface) => rows.set(surface, writeSurface(state, surface, shown, rules, sink)))
   return {

@@ -1,7 +1,7 @@
 // Replay of events that are already in memory, without any server: the log of a file. The same selection and the
 // same fold as from the database, so an exported log gives the same document.
 import type { JsonObject } from '../../domain/json/value.js'
-import { answerText, warningsOf } from '../../domain/replay/answer.js'
+import { answerBytes, warningsOf } from '../../domain/replay/answer.js'
 import { textOrNull } from '../../domain/replay/coerce.js'
 import { inIdOrder } from '../../domain/replay/eventIntake.js'
 import { type FoldResult, foldEvents } from '../../domain/replay/fold.js'
@@ -17,8 +17,8 @@ export interface FileReplay {
   truncated: boolean
   nextEventId: string | null
   eventsRead: number
-  /** The JSON text of the answer. */
-  document(): string
+  /** The JSON of the answer. */
+  document(): Uint8Array
   warnings: JsonObject[]
   timeline(): TimelineReport
 }
@@ -49,7 +49,7 @@ export function replayEvents(profile: FoldProfile, query: ReplayQuery, events: r
     ...truncation,
     eventsRead: rows.length,
     document: () =>
-      answerText(result, truncation, { profile, remarks: 'whenNeeded', ids, redact: false, resolvePayloads }).text,
+      answerBytes(result, truncation, { profile, remarks: 'whenNeeded', ids, redact: false, resolvePayloads }).bytes,
     warnings: warningsOf(result),
     timeline: () => {
       const timeline = new Timeline()
