@@ -126,7 +126,8 @@ describe('secrets', () => {
       expect(text).toContain('"author": "Ada"')
       expect(text).toContain('"tokens_used": 17')
       expect(text).toContain('"shoe_size": "[REDACTED]"')
-      for (const secret of ['hunter22', 'k-123456', 'abcdef0123456789', 'forty-four']) expect(text).not.toContain(secret)
+      for (const secret of ['hunter22', 'k-123456', 'abcdef0123456789', 'forty-four'])
+        expect(text).not.toContain(secret)
     }
   })
   it('stay when the operator says so', async () => {
