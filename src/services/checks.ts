@@ -3,6 +3,7 @@ import type { Bus } from '../bus/connect.js'
 import type { Databases } from '../db/databases.js'
 import { statement } from '../db/queries.js'
 import { CpError } from '../errors.js'
+import { withDeadline } from '../runtime/deadline.js'
 import { readBacklog, readOldestAge } from '../stores/outboxAdminStore.js'
 import type { HealthCheck } from './health.js'
 
@@ -40,19 +41,23 @@ export function natsCheck(bus: Bus | undefined): HealthCheck {
 
 // Enough to tell a few from very many.
 const WAITING_MAX = 10_000
+// Short: a database that hangs must not keep the next round of all checks waiting.
+const AGE_DEADLINE_MS = 500
 
 /** Red when something has waited too long to be published: a silent backlog is the fault that nobody notices. */
 export function outboxCheck(databases: Databases, bus: Bus | undefined, ageMaxSeconds: number): HealthCheck {
+  const ages = new Map<number, number>()
   return {
     name: 'outbox',
     required: bus !== undefined && ageMaxSeconds > 0,
-    run: async (deadlineMs) => {
-      // A database that does not answer has a check of its own.
-      const { answers } = await databases.fanOut((db) => readOldestAge(db, deadlineMs))
-      const oldest = answers.reduce((most, { value }) => Math.max(most, value ?? 0), 0)
+    run: async () => {
+      // A database that does not answer has a check of its own; its backlog is as it was.
+      const { answers } = await databases.fanOut((db) => inTime(readOldestAge(db, AGE_DEADLINE_MS)))
+      for (const { shard, value } of answers) ages.set(shard, value ?? 0)
+      const oldest = Math.max(0, ...ages.values())
       if (bus === undefined) return `NATS is not configured; the oldest row waits for ${Math.round(oldest)} s`
       if (ageMaxSeconds === 0 || oldest <= ageMaxSeconds) return `the oldest row waits for ${Math.round(oldest)} s`
-      const counted = await databases.fanOut((db) => readBacklog(db, WAITING_MAX))
+      const counted = await databases.fanOut((db) => inTime(readBacklog(db, WAITING_MAX)))
       const waiting = counted.answers.reduce((sum, { value }) => sum + backlogRows(value), 0)
       const rows = counted.answers.some(({ value }) => value.capped) ? `more than ${waiting}` : String(waiting)
       throw new CpError(
@@ -61,6 +66,11 @@ export function outboxCheck(databases: Databases, bus: Bus | undefined, ageMaxSe
       )
     },
   }
+}
+
+/** The wait for a connection counts, too. */
+function inTime<T>(answer: Promise<T>): Promise<T> {
+  return withDeadline(answer, AGE_DEADLINE_MS, { what: 'a look at the outbox' })
 }
 
 function backlogRows(backlog: Awaited<ReturnType<typeof readBacklog>>): number {
