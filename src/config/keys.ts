@@ -161,6 +161,11 @@ export const KEYS = {
   replayTimeout: setting('Replay', 'NOETL_CP_REPLAY_TIMEOUT', seconds(0.1, 86400), 300, 'Deadline of one replay'),
   replaySnapshotEvents: setting('Replay', 'NOETL_CP_REPLAY_SNAPSHOT_EVENTS', integer(0, 1000000000), 50000, 'Events after which the daemon stores a snapshot to replay from, and again after as many; 0 turns it off'),
 
+  subscriptionsEnabled: setting('Subscriptions', 'NOETL_CP_SUBSCRIPTIONS', bool, true, 'Drive active pull subscriptions'),
+  subscriptionLease: setting('Subscriptions', 'NOETL_CP_SUBSCRIPTION_LEASE', seconds(3, 300), 10, 'Lease of a subscription; a daemon that died is replaced within it'),
+  subscriptionAttemptsMax: setting('Subscriptions', 'NOETL_CP_SUBSCRIPTION_MAX_ATTEMPTS', integer(1, 100), 5, 'Failures of a message before it is given up'),
+  secretsDir: setting('Subscriptions', 'NOETL_SECRETS_DIR', text, undefined, 'Folder with one file per secret that catalog entries name; NOETL_SECRET_<ALIAS> goes before it'),
+
   logLevel: setting('Logs', 'NOETL_CP_LOG_LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), 'info', 'Least level that is written', { flag: 'log-level' }),
   logFormat: setting('Logs', 'NOETL_CP_LOG_FORMAT', oneOf('auto', 'json', 'pretty'), 'auto', 'auto is pretty on a terminal and JSON otherwise'),
   shutdownTimeout: setting('Daemon', 'NOETL_CP_SHUTDOWN_TIMEOUT', seconds(0.1, 600), 20, 'Longest graceful stop'),

@@ -5,6 +5,7 @@ import { parse as parseYaml } from 'yaml'
 import { CpError, messageOf } from '../errors.js'
 import { nearest } from '../runtime/nearest.js'
 import { type Config, KEYS, type KeyName, type Setting } from './keys.js'
+import { type SecretLookup, secretLookup } from './secrets.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 export type Flags = Readonly<Record<string, string | undefined>>
@@ -20,6 +21,8 @@ export interface LoadedConfig {
   origins: Record<KeyName, Origin>
   /** Harmless oddities, such as a misspelt variable of ours. */
   warnings: string[]
+  /** The secret behind an alias of a catalog entry. */
+  secretOf: SecretLookup
 }
 
 export const KEY_NAMES = Object.keys(KEYS) as KeyName[]
@@ -56,7 +59,8 @@ export function loadConfig(env: Environment, flags: Flags = {}): LoadedConfig {
       details: { problems },
     })
   }
-  return { config: Object.freeze(values) as Config, origins, warnings: unknownNames(env) }
+  const config = Object.freeze(values) as Config
+  return { config, origins, warnings: unknownNames(env), secretOf: secretLookup(env, config.secretsDir) }
 }
 
 function rawValue(

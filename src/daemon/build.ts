@@ -22,7 +22,7 @@ import { buildRelays, wakeRelays } from './relays.js'
 import { replayDeps, replayLoops } from './replay.js'
 import { buildStates } from './states.js'
 import { createStreamKeeper } from './streamKeeper.js'
-import { subscriptionDeps, subscriptionLoops } from './subscriptions.js'
+import { buildIngress, subscriptionDeps, subscriptionLoops } from './subscriptions.js'
 
 export interface Built {
   services: Service[]
@@ -64,7 +64,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
     }),
   ]
   loops.push(...eventTableLoops(deps), ...outboxLoops(deps), ...replayLoops(deps))
-  loops.push(...subscriptionLoops(deps, core))
+  loops.push(...subscriptionLoops(deps, core, writing))
   if (bus !== undefined && config.relayEnabled) {
     const { relays, services } = buildRelays(deps, core, bus, { clusterId, share: true })
     loops.push(...services, ...wakeRelays(deps, core, relays))
@@ -113,6 +113,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
       cleanup: { databases },
       topology: databases.topology,
       subscriptions: subscriptionDeps(deps, core),
+      ingress: buildIngress(deps, writing),
       state: states.state,
       wakeOwners: states.wake,
       projector,

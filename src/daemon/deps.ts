@@ -6,6 +6,7 @@ import type { Config } from '../config/keys.js'
 import { type Databases, openDatabases } from '../db/databases.js'
 import { tlsOptions } from '../db/tls.js'
 import { parseTopology } from '../domain/topology.js'
+import { CpError } from '../errors.js'
 import { type Clock, systemClock } from '../runtime/clock.js'
 import { componentLog, type Log } from '../runtime/log.js'
 import { createMetrics, type Metrics } from '../runtime/metrics.js'
@@ -24,6 +25,8 @@ export interface Deps {
   databases: Databases
   bus: Bus | undefined
   workers: WorkerPool
+  /** The secret behind an alias of a catalog entry. */
+  secretOf(alias: string): string
   close(deadlineMs: number): Promise<void>
 }
 
@@ -35,6 +38,8 @@ export interface OpenOptions {
   applicationName: string
   /** Fewer connections for a one-shot command. */
   connectionsMax?: number
+  /** Only the daemon verifies pushed messages. */
+  secretOf?: (alias: string) => string
   /** Process metrics only make sense for something long-lived. */
   processMetrics?: boolean
 }
@@ -101,10 +106,15 @@ export function openDeps(options: OpenOptions): Deps {
     databases,
     bus,
     workers,
+    secretOf: options.secretOf ?? noSecrets,
     close: async (deadlineMs) => {
       await Promise.all([bus?.stop(deadlineMs), workers.close(deadlineMs), databases.close(deadlineMs)])
     },
   }
+}
+
+function noSecrets(): never {
+  throw new CpError('config', 'secrets are only known to the daemon')
 }
 
 /** Threads cost memory and start-up time; a command that never folds should not pay for them. */

@@ -52,7 +52,14 @@ async function run(options: ServeOptions): Promise<number> {
   let built: Built | undefined
   try {
     const endpoints = embedded === undefined ? productionEndpoints(config) : embeddedEndpoints(config, embedded)
-    deps = openDeps({ config, endpoints, log: options.log, applicationName: 'noetl-cp serve', processMetrics: true })
+    deps = openDeps({
+      config,
+      endpoints,
+      log: options.log,
+      applicationName: 'noetl-cp serve',
+      processMetrics: true,
+      secretOf: options.loaded.secretOf,
+    })
     const schema = await prepareDatabases(deps, embedded !== undefined)
     built = buildDaemon(deps, await readClusterId(deps.databases.cluster.db), schema)
     await startAll(built.services, stopMs)

@@ -1,30 +1,85 @@
-// The subscriptions' part of the daemon: the keeper of their lifecycle, and what it tells the metrics.
+// The subscriptions' part of the daemon: the keeper of their lifecycle, the runtime that drives those that pull,
+// the ingress of those that are pushed to, and what they tell the metrics.
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import { createListener } from '../db/listen.js'
 import { SUBSCRIPTION_STATES } from '../domain/subscription.js'
+import { componentLog } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
+import type { ExecutionsDeps } from '../services/executions.js'
+import { createIngress, type Ingress } from '../services/subscriptions/ingress.js'
 import { createSubscriptionKeeper } from '../services/subscriptions/keeper.js'
 import type { LifecycleDeps } from '../services/subscriptions/lifecycle.js'
+import { createSupervisor } from '../services/subscriptions/supervisor.js'
 import type { ViewDeps } from '../services/subscriptions/views.js'
 import type { Core } from './core.js'
 import type { Deps } from './deps.js'
 import { loopErrors } from './loopErrors.js'
 
+// Beyond this many listeners they are counted together: a series each is a burden for whoever scrapes.
+const LISTENER_LABELS_MAX = 200
+
 export function subscriptionDeps(deps: Deps, core: Core): LifecycleDeps & ViewDeps {
   return { databases: deps.databases, appender: core.appender, ids: core.ids, clock: deps.clock, bus: deps.bus }
 }
 
-export function subscriptionLoops(deps: Deps, core: Core): Service[] {
+export function subscriptionLoops(deps: Deps, core: Core, writing: ExecutionsDeps): Service[] {
+  const { config, metrics, bus } = deps
+  const keeper = createSubscriptionKeeper({
+    ...subscriptionDeps(deps, core),
+    random: deps.random,
+    onCounts: (byState, dead) => {
+      for (const state of SUBSCRIPTION_STATES) {
+        metrics.set('noetl_cp_subscriptions', byState.get(state) ?? 0, { state })
+      }
+      metrics.set('noetl_cp_subscription_dead_letters', dead)
+    },
+    onError: loopErrors(deps, 'subscription keeper'),
+  })
+  if (bus === undefined || !config.subscriptionsEnabled) return [keeper]
+  const supervisor = createSupervisor({
+    ...writing,
+    bus,
+    random: deps.random,
+    runtimeId: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
+    leaseMs: config.subscriptionLease * 1000,
+    attemptsMax: config.subscriptionAttemptsMax,
+    onMessages: (outcome, count) => metrics.inc('noetl_cp_subscription_messages_total', { outcome }, count),
+    onDriven: (count) => metrics.set('noetl_cp_subscriptions_driven', count),
+    onError: loopErrors(deps, 'subscription runtime'),
+  })
+  const listener = createListener({
+    settings: deps.databases.cluster.settings,
+    channel: 'noetl_subscription',
+    clock: deps.clock,
+    onHint: () => {
+      supervisor.nudge()
+      keeper.nudge()
+    },
+    onError: loopErrors(deps, 'listen'),
+  })
+  return [keeper, supervisor, listener]
+}
+
+export function buildIngress(deps: Deps, writing: ExecutionsDeps): Ingress {
   const { metrics } = deps
-  return [
-    createSubscriptionKeeper({
-      ...subscriptionDeps(deps, core),
-      random: deps.random,
-      onCounts: (byState, dead) => {
-        for (const state of SUBSCRIPTION_STATES) {
-          metrics.set('noetl_cp_subscriptions', byState.get(state) ?? 0, { state })
-        }
-        metrics.set('noetl_cp_subscription_dead_letters', dead)
-      },
-      onError: loopErrors(deps, 'subscription keeper'),
-    }),
-  ]
+  const log = componentLog(deps.log, 'ingress')
+  const labels = new Set<string>()
+  metrics.declare('noetl_cp_ingress_requests_total', { listener: 'unknown' })
+  return createIngress({
+    ...writing,
+    secretOf: (alias) => {
+      try {
+        return deps.secretOf(alias)
+      } catch (error) {
+        log.error({ err: error, alias }, 'a listener cannot verify its messages')
+        throw error
+      }
+    },
+    onRequest: (listener, outcome) => {
+      if (listener !== undefined && labels.size < LISTENER_LABELS_MAX) labels.add(listener)
+      const label = listener === undefined ? 'unknown' : labels.has(listener) ? listener : 'other'
+      metrics.inc('noetl_cp_ingress_requests_total', { listener: label, outcome })
+    },
+  })
 }

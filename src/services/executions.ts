@@ -78,7 +78,10 @@ export async function startExecution(deps: ExecutionsDeps, request: StartRequest
 }
 
 /** A deduplicated start must meet its earlier twin: the key decides the shard, and the id is minted to fit. */
-function mintExecutionId(deps: ExecutionsDeps, request: StartRequest): ExecutionId {
+export function mintExecutionId(
+  deps: Pick<ExecutionsDeps, 'databases' | 'ids'>,
+  request: Pick<StartRequest, 'dedup' | 'parentExecutionId'>,
+): ExecutionId {
   const shards = deps.databases.shards.length
   if (request.dedup === undefined || shards === 1) return deps.ids.next() as ExecutionId
   const digest = canonicalChecksum([request.parentExecutionId ?? '0', request.dedup.key])
@@ -86,8 +89,8 @@ function mintExecutionId(deps: ExecutionsDeps, request: StartRequest): Execution
   return deps.ids.nextInShard(shard, shards) as ExecutionId
 }
 
-function startEvent(
-  deps: ExecutionsDeps,
+export function startEvent(
+  deps: Pick<ExecutionsDeps, 'ids' | 'clock' | 'secrets'>,
   request: StartRequest,
   executionId: ExecutionId,
   entry: { catalog_id: string; path: string; version: number; payload: JsonValue },

@@ -36,6 +36,7 @@ import {
   subscriptionRegister,
   subscriptionResume,
 } from './subscription.js'
+import { subscriptionDeadList, subscriptionDeadRedrive } from './subscriptionDead.js'
 import { subscriptionHistory, subscriptionList, subscriptionShow, subscriptionWatch } from './subscriptionView.js'
 import { version } from './version.js'
 
@@ -93,6 +94,8 @@ export const COMMANDS: readonly CommandSpec[] = [
   subscriptionList,
   subscriptionHistory,
   subscriptionWatch,
+  subscriptionDeadList,
+  subscriptionDeadRedrive,
   subscriptionRebuild,
   retention,
   shardOfId,

@@ -6,6 +6,7 @@ import { type EventRouteDeps, eventRoutes } from './events.js'
 import { type ExecuteRouteDeps, executeRoutes } from './execute.js'
 import { type ExecutionRouteDeps, executionRoutes } from './executions.js'
 import { type HealthRouteDeps, healthRoutes } from './health.js'
+import { type IngressRouteDeps, ingressRoutes } from './ingress.js'
 import { type MetricsRouteDeps, metricsRoutes } from './metrics.js'
 import { type OutboxRouteDeps, outboxRoutes } from './outbox.js'
 import { type ProjectorRouteDeps, projectorRoutes } from './projector.js'
@@ -26,7 +27,8 @@ export type RouteDeps = HealthRouteDeps &
   ProjectorRouteDeps &
   StateRouteDeps &
   ReplayRouteDeps &
-  SubscriptionRouteDeps
+  SubscriptionRouteDeps &
+  IngressRouteDeps
 
 export function buildRoutes(deps: RouteDeps): RouteSpec[] {
   return [
@@ -43,5 +45,6 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...stateRoutes(deps),
     ...replayRoutes(deps),
     ...subscriptionRoutes(deps),
+    ...ingressRoutes(deps),
   ]
 }

@@ -1,0 +1,165 @@
+// Messages → executions. A batch of messages of one subscription is one transaction per shard: the fence is
+// held, the keys are claimed, the start events are appended with their outbox rows, all or nothing. A message
+// whose key is held starts nothing and names the execution that holds it.
+
+import type { Tx } from '../../db/db.js'
+import { compareIds } from '../../domain/ids.js'
+import type { JsonObject, JsonValue } from '../../domain/json/value.js'
+import { CpError } from '../../errors.js'
+import { claimKeys, holdFence, type KeyClaim, raiseFence, seenKeys } from '../../stores/subscriptionDeliveryStore.js'
+import type { AppendItem, AppendOutcome } from '../append/appendInTx.js'
+import { findEntry } from '../catalog.js'
+import { type ExecutionsDeps, mintExecutionId, type Started, startEvent } from '../executions.js'
+
+export interface DispatchTarget {
+  subscriptionId: string
+  /** The right to start executions, as the row showed it. */
+  epoch: string
+  playbook: string
+  executionPool?: string | undefined
+}
+
+export interface Delivery {
+  /** The message itself, however often it is delivered. */
+  identity: string
+  /** What the sender calls it; other messages with the same key within the window are repetitions. */
+  key?: string | undefined
+  windowSeconds: number
+  payload: JsonObject
+  trace?: JsonValue | undefined
+  traceContext?: string | undefined
+}
+
+// How long a message is recognised as itself: for redeliveries after a crash between commit and acknowledgement.
+export const IDENTITY_WINDOW_SECONDS = 86_400
+
+interface Start {
+  index: number
+  delivery: Delivery
+  claim: KeyClaim
+}
+
+export async function dispatch(
+  deps: ExecutionsDeps,
+  target: DispatchTarget,
+  deliveries: readonly Delivery[],
+): Promise<Started[]> {
+  const entry = await findEntry(deps, { path: target.playbook })
+  const results: Started[] = new Array(deliveries.length)
+  const byShard = new Map<number, Start[]>()
+  const first = new Map<string, number>()
+  const repeats: [number, number][] = []
+  for (const [index, delivery] of deliveries.entries()) {
+    const key = delivery.key ?? delivery.identity
+    const earlier = first.get(key)
+    if (earlier !== undefined) {
+      repeats.push([index, earlier])
+      continue
+    }
+    first.set(key, index)
+    const windowSeconds = delivery.key === undefined ? IDENTITY_WINDOW_SECONDS : delivery.windowSeconds
+    const executionId = mintExecutionId(deps, {
+      parentExecutionId: target.subscriptionId,
+      dedup: { key, windowSeconds },
+    })
+    const start = { index, delivery, claim: { key, executionId, windowSeconds } }
+    const shard = deps.databases.shardOf(executionId)
+    const group = byShard.get(shard)
+    if (group === undefined) byShard.set(shard, [start])
+    else group.push(start)
+  }
+  const itemOf = ({ delivery, claim }: Start): AppendItem => ({
+    event: startEvent(deps, requestOf(target, delivery), claim.executionId as never, entry),
+    idGiven: false,
+    publish: true,
+    createExecution: true,
+    path: entry.path,
+    trace: delivery.traceContext,
+  })
+  await Promise.all(
+    [...byShard.values()].map((starts) =>
+      deps.appender.appendWith(starts[0]!.claim.executionId, async (tx, append) => {
+        for (const [index, started] of await startGroup(tx, append, target, starts, itemOf)) results[index] = started
+      }),
+    ),
+  )
+  for (const [index, earlier] of repeats) results[index] = { ...results[earlier]!, status: 'duplicate' }
+  return results
+}
+
+async function startGroup(
+  tx: Tx,
+  append: (items: readonly AppendItem[]) => Promise<AppendOutcome[]>,
+  target: DispatchTarget,
+  starts: readonly Start[],
+  itemOf: (start: Start) => AppendItem,
+): Promise<[number, Started][]> {
+  const scope = target.subscriptionId
+  const identities = starts.filter(isNamed).map(({ delivery }) => delivery.identity)
+  const [epoch, seen] = await Promise.all([
+    holdFence(tx, scope),
+    identities.length === 0 ? new Map<string, string>() : seenKeys(tx, scope, identities),
+  ])
+  if (epoch !== target.epoch) await openFence(tx, target, epoch)
+
+  const results: [number, Started][] = []
+  const open = starts.filter(({ index, delivery }) => {
+    const holder = seen.get(delivery.identity)
+    if (holder !== undefined) results.push([index, { executionId: holder, status: 'duplicate' }])
+    return holder === undefined
+  })
+  if (open.length === 0) return results
+  const free = await claimKeys(
+    tx,
+    scope,
+    open.map(({ claim }) => claim),
+  )
+  const fresh = open.filter(({ claim }) => free.has(claim.key))
+  const held = open.filter(({ claim }) => !free.has(claim.key))
+  const marks = fresh.filter(isNamed).map(identityClaim)
+  const [, , holders] = await Promise.all([
+    fresh.length === 0 ? [] : append(fresh.map(itemOf)),
+    marks.length === 0 ? undefined : claimKeys(tx, scope, marks),
+    held.length === 0
+      ? new Map<string, string>()
+      : seenKeys(
+          tx,
+          scope,
+          held.map(({ claim }) => claim.key),
+        ),
+  ])
+  for (const { index, claim } of fresh) results.push([index, { executionId: claim.executionId, status: 'started' }])
+  for (const { index, claim } of held) {
+    const executionId = holders.get(claim.key)
+    // Its time ran out between the two statements: the next attempt gets it.
+    if (executionId === undefined) throw new CpError('unavailable', 'a dedup key expired at this moment; try again')
+    results.push([index, { executionId, status: 'duplicate' }])
+  }
+  return results
+}
+
+/** Its key is the sender's, so the message itself needs a record of its own. */
+function isNamed({ delivery }: Start): boolean {
+  return delivery.key !== undefined && delivery.key !== delivery.identity
+}
+
+function identityClaim({ delivery, claim }: Start): KeyClaim {
+  return { key: delivery.identity, executionId: claim.executionId, windowSeconds: IDENTITY_WINDOW_SECONDS }
+}
+
+/** The first start of an epoch in a shard raises the fence; one of an older epoch is refused. */
+async function openFence(tx: Tx, target: DispatchTarget, found: string | undefined): Promise<void> {
+  const isOlder = found !== undefined && compareIds(found, target.epoch) > 0
+  if (!isOlder && (await raiseFence(tx, target.subscriptionId, target.epoch))) return
+  throw new CpError('lost_claim', `subscription ${target.subscriptionId} was stopped, or is driven by somebody else`)
+}
+
+function requestOf(target: DispatchTarget, delivery: Delivery) {
+  return {
+    parentExecutionId: target.subscriptionId,
+    payload: delivery.payload,
+    executionPool: target.executionPool,
+    trace: delivery.trace,
+    dedup: undefined,
+  }
+}

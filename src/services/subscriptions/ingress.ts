@@ -1,0 +1,182 @@
+// Pushed messages. A listener is one row, found by an index; its entry is parsed once per version. Verified
+// first, then held against the lifecycle, then one execution, by the same dispatch as pulled messages: also a
+// webhook that is answered while somebody pauses is either committed before the pause or refused.
+import { randomUUID } from 'node:crypto'
+import { deliveryRules, payloadOf, type Received, senderKey } from '../../domain/ingressMessage.js'
+import { ingressRules, verifyIngress } from '../../domain/ingressVerify.js'
+import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
+import { wireTimeFromPostgres, wireTimeToMicros } from '../../domain/wireTime.js'
+import { CpError, toCpError } from '../../errors.js'
+import { findByListener, type SubscriptionRow } from '../../stores/subscriptionStore.js'
+import type { ExecutionsDeps, Started } from '../executions.js'
+import { dispatch } from './dispatch.js'
+import { entryOf, type ReadEntry } from './entry.js'
+
+export type IngressOutcome = 'accepted' | 'duplicate' | 'unknown' | 'inactive' | 'unverified' | 'unusable' | 'failed'
+
+export interface IngressDeps extends ExecutionsDeps {
+  /** The secret behind an alias. */
+  secretOf(alias: string): string
+  /** `listener` is undefined for names that are not ours: strangers must not fill the metrics. */
+  onRequest(listener: string | undefined, outcome: IngressOutcome): void
+}
+
+export interface PushedMessage {
+  listener: string
+  body: Uint8Array
+  header(name: string): string | undefined
+  headers(): Record<string, string>
+  traceContext?: string | undefined
+}
+
+const ENTRIES_MAX = 1_000
+const RETRY_AFTER_SECONDS = 30
+const TRIES = 3
+/** By these the usual senders repeat themselves. */
+const DELIVERY_HEADERS = ['idempotency-key', 'x-message-id', 'webhook-id', 'x-github-delivery']
+
+export interface Ingress {
+  receive(message: PushedMessage): Promise<Started>
+  describe(listener: string): Promise<JsonObject>
+}
+
+export function createIngress(deps: IngressDeps): Ingress {
+  // Entries never change; a new version has a new id.
+  const entries = new Map<string, ReadEntry>()
+
+  async function entryFor(catalogId: string): Promise<ReadEntry> {
+    const known = entries.get(catalogId)
+    if (known !== undefined) return known
+    const read = await entryOf(deps, catalogId)
+    if (entries.size >= ENTRIES_MAX) entries.clear()
+    entries.set(catalogId, read)
+    return read
+  }
+
+  async function find(listener: string): Promise<SubscriptionRow | undefined> {
+    return findByListener(deps.databases.cluster.db, listener)
+  }
+
+  async function accept(message: PushedMessage, row: SubscriptionRow): Promise<Started> {
+    const { spec, written } = await entryFor(row.catalog_id)
+    if (spec.ingress === undefined) throw new CpError('corrupt', `subscription ${row.subscription_id} has no ingress`)
+    const about = { source: spec.source.type, listener: message.listener }
+    const received: Received = { header: message.header, headers: message.headers, body: message.body, about }
+    const rules = ingressRules(spec.ingress.verify, isJsonObject(written['ingress']) ? written['ingress'] : {})
+    verifyIngress(rules, secretOf(rules.verify), { ...received, nowMs: deps.clock.now() })
+    assertReceiving(row)
+    const delivery = deliveryRules(spec, written)
+    const key = senderKey(delivery, received, DELIVERY_HEADERS, true)
+    const [started] = await dispatch(
+      deps,
+      {
+        subscriptionId: row.subscription_id,
+        epoch: row.epoch,
+        playbook: delivery.playbook,
+        executionPool: delivery.executionPool,
+      },
+      [
+        {
+          identity: `push:${randomUUID()}`,
+          key,
+          windowSeconds: delivery.windowSeconds,
+          payload: payloadOf(delivery, received),
+          trace: key === undefined ? about : { ...about, key },
+          traceContext: message.traceContext,
+        },
+      ],
+    )
+    return started!
+  }
+
+  function secretOf(verify: { type: string; secret?: string }): string {
+    if (verify.secret === undefined) return ''
+    try {
+      return deps.secretOf(verify.secret)
+    } catch (error) {
+      // Which secret is missing is for the operator; the caller only learns that it is not its fault.
+      throw new CpError('unavailable', 'this listener cannot verify anything at the moment', {
+        cause: error,
+        details: { retryAfterSeconds: RETRY_AFTER_SECONDS, internal: toCpError(error).message },
+      })
+    }
+  }
+
+  function assertReceiving(row: SubscriptionRow): void {
+    if (row.state === 'ACTIVE') return
+    const untilMs =
+      row.paused_until === null
+        ? undefined
+        : Number(wireTimeToMicros(wireTimeFromPostgres(row.paused_until, 'paused_until')) / 1000n)
+    const seconds = untilMs === undefined ? RETRY_AFTER_SECONDS : Math.ceil((untilMs - deps.clock.now()) / 1000)
+    throw new CpError('unavailable', `the listener ${row.listener} is ${row.state}; send it again later`, {
+      details: { retryAfterSeconds: Math.min(3_600, Math.max(1, seconds)), state: row.state },
+    })
+  }
+
+  return {
+    receive: async (message) => {
+      for (let tries = 1; ; tries++) {
+        const row = await find(message.listener)
+        if (row === undefined) {
+          deps.onRequest(undefined, 'unknown')
+          throw new CpError('not_found', 'there is no such listener')
+        }
+        try {
+          const started = await accept(message, row)
+          deps.onRequest(message.listener, started.status === 'started' ? 'accepted' : 'duplicate')
+          return started
+        } catch (error) {
+          const failure = toCpError(error)
+          // Stopped or changed between our look and the commit: the next look tells what holds now.
+          if (failure.code === 'lost_claim' && tries < TRIES) continue
+          deps.onRequest(message.listener, outcomeOf(failure))
+          if (failure.code !== 'lost_claim') throw failure
+          throw new CpError('unavailable', 'the listener is being changed; send it again', {
+            details: { retryAfterSeconds: 1 },
+          })
+        }
+      }
+    },
+    describe: async (listener) => {
+      const row = await find(listener)
+      if (row === undefined) throw new CpError('not_found', `no live subscription has the listener ${listener}`)
+      const { spec } = await entryFor(row.catalog_id)
+      const verify = spec.ingress?.verify
+      return {
+        listener,
+        catalog_path: row.path,
+        source: spec.source.type,
+        subscription_id: row.subscription_id,
+        state: row.state,
+        verify: verifyDocument(verify),
+        dispatch: {
+          playbook: spec.dispatch.playbook,
+          payload_from: spec.dispatch.payloadFrom,
+          execution_pool: spec.dispatch.executionPool ?? null,
+        },
+        dedup: { enabled: spec.dedup.enabled, window_secs: spec.dedup.windowSeconds },
+        directives: spec.headers ?? null,
+      }
+    },
+  }
+
+  function verifyDocument(verify: NonNullable<ReadEntry['spec']['ingress']>['verify'] | undefined): JsonObject {
+    switch (verify?.type) {
+      case 'hmac_sha256':
+        return { type: verify.type, header: verify.header, secret: secretOf(verify) }
+      case 'bearer':
+        return { type: verify.type, secret: secretOf(verify) }
+      case 'pubsub_oidc':
+        return { type: verify.type, audience: verify.audience, service_account: verify.serviceAccount }
+      default:
+        return {}
+    }
+  }
+}
+
+function outcomeOf(error: CpError): IngressOutcome {
+  if (error.code === 'forbidden') return 'unverified'
+  if (typeof error.details['state'] === 'string') return 'inactive'
+  return error.code === 'invalid_input' || error.code === 'refused' ? 'unusable' : 'failed'
+}

@@ -1,0 +1,39 @@
+// A bound on starts per second: what was not used within the last second is lost, so there is no burst beyond
+// one second's worth.
+import type { Clock } from '../../runtime/clock.js'
+
+export interface Rate {
+  /** How many of `count` may go now. */
+  take(count: number): number
+  /** Until the next one may go. */
+  waitMs(): number
+  /** As many as one second allows. */
+  burst(): number
+}
+
+export function createRate(perSecond: number | undefined, clock: Clock): Rate {
+  if (perSecond === undefined) {
+    return { take: (count) => count, waitMs: () => 0, burst: () => Number.POSITIVE_INFINITY }
+  }
+  const size = Math.max(1, perSecond)
+  let tokens = size
+  let at = clock.monotonic()
+  const refill = (): void => {
+    const now = clock.monotonic()
+    tokens = Math.min(size, tokens + ((now - at) / 1000) * perSecond)
+    at = now
+  }
+  return {
+    take: (count) => {
+      refill()
+      const taken = Math.min(count, Math.floor(tokens))
+      tokens -= taken
+      return taken
+    },
+    waitMs: () => {
+      refill()
+      return tokens >= 1 ? 0 : ((1 - tokens) / perSecond) * 1000
+    },
+    burst: () => Math.floor(size),
+  }
+}

@@ -1,0 +1,139 @@
+// Which active pull subscriptions this daemon drives. They are leased by the clock of the cluster database, shared
+// evenly among live daemons, taken over when their owner has vanished, and given back when they are paused or we
+// stop. A lease decides who works; that nobody else's work counts is decided by the fences.
+import type { Db } from '../../db/db.js'
+import { CpError, toCpError } from '../../errors.js'
+import { createPollLoop, type PollLoop } from '../../runtime/loop.js'
+import {
+  beatRuntime,
+  type HeldSubscription,
+  leaveRuntime,
+  releaseSubscriptions,
+  renewSubscriptions,
+  takeSubscriptions,
+} from '../../stores/subscriptionRuntimeStore.js'
+import { setTrouble } from '../../stores/subscriptionStore.js'
+import { createDriver, type Driver, type DriverDeps } from './driver.js'
+
+export interface SupervisorDeps extends Omit<DriverDeps, 'onTrouble'> {
+  /** Unique per boot: a restarted daemon is somebody else. */
+  runtimeId: string
+  leaseMs: number
+  onDriven(count: number): void
+  onError(error: CpError): void
+}
+
+export interface Supervisor extends PollLoop {
+  driven(): string[]
+}
+
+const BEAT_MS = 1_000
+const CALL_DEADLINE_MS = 3_000
+const TAKE_MAX = 200
+
+export function createSupervisor(deps: SupervisorDeps): Supervisor {
+  const db: Db = deps.databases.cluster.db
+  const leaseSeconds = deps.leaseMs / 1000
+  const drivers = new Map<string, Driver>()
+  const leaving = new Map<string, Promise<void>>()
+  let renewedAt = deps.clock.monotonic()
+
+  const driverDeps: DriverDeps = {
+    ...deps,
+    onTrouble: (id, trouble) => {
+      setTrouble(db, id, trouble).catch((error: unknown) => deps.onError(toCpError(error)))
+    },
+  }
+
+  function begin(held: HeldSubscription): void {
+    drivers.set(held.subscription_id, createDriver(held, driverDeps))
+    deps.onDriven(drivers.size)
+  }
+
+  /** In the background: others must not wait for one that is slow to let go. The lease goes last. */
+  function letGo(id: string, how: 'finish' | 'return', release: boolean): Promise<void> {
+    const known = leaving.get(id)
+    if (known !== undefined) return known
+    const driver = drivers.get(id)
+    drivers.delete(id)
+    deps.onDriven(drivers.size)
+    const done = (async () => {
+      try {
+        await driver?.stop(how)
+        if (release) await releaseSubscriptions(db, deps.runtimeId, [id], CALL_DEADLINE_MS)
+      } catch (error) {
+        // The lease runs out by itself.
+        deps.onError(toCpError(error))
+      } finally {
+        leaving.delete(id)
+        loop.nudge()
+      }
+    })()
+    leaving.set(id, done)
+    return done
+  }
+
+  function follow(row: HeldSubscription): void {
+    const id = row.subscription_id
+    if (leaving.has(id)) return
+    const driver = drivers.get(id)
+    if (row.state !== 'ACTIVE') {
+      void letGo(id, row.state === 'DRAINING' ? 'finish' : 'return', true)
+    } else if (driver === undefined) {
+      begin(row)
+    } else if (driver.catalogId !== row.catalog_id) {
+      // Another version of the entry: the next pass begins anew with it.
+      void letGo(id, 'finish', false)
+    } else {
+      driver.setEpoch(row.epoch)
+    }
+  }
+
+  async function pass(): Promise<'busy' | 'idle'> {
+    if (drivers.size > 0 && deps.clock.monotonic() - renewedAt > deps.leaseMs) {
+      // Somebody else may be at it by now; what we still hold would only be refused.
+      for (const id of [...drivers.keys()]) void letGo(id, 'return', false)
+    }
+    const asked = deps.clock.monotonic()
+    const held = await renewSubscriptions(db, deps.runtimeId, leaseSeconds, CALL_DEADLINE_MS)
+    renewedAt = asked
+    const ids = new Set(held.map((row) => row.subscription_id))
+    for (const id of [...drivers.keys()]) if (!ids.has(id)) void letGo(id, 'return', false)
+    for (const row of held) follow(row)
+
+    const { runtimes, active } = await beatRuntime(db, deps.runtimeId, leaseSeconds, CALL_DEADLINE_MS)
+    const share = Math.ceil(active / runtimes)
+    for (const id of [...drivers.keys()].slice(share)) void letGo(id, 'return', true)
+    const room = Math.min(TAKE_MAX, share - drivers.size - leaving.size)
+    if (room > 0) {
+      for (const row of await takeSubscriptions(db, deps.runtimeId, room, leaseSeconds, CALL_DEADLINE_MS)) {
+        if (!leaving.has(row.subscription_id)) begin(row)
+      }
+    }
+    return 'idle'
+  }
+
+  const loop = createPollLoop({
+    name: 'subscription runtime',
+    clock: deps.clock,
+    random: deps.random,
+    idleMs: BEAT_MS,
+    errorMs: 500,
+    errorMsMax: BEAT_MS * 2,
+    onError: deps.onError,
+    runOnce: pass,
+  })
+
+  return {
+    ...loop,
+    stop: async (deadlineMs) => {
+      await loop.stop(deadlineMs)
+      await Promise.all([...drivers.keys()].map((id) => letGo(id, 'return', true)))
+      await Promise.all(leaving.values())
+      await leaveRuntime(db, deps.runtimeId, CALL_DEADLINE_MS).catch((error: unknown) => {
+        if (!(error instanceof CpError)) throw error
+      })
+    },
+    driven: () => [...drivers.keys()],
+  }
+}
