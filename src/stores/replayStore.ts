@@ -4,7 +4,7 @@
 import type { Connection } from '../db/connection.js'
 import type { Queryable } from '../db/db.js'
 import { queries } from '../db/queries.js'
-import type { JsonObject } from '../domain/json/value.js'
+import type { LogRow } from './replayRows.js'
 
 const q = queries(
   'replay_bound',
@@ -39,8 +39,8 @@ export interface LogRange {
 
 export interface LogReader {
   leftMs(): number
-  /** `meta` is text. Answers false when no more rows are wanted. */
-  onRow(row: JsonObject): boolean
+  /** Answers false when no more rows are wanted. */
+  onRow(row: LogRow): boolean
   onPage?(): void
 }
 
@@ -61,7 +61,7 @@ export async function readLog(connection: Connection, range: LogRange, reader: L
     const last = bound === undefined || bound > range.toEventId ? range.toEventId : bound - 1n
     if (from > last || isDone) return
     const values = [range.tenantId, range.organizationId, range.untilTime, range.untilVersion]
-    await connection.each<JsonObject>(
+    await connection.each<LogRow>(
       PAGE_QUERY[range.columns],
       [executionId, from, last, ...values],
       reader.leftMs(),

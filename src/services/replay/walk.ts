@@ -1,13 +1,13 @@
 // Walks an execution event by event, in both directions. Each state is made from a nearby one and the events
 // between, so a step back costs no more than a short fold.
 
-import { parseJson } from '../../domain/json/parse.js'
 import type { JsonObject } from '../../domain/json/value.js'
 import { contentDifferences, type Difference } from '../../domain/replay/diff.js'
 import { foldEvents } from '../../domain/replay/fold.js'
 import type { FoldProfile } from '../../domain/replay/profile.js'
 import { REGISTRY_DIGEST } from '../../domain/replay/registry.js'
 import type { ReplayQuery } from '../../domain/replay/replayQuery.js'
+import { createRowReader } from '../../stores/replayRows.js'
 import { readLog } from '../../stores/replayStore.js'
 import { onSnapshot } from '../../workers/tasks/replay/database.js'
 import { placeOf, type ReplayDeps } from './replay.js'
@@ -36,6 +36,7 @@ export async function loadEvents(
   const executionId = String(query.executionId)
   const { database, deadlineMs } = placeOf(deps, executionId)
   const events: JsonObject[] = []
+  const toEvent = createRowReader()
   let truncated = false
   await onSnapshot(database, deadlineMs, ({ connection, leftMs }) =>
     readLog(
@@ -56,10 +57,7 @@ export async function loadEvents(
         onRow: (row) => {
           truncated = events.length >= WALK_EVENTS_MAX
           if (truncated) return false
-          for (const name of ['meta', 'payload_ref']) {
-            if (row[name] !== null) row[name] = parseJson(row[name] as string)
-          }
-          events.push(row)
+          events.push({ ...toEvent(row), created_at: row.created_at ?? null })
           return true
         },
       },

@@ -1,14 +1,12 @@
 // Folds the log of one execution as it is read: each row goes straight from the wire into the fold and is
 // forgotten. Knows cutoffs, limits and seeds; the rules of the fold are the domain's.
-import { parseJson } from '../../../domain/json/parse.js'
-import { integerValue, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
 import { createFold, type FoldResult } from '../../../domain/replay/fold.js'
 import type { FoldProfile } from '../../../domain/replay/profile.js'
 import { REGISTRY_DIGEST, UPCASTERS } from '../../../domain/replay/registry.js'
 import type { ReplayQuery } from '../../../domain/replay/replayQuery.js'
 import { Timeline, type TimelineReport } from '../../../domain/replay/timeline.js'
 import { toPostgresTimestamp } from '../../../domain/wireTime.js'
-import { CpError, toCpError } from '../../../errors.js'
+import { createRowReader } from '../../../stores/replayRows.js'
 import { type LogRange, readLog } from '../../../stores/replayStore.js'
 import type { Snapshot } from './database.js'
 import { findSeed, NO_SEED, type SeedUse, type UsableSeed } from './seed.js'
@@ -59,7 +57,7 @@ export async function foldFrom(snapshot: Snapshot, request: FoldRequest, seed: U
   const range = rangeOf(request, seed.use)
   const timeline = request.timeline === true ? new Timeline() : null
   const progress = request.progress === undefined ? null : new Int32Array(request.progress)
-  const readMeta = createReader()
+  const toEvent = createRowReader()
   let eventsRead = 0
   let nextEventId: string | null = null
 
@@ -67,13 +65,13 @@ export async function foldFrom(snapshot: Snapshot, request: FoldRequest, seed: U
     leftMs: snapshot.leftMs,
     onRow: (row) => {
       if (eventsRead >= query.limit) {
-        nextEventId = row['event_id'] as string
+        nextEventId = row.event_id
         return false
       }
       eventsRead++
-      readColumns(row, readMeta)
-      if (timeline !== null) timeline.add(row, row['created_at'])
-      fold.add(profile === 'python' ? UPCASTERS.upcast(row) : row)
+      const event = toEvent(row)
+      if (timeline !== null) timeline.add(event, row.created_at)
+      fold.add(profile === 'python' ? UPCASTERS.upcast(event) : event)
       return true
     },
     onPage: () => {
@@ -103,39 +101,5 @@ function rangeOf(request: FoldRequest, seed: SeedUse): LogRange {
     untilTime: cutoff?.kind === 'time' ? toPostgresTimestamp(cutoff.time) : null,
     untilVersion: cutoff?.kind === 'version' ? String(cutoff.version) : null,
     pageSize: Math.min(PAGE_SIZE, query.limit + 1),
-  }
-}
-
-function readColumns(row: JsonObject, readMeta: (text: string) => JsonValue): void {
-  const id = row['event_id'] as string
-  row['event_id'] = id.length <= SAFE_DIGITS ? Number(id) : integerValue(BigInt(id))
-  try {
-    if (row['meta'] !== null) row['meta'] = readMeta(row['meta'] as string)
-    if (row['payload_ref'] !== null) row['payload_ref'] = parseJson(row['payload_ref'] as string)
-  } catch (error) {
-    throw new CpError('corrupt', `event ${id} cannot be read: ${toCpError(error).message}`, {
-      cause: error,
-      details: { event_id: id },
-    })
-  }
-}
-
-// Always exact as a double.
-const SAFE_DIGITS = 15
-const SHARED_TEXT_MAX = 200
-const SHARED_MAX = 1_024
-
-// Neighbouring events often carry the very same short meta, and the fold never changes what it is given.
-function createReader(): (text: string) => JsonValue {
-  const known = new Map<string, JsonValue>()
-  return (text) => {
-    if (text.length > SHARED_TEXT_MAX) return parseJson(text)
-    let value = known.get(text)
-    if (value === undefined) {
-      value = parseJson(text)
-      if (known.size >= SHARED_MAX) known.clear()
-      known.set(text, value)
-    }
-    return value
   }
 }
