@@ -34,10 +34,13 @@ order by stream_version
 limit $4::int;
 
 -- name: decision_claim
--- Writes decision $2 of execution $1, made on version $3; answers nothing if it was made before.
-insert into noetl.decision_key (execution_id, key, version) values ($1::bigint, $2::text, $3::bigint)
+-- Writes the decisions $2 of the executions $1, made on the versions $3; answers those that were not made before.
+insert into noetl.decision_key (execution_id, key, version)
+select execution_id, key, version
+from unnest($1::bigint[], $2::text[], $3::bigint[]) as given (execution_id, key, version)
+order by execution_id, key
 on conflict do nothing
-returning key;
+returning execution_id, key;
 
 -- name: decision_forget
 -- Decisions of execution $1 once it has ended: it gets no further ones.

@@ -36,11 +36,15 @@ where l.share = $2::text and l.lane = mine.lane and l.token = mine.token and l.o
 returning l.lane;
 
 -- name: state_lane_fence
--- Whether driver $1 holds lane $3 of share $2 with token $4. The lock keeps others from taking it until the end
--- of the transaction.
-select 1 as held from noetl.state_lane
-where share = $2::text and lane = $3::smallint and token = $4::bigint and owner = $1::text and lease_until > now()
-for share;
+-- Which of the lanes $3 of share $2 driver $1 holds with the tokens $4. The lock keeps others from taking them until
+-- the end of the transaction, and lets their holder renew them meanwhile.
+select l.lane from noetl.state_lane l
+where l.share = $2::text and l.lane = any($3::smallint[]) and l.owner = $1::text and l.lease_until > now()
+  and exists (
+    select 1 from unnest($3::smallint[], $4::bigint[]) as mine (lane, token) where mine.lane = l.lane and mine.token = l.token
+  )
+order by l.lane
+for key share of l;
 
 -- name: state_driver_beat
 -- Driver $1 of share $2 is alive for $3 more seconds, with $4 lanes; answers how many drivers of the share are.

@@ -62,9 +62,18 @@ export interface Fence {
   token: string
 }
 
-/** True while the lane is held; nobody can take it before the transaction ends. */
-export async function holdFence(tx: Tx, { driverId, share, lane, token }: Fence): Promise<boolean> {
-  return (await tx.run(q.state_lane_fence, [driverId, share, lane, token])).length > 0
+/** Those of the lanes that are held; nobody can take them before the transaction ends. All of one driver. */
+export async function holdFences(tx: Tx, fences: readonly Fence[]): Promise<Set<number>> {
+  const first = fences[0]
+  if (first === undefined) return new Set()
+  const byLane = new Map(fences.map((fence) => [fence.lane, fence.token]))
+  const rows = await tx.run<{ lane: number }>(q.state_lane_fence, [
+    first.driverId,
+    first.share,
+    [...byLane.keys()],
+    [...byLane.values()],
+  ])
+  return new Set(rows.map((row) => row.lane))
 }
 
 export interface DriverRow {

@@ -137,9 +137,17 @@ export async function readEventIds(
   return rows.map((row) => ({ eventId: row.event_id, version: Number(row.stream_version) }))
 }
 
-/** False: this decision was made before. */
-export async function claimDecision(tx: Tx, executionId: string, key: string, version: number): Promise<boolean> {
-  return (await tx.run(q.decision_claim, [executionId, key, version])).length > 0
+/** Answers those that were not made before, as `execution:key`. */
+export async function claimDecisions(
+  tx: Tx,
+  decisions: readonly { executionId: string; key: string; version: number }[],
+): Promise<Set<string>> {
+  const rows = await tx.run<{ execution_id: string; key: string }>(q.decision_claim, [
+    decisions.map((row) => row.executionId),
+    decisions.map((row) => row.key),
+    decisions.map((row) => row.version),
+  ])
+  return new Set(rows.map((row) => `${row.execution_id}:${row.key}`))
 }
 
 export async function forgetDecisions(db: Queryable, executionId: string): Promise<void> {

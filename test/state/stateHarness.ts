@@ -208,3 +208,23 @@ export async function insertForeign(
     [executionId, row.eventId, row.type, row.step, JSON.stringify(row.meta ?? {}), row.at ?? '2026-01-01T00:00:00Z'],
   )
 }
+
+/** Running executions as a daemon that is gone has left them: start and `events` steps each. */
+export async function plantRunning(database: TestDatabase, count: number, events: number): Promise<string[]> {
+  const base = (BigInt(Date.now() - 1_704_067_200_000) << 22n).toString()
+  const rows = await database.sql<{ execution_id: string }>(
+    `insert into noetl.execution (execution_id, catalog_id, status, start_time, stream_version, event_count, path)
+     select $1::bigint + n * 4096, 1, 'RUNNING', now(), $3::int + 1, $3::int + 1, 'test/planted' from generate_series(1, $2::int) as n
+     returning execution_id`,
+    [base, count, events],
+  )
+  await database.sql(
+    `insert into noetl.event (execution_id, event_id, catalog_id, event_type, node_name, meta, stream_version)
+     select $1::bigint + n * 4096, $1::bigint + n * 4096 + k, 1,
+       case when k = 1 then 'playbook_started' when k % 2 = 0 then 'step.enter' else 'call.done' end,
+       'planted' || (k / 2), jsonb_build_object('execution_pool', 'shared'), k
+     from generate_series(1, $2::int) as n, generate_series(1, $3::int + 1) as k`,
+    [base, count, events],
+  )
+  return rows.map((row) => row.execution_id)
+}

@@ -1,16 +1,16 @@
-// Writes what the orchestrator decided: all its events, its key and the proof that this daemon still owns the
-// execution in one transaction. A decision that was made before, by whomever, is dropped; so is one for an execution
-// that has ended meanwhile.
+// Writes what the orchestrator decided: the events, the key and the proof that this daemon still owns the execution
+// in one transaction. A decision that was made before, by whomever, is dropped; so is one for an execution that has
+// ended meanwhile. Decisions that arrive while a transaction is under way share the next one.
 import type { EventRecord } from '../../domain/events/eventRecord.js'
 import type { EventId, ExecutionId } from '../../domain/ids.js'
-import type { JsonObject } from '../../domain/json/value.js'
-import { isJsonObject } from '../../domain/json/value.js'
-import { wireTimeFromMillis } from '../../domain/wireTime.js'
+import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
+import { type WireTime, wireTimeFromMillis } from '../../domain/wireTime.js'
 import type { Decision, EmittedEvent } from '../../domain/workflow/orchestrator.js'
+import { type CpError, isTransient, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
-import { lockExecutions } from '../../stores/executionStore.js'
-import { type Fence, holdFence } from '../../stores/stateLaneStore.js'
-import { claimDecision } from '../../stores/stateStore.js'
+import { type LockedExecution, lockExecutions } from '../../stores/executionStore.js'
+import { type Fence, holdFences } from '../../stores/stateLaneStore.js'
+import { claimDecisions } from '../../stores/stateStore.js'
 import type { Appender } from '../append/appender.js'
 import type { AppendItem } from '../append/appendInTx.js'
 import type { Ids } from '../ids.js'
@@ -24,35 +24,126 @@ export interface DecisionDeps {
 /** `fenced`: the lane had gone to another daemon, which decides now. */
 export type DecisionOutcome = 'appended' | 'repeated' | 'fenced' | 'ended'
 
-const TERMINAL = new Set(['COMPLETED', 'FAILED', 'CANCELLED'])
+export interface DecisionRequest {
+  executionId: string
+  version: number
+  decision: Decision
+  fence: Fence
+}
 
-export function appendDecision(
-  deps: DecisionDeps,
-  request: { executionId: string; version: number; decision: Decision; fence: Fence },
-): Promise<DecisionOutcome> {
-  const { executionId, decision } = request
-  return deps.appender.appendWith(executionId, async (tx, append): Promise<DecisionOutcome> => {
-    const [held, locked] = await Promise.all([holdFence(tx, request.fence), lockExecutions(tx, [executionId])])
-    if (!held) return 'fenced'
-    const execution = locked.get(executionId)
-    if (execution === undefined || TERMINAL.has(execution.summary.status)) return 'ended'
-    if (!(await claimDecision(tx, executionId, decision.key, request.version))) return 'repeated'
-    const createdAt = wireTimeFromMillis(deps.clock.now())
-    const { tenantId, organizationId } = execution
-    const items = decision.events.map((emitted): AppendItem => {
-      const event: EventRecord = {
-        ...toEvent(emitted, decision.key),
-        executionId: executionId as ExecutionId,
-        eventId: deps.ids.next() as EventId,
-        tenantId,
-        organizationId,
-        createdAt,
-        createdAtGiven: false,
+export interface DecisionWriter {
+  write(shard: number, request: DecisionRequest): Promise<DecisionOutcome>
+}
+
+interface Job {
+  request: DecisionRequest
+  resolve(outcome: DecisionOutcome): void
+  reject(error: CpError): void
+}
+
+const TERMINAL = new Set(['COMPLETED', 'FAILED', 'CANCELLED'])
+const BATCH_MAX = 100
+
+export function createDecisionWriter(deps: DecisionDeps): DecisionWriter {
+  const waiting = new Map<number, Job[]>()
+  const busy = new Set<number>()
+
+  async function flush(shard: number): Promise<void> {
+    if (busy.has(shard)) return
+    busy.add(shard)
+    try {
+      for (;;) {
+        const jobs = waiting.get(shard)?.splice(0, BATCH_MAX) ?? []
+        if (jobs.length === 0) return
+        await settle(jobs)
       }
-      return { event, idGiven: false, publish: true, createExecution: false }
+    } finally {
+      busy.delete(shard)
+    }
+  }
+
+  async function settle(jobs: readonly Job[]): Promise<void> {
+    try {
+      const outcomes = await appendDecisions(
+        deps,
+        jobs.map(({ request }) => request),
+      )
+      for (const [index, job] of jobs.entries()) job.resolve(outcomes[index]!)
+    } catch (error) {
+      // Nobody pays for what the data of another refuses.
+      if (jobs.length === 1 || isTransient(error)) for (const job of jobs) job.reject(toCpError(error))
+      else for (const job of jobs) await settle([job])
+    }
+  }
+
+  return {
+    write: (shard, request) =>
+      new Promise((resolve, reject) => {
+        const jobs = waiting.get(shard)
+        const job = { request, resolve, reject }
+        if (jobs === undefined) waiting.set(shard, [job])
+        else jobs.push(job)
+        void flush(shard)
+      }),
+  }
+}
+
+/** All of one shard and of different executions. */
+export function appendDecisions(deps: DecisionDeps, requests: readonly DecisionRequest[]): Promise<DecisionOutcome[]> {
+  return deps.appender.appendWith(requests[0]!.executionId, async (tx, append) => {
+    const [held, locked] = await Promise.all([
+      holdFences(
+        tx,
+        requests.map(({ fence }) => fence),
+      ),
+      lockExecutions(
+        tx,
+        requests.map(({ executionId }) => executionId),
+      ),
+    ])
+    const outcomes = requests.map(({ fence, executionId }): DecisionOutcome => {
+      if (!held.has(fence.lane)) return 'fenced'
+      const execution = locked.get(executionId)
+      return execution === undefined || TERMINAL.has(execution.summary.status) ? 'ended' : 'appended'
     })
+    const open = requests.filter((_, index) => outcomes[index] === 'appended')
+    if (open.length === 0) return outcomes
+    const fresh = await claimDecisions(
+      tx,
+      open.map(({ executionId, version, decision }) => ({ executionId, version, key: decision.key })),
+    )
+    const createdAt = wireTimeFromMillis(deps.clock.now())
+    const items: AppendItem[] = []
+    for (const [index, { executionId, decision }] of requests.entries()) {
+      if (outcomes[index] !== 'appended') continue
+      if (fresh.has(`${executionId}:${decision.key}`)) {
+        items.push(...itemsOf(deps, decision, locked.get(executionId)!, createdAt))
+      } else {
+        outcomes[index] = 'repeated'
+      }
+    }
     if (items.length > 0) await append(items)
-    return 'appended'
+    return outcomes
+  })
+}
+
+function itemsOf(
+  deps: DecisionDeps,
+  decision: Decision,
+  { executionId, tenantId, organizationId }: LockedExecution,
+  createdAt: WireTime,
+): AppendItem[] {
+  return decision.events.map((emitted) => {
+    const event: EventRecord = {
+      ...toEvent(emitted, decision.key),
+      executionId: executionId as ExecutionId,
+      eventId: deps.ids.next() as EventId,
+      tenantId,
+      organizationId,
+      createdAt,
+      createdAtGiven: false,
+    }
+    return { event, idGiven: false, publish: true, createExecution: false }
   })
 }
 

@@ -42,8 +42,8 @@ export interface SlotLimits {
 }
 
 export interface SlotWork {
-  /** Brings the state up to date, decides, answers. */
-  run(slot: SlotPlace, want: Want): Promise<Outcome>
+  /** Brings the state up to date, decides, answers. Calls `handBack` as soon as it needs the thread no more. */
+  run(slot: SlotPlace, want: Want, handBack: () => void): Promise<Outcome>
   evict(slot: SlotPlace): Promise<void>
   onCoalesced(): void
   onEvicted(reason: 'bound' | 'ended' | 'stopped'): void
@@ -146,23 +146,29 @@ export function createLiveStates(limits: SlotLimits, work: SlotWork): LiveStates
       if (slot === undefined) return
       hand.active += 1
       slot.phase = 'running'
-      void round(slot).finally(() => {
+      let isHeld = true
+      const handBack = (): void => {
+        if (!isHeld) return
+        isHeld = false
         hand.active -= 1
-        settle(slot)
         pump(hand)
+      }
+      void round(slot, handBack).finally(() => {
+        handBack()
+        settle(slot)
         shrink()
       })
     }
   }
 
-  async function round(slot: Slot): Promise<void> {
+  async function round(slot: Slot, handBack: () => void): Promise<void> {
     const want = slot.want!
     const waiters = slot.waiters
     slot.want = undefined
     slot.waiters = []
     let outcome: Outcome | CpError
     try {
-      outcome = await work.run(slot, want)
+      outcome = await work.run(slot, want, handBack)
       account(slot, outcome.resident, outcome.bytes)
       slot.version = outcome.version
       if (outcome.terminal && !outcome.resident) work.onEvicted('ended')
@@ -270,7 +276,8 @@ export function createLiveStates(limits: SlotLimits, work: SlotWork): LiveStates
       const until = performance.now() + deadlineMs
       const left = (): boolean => performance.now() < until
       for (const hand of hands) for (const slot of hand.queue.splice(0)) cancel(slot)
-      while (left() && hands.some((hand) => hand.active > 0)) await new Promise((resolve) => setTimeout(resolve, 5))
+      while (left() && [...slots.values()].some((slot) => slot.phase === 'running'))
+        await new Promise((resolve) => setTimeout(resolve, 5))
       const resident = [...slots.values()].filter((slot) => slot.resident && slot.phase === 'idle')
       const saveNext = async (): Promise<void> => {
         for (let slot = resident.pop(); slot !== undefined && left(); slot = resident.pop())

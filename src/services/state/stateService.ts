@@ -10,7 +10,7 @@ import type { AdvanceOutput, ResidentThreads } from '../../workers/resident.js'
 import { adoptExecution } from '../adoption.js'
 import type { Appender } from '../append/appender.js'
 import type { Ids } from '../ids.js'
-import { appendDecision, type DecisionOutcome } from './decisions.js'
+import { createDecisionWriter, type DecisionOutcome } from './decisions.js'
 import { createLiveStates, type LiveStates, type Outcome, type SlotPlace, type Want } from './liveStates.js'
 import { createOwnership, type Ownership } from './ownership.js'
 import { createReconciler, type Reconciler } from './reconciler.js'
@@ -59,6 +59,7 @@ const ADOPT_ROUNDS_MAX = 10_000
 export function createStateService(deps: StateDeps, limits: StateLimits): StateService {
   const { databases, clock, threads, hooks } = deps
   const { driving } = deps
+  const writer = driving === undefined ? undefined : createDecisionWriter({ ...driving, clock })
   const checkAfter = new Map<string, number>()
   const slots = createLiveStates(
     { ...limits, threads: threads.count },
@@ -122,10 +123,11 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     }
   }
 
-  async function run(place: SlotPlace, want: Want): Promise<Outcome> {
+  async function run(place: SlotPlace, want: Want, handBack: () => void): Promise<Outcome> {
     const started = performance.now()
     const drive = want.drive && ownership?.owns(place.executionId) === true
     const output = await advance(place, want, drive)
+    handBack()
     hooks.onAdvanced(output.applied, (performance.now() - started) / 1000)
     if (output.decision !== undefined) await decide(place.executionId, output.version, output.decision)
     return output
@@ -133,11 +135,11 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
 
   async function decide(executionId: string, version: number, decision: Decision): Promise<void> {
     const fence = ownership?.fenceOf(executionId)
-    if (driving === undefined || fence === undefined) {
+    if (writer === undefined || fence === undefined) {
       hooks.onDecision('fenced')
       return
     }
-    const outcome = await appendDecision({ ...driving, clock }, { executionId, version, decision, fence })
+    const outcome = await writer.write(databases.shardOf(executionId), { executionId, version, decision, fence })
     hooks.onDecision(outcome)
     if (decision.checkAfterMs !== undefined) checkAfter.set(executionId, decision.checkAfterMs)
   }

@@ -90,7 +90,8 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
     const loaded = await loadStateSnapshot(db, executionId)
     if (loaded === undefined) return { absent: 'unknown', head: 0 }
     const { key, snapshot, head } = loaded
-    if (drive && TERMINAL.has(loaded.status)) {
+    const isSaved = settings.snapshotAtEnd === 'remove' || Number(snapshot?.version) === head
+    if (drive && TERMINAL.has(loaded.status) && isSaved) {
       await atEnd(db, executionId)
       return { absent: 'ended', head }
     }

@@ -1,0 +1,201 @@
+// Promise: one question at a time per execution, none lost, storms coalesce; executions do not wait for each other;
+// memory stays within both bounds, the longest unused go first, and never one that is being worked on.
+import { describe, expect, it } from 'vitest'
+import { CpError } from '../../src/errors.js'
+import { createDueTimes } from '../../src/services/state/dueTimes.js'
+import { createLiveStates, type Outcome, type SlotLimits, type Want } from '../../src/services/state/liveStates.js'
+
+interface Call {
+  executionId: string
+  want: Want
+  finish(outcome?: Partial<Outcome>): void
+  fail(error: CpError): void
+}
+
+const OUTCOME: Outcome = {
+  version: 1,
+  applied: 1,
+  terminal: false,
+  resident: true,
+  bytes: 100,
+  digest: '',
+  view: undefined,
+  open: undefined,
+  sealed: undefined,
+}
+
+function open(limits: Partial<SlotLimits> = {}) {
+  const calls: Call[] = []
+  const evictions: { executionId: string; finish(): void }[] = []
+  const rounds: [string, Outcome | CpError][] = []
+  let coalesced = 0
+  const states = createLiveStates(
+    { entriesMax: 1_000, bytesMax: 1_000_000, parallelMax: 4, threads: 1, ...limits },
+    {
+      run: ({ executionId }, want) =>
+        new Promise((resolve, reject) => {
+          calls.push({
+            executionId,
+            want,
+            finish: (outcome = {}) => resolve({ ...OUTCOME, ...outcome }),
+            fail: reject,
+          })
+        }),
+      evict: ({ executionId }) => new Promise((finish) => evictions.push({ executionId, finish })),
+      onCoalesced: () => {
+        coalesced += 1
+      },
+      onEvicted: () => undefined,
+      onRound: (executionId, outcome) => rounds.push([executionId, outcome]),
+    },
+  )
+  return { states, calls, evictions, rounds, coalesced: () => coalesced }
+}
+
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+describe('triggers', () => {
+  it('a storm of 500 while one runs costs one more round, and the round starts after the last of them', async () => {
+    const { states, calls, coalesced } = open()
+    states.trigger('1')
+    await settle()
+    for (let index = 0; index < 500; index++) states.trigger('1')
+    expect(calls).toHaveLength(1)
+    calls[0]!.finish()
+    await settle()
+    expect(calls).toHaveLength(2)
+    expect(coalesced()).toBe(499)
+    calls[1]!.finish()
+    await settle()
+    expect(calls).toHaveLength(2)
+  })
+
+  it('what several callers want is asked at once, and all are answered by a round that began after they asked', async () => {
+    const { states, calls } = open()
+    states.trigger('1')
+    await settle()
+    const answers = Promise.all([states.ask('1', { view: true }), states.ask('1', { sealed: true, force: true })])
+    states.trigger('1')
+    calls[0]!.finish({ version: 7 })
+    await settle()
+    expect(calls[1]!.want).toEqual({ drive: true, force: true, view: true, open: false, sealed: true })
+    calls[1]!.finish({ version: 8 })
+    expect((await answers).map(({ version }) => version)).toEqual([8, 8])
+  })
+
+  it('a failed round is told to those who wait and to the reconciler, and the next trigger runs', async () => {
+    const { states, calls, rounds } = open()
+    const asked = states.ask('1', {})
+    await settle()
+    states.trigger('1')
+    calls[0]!.fail(new CpError('unavailable', 'away'))
+    await expect(asked).rejects.toThrow('away')
+    await settle()
+    expect(rounds[0]![1]).toBeInstanceOf(CpError)
+    expect(calls).toHaveLength(2)
+  })
+
+  it('executions do not wait for each other, beyond the hands of their thread', async () => {
+    const { states, calls } = open({ parallelMax: 3 })
+    for (const id of ['1', '2', '3', '4', '5']) states.trigger(id)
+    await settle()
+    expect(calls.map(({ executionId }) => executionId)).toEqual(['1', '2', '3'])
+    calls[1]!.finish()
+    await settle()
+    expect(calls.map(({ executionId }) => executionId)).toEqual(['1', '2', '3', '4'])
+  })
+})
+
+describe('bounds', () => {
+  it.each([
+    ['entries', { entriesMax: 3 }],
+    ['bytes', { bytesMax: 300 }],
+  ])('beyond the bound of %s the longest unused go, with a snapshot', async (_, limits) => {
+    const { states, calls, evictions } = open(limits)
+    for (const id of ['1', '2', '3']) {
+      states.trigger(id)
+      await settle()
+      calls.at(-1)!.finish()
+      await settle()
+    }
+    // Used again: now 2 is the longest unused.
+    states.trigger('1')
+    await settle()
+    calls.at(-1)!.finish()
+    await settle()
+    states.trigger('4')
+    await settle()
+    calls.at(-1)!.finish()
+    await settle()
+    expect(evictions.map(({ executionId }) => executionId).slice(0, 2)).toEqual(['2', '3'])
+    for (const eviction of evictions) eviction.finish()
+    await settle()
+    expect(states.stats()).toMatchObject({ entries: 2, bytes: 200 })
+    expect(states.versionOf('2')).toBeUndefined()
+    expect(states.versionOf('1')).toBe(1)
+  })
+
+  it('one that is asked for while it goes is built again', async () => {
+    const { states, calls, evictions } = open({ entriesMax: 1 })
+    for (const id of ['1', '2']) {
+      states.trigger(id)
+      await settle()
+      calls.at(-1)!.finish()
+      await settle()
+    }
+    expect(evictions[0]!.executionId).toBe('1')
+    states.trigger('1')
+    await settle()
+    expect(calls).toHaveLength(2)
+    for (const eviction of evictions) eviction.finish()
+    await settle()
+    expect(calls.map(({ executionId }) => executionId)).toEqual(['1', '2', '1'])
+  })
+
+  it('ended executions leave no trace', async () => {
+    const { states, calls } = open()
+    states.trigger('1')
+    await settle()
+    calls[0]!.finish({ terminal: true, resident: false, bytes: 0 })
+    await settle()
+    expect(states.stats()).toEqual({ entries: 0, bytes: 0, queued: 0, running: 0 })
+  })
+
+  it('a lost thread takes its states with it, and closing saves what is left', async () => {
+    const { states, calls, evictions } = open()
+    for (const id of ['1', '2']) states.trigger(id)
+    await settle()
+    for (const call of calls) call.finish()
+    await settle()
+    states.forgetThread(0)
+    expect(states.stats().entries).toBe(0)
+    states.trigger('3')
+    await settle()
+    calls.at(-1)!.finish()
+    await settle()
+    const closing = states.close(1_000)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(evictions.map(({ executionId }) => executionId)).toEqual(['3'])
+    evictions[0]!.finish()
+    await closing
+    await expect(states.ask('3', {})).rejects.toThrow('closed')
+  })
+})
+
+describe('due times', () => {
+  it('gives what is due, the earliest first, each once, moved ones at their last time', () => {
+    const due = createDueTimes()
+    due.set('a', 1_000)
+    due.set('b', 500)
+    due.set('c', 5_000)
+    due.set('a', 3_000)
+    due.set('d', 600)
+    due.delete('d')
+    expect(due.next()).toBe(500)
+    expect(due.take(400, 10)).toEqual([])
+    expect(due.take(3_500, 1)).toEqual(['b'])
+    expect(due.take(3_500, 10)).toEqual(['a'])
+    expect(due.take(3_500, 10)).toEqual([])
+    expect(due.size()).toBe(1)
+  })
+})

@@ -1,0 +1,98 @@
+// Promise: whatever is lost in memory comes back by itself: a thread with its states, a whole daemon with thousands
+// of running executions, states that had to make room. Memory stays within its bound all the while.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
+import { useDatabase } from '../support/database.js'
+import { until } from '../support/until.js'
+import { append, foldText, openState, plantRunning, type StateOptions, start, type TestState } from './stateHarness.js'
+
+const CHAIN = new URL('./orchestrators/chain.mjs', import.meta.url).pathname
+
+const database = useDatabase()
+let core: TestCore
+let catalogId: string
+const states: TestState[] = []
+
+beforeAll(async () => {
+  core = await openCore([database.get()])
+  catalogId = await registerPlaybook(core, 'test/recovery')
+})
+afterEach(async () => {
+  await Promise.all(states.splice(0).map((state) => state.close()))
+  await database.get().sql("update noetl.execution set status = 'CANCELLED'")
+})
+afterAll(() => core.close())
+
+async function open(options: StateOptions = {}): Promise<TestState> {
+  const state = await openState(core, options)
+  states.push(state)
+  await until('lanes are held', () => state.service.stats().lanes[0] === 64)
+  return state
+}
+
+const sample = (ids: readonly string[], count: number): string[] =>
+  ids.filter((_, index) => index % Math.ceil(ids.length / count) === 0)
+
+describe('live states', () => {
+  it('of a thread that dies are built again, the question that killed it is asked once more, decisions stay single', async () => {
+    const state = await open({ threads: 1, orchestrator: CHAIN })
+    const neighbours = await Promise.all(Array.from({ length: 5 }, () => start(core, catalogId)))
+    await until('all have their first step', async () => (await issued()) === 5)
+    const victim = await start(core, catalogId)
+    await append(core, victim, 'step.enter', 'poison')
+    await until('the thread is lost', () => state.counts.threadLosses === 1)
+    await until('the victim goes on', async () => (await issued()) === 6)
+    for (const id of [victim, ...neighbours]) {
+      await append(core, id, 'command.completed', 's1', { meta: { command_id: `${id}:s1` } })
+    }
+    await until('all have their second step', async () => (await issued()) === 12)
+    for (const id of [victim, ...neighbours]) expect(await state.sealed(id)).toBe(await foldText(database.get(), id))
+    expect(state.counts.decisions).toEqual({ appended: 12 })
+  })
+
+  it('of 2,000 running executions are all back after a restart, each asked about once', async () => {
+    const ids = await plantRunning(database.get(), 2_000, 4)
+    const started = performance.now()
+    const state = await open({ orchestrator: CHAIN })
+    await until('all are driven', async () => (await issued()) === 2_000, { timeoutMs: 45_000 })
+    expect(performance.now() - started).toBeLessThan(45_000)
+    await until('all are looked after', () => state.service.stats().tracked === 2_000)
+    for (const id of sample(ids, 20)) expect(await state.sealed(id)).toBe(await foldText(database.get(), id))
+    expect(state.counts.decisions).toEqual({ appended: 2_000 })
+    expect(state.counts.errors).toEqual([])
+  })
+
+  it('of thousands of executions stay within the bound of bytes, and every one is still right', async () => {
+    const ids = await plantRunning(database.get(), 3_000, 4)
+    const bytesMax = 500_000
+    let most = 0
+    const state = await open({ bytesMax })
+    const watch = setInterval(() => {
+      most = Math.max(most, state.service.stats().bytes)
+    }, 5)
+    await until(
+      'all were looked at',
+      () => state.service.stats().tracked === 3_000 && state.service.stats().queued === 0,
+      {
+        timeoutMs: 45_000,
+      },
+    )
+    await until('all were advanced', () => state.counts.advances >= 3_000)
+    clearInterval(watch)
+    expect(state.counts.evicted['bound']).toBeGreaterThan(2_000)
+    // Those in the hands of threads come on top: two threads with eight each, about a kilobyte.
+    expect(most).toBeLessThan(bytesMax * 1.1)
+    for (const id of sample(ids, 20)) expect(await state.sealed(id)).toBe(await foldText(database.get(), id))
+    expect(state.counts.rejected).toEqual({})
+    expect(state.counts.rebuilds.snapshot).toBeGreaterThan(0)
+    expect(state.counts.errors).toEqual([])
+  })
+})
+
+async function issued(): Promise<number> {
+  const [row] = await database.get().sql<{ count: number }>(
+    `select count(*)::int as count from noetl.event e join noetl.execution x using (execution_id)
+     where e.event_type = 'command.issued' and x.status = 'RUNNING'`,
+  )
+  return row!.count
+}
