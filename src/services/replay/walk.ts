@@ -7,6 +7,7 @@ import { foldEvents } from '../../domain/replay/fold.js'
 import type { FoldProfile } from '../../domain/replay/profile.js'
 import { REGISTRY_DIGEST } from '../../domain/replay/registry.js'
 import type { ReplayQuery } from '../../domain/replay/replayQuery.js'
+import { wireTimeFromPostgres } from '../../domain/wireTime.js'
 import { createRowReader } from '../../stores/replayRows.js'
 import { readLog } from '../../stores/replayStore.js'
 import { onSnapshot } from '../../workers/tasks/replay/database.js'
@@ -57,7 +58,7 @@ export async function loadEvents(
         onRow: (row) => {
           truncated = events.length >= WALK_EVENTS_MAX
           if (truncated) return false
-          events.push({ ...toEvent(row), created_at: row.created_at ?? null })
+          events.push({ ...toEvent(row), created_at: wireTimeFromPostgres(row.created_at ?? '', 'created_at') })
           return true
         },
       },
