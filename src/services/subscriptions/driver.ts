@@ -40,7 +40,8 @@ export interface Driver {
 const IN_FLIGHT_DEFAULT = 1_000
 const BATCH_MAX = 250
 const BATCHES_MAX = 2
-const ACK_WAIT_MS = 30_000
+// Longer than a start ever takes; after a crash it is also how long the messages under way stay away.
+const ACK_WAIT_MS = 10_000
 const RETRY_MS_MAX = 15_000
 const FAILURES_REMEMBERED_MAX = 10_000
 const RETURN_MS = 0
