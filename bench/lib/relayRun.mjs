@@ -16,7 +16,7 @@ const deps = openDeps({
 })
 await deps.bus.start()
 const core = buildCore(deps, 'oneShot')
-const { relays } = buildRelays(deps, core, deps.bus, { clusterId: 'bench', share })
+const { relays } = buildRelays(deps, core, deps.bus, { clusterId: 'bench', share, httpUrl: () => 'http://127.0.0.1' })
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
 const started = performance.now()

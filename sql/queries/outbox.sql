@@ -33,7 +33,7 @@ order by v.outbox_id;
 
 -- name: outbox_sweep
 -- The same without contents, between $1 (exclusive) and $2, visiting at most $3, lanes by the bit mask $4: what did the reader miss?
-select outbox_id, execution_id,
+select outbox_id, execution_id, (status <> 'IN_FLIGHT' and available_at <= now()) as due,
   ($4::bigint >> (hashint8extended(coalesce(execution_id, event_id), 0) & 63)::int) & 1 = 1 as owned
 from noetl.outbox
 where status in ('PENDING', 'FAILED', 'IN_FLIGHT') and outbox_id > $1::bigint and outbox_id <= $2::bigint

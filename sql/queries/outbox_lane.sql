@@ -3,7 +3,7 @@
 update noetl.outbox_lane l
 set lease_until = now() + make_interval(secs => $4::double precision), renewed_at = now()
 from unnest($2::smallint[], $3::bigint[]) as mine (lane, token)
-where l.lane = mine.lane and l.token = mine.token and l.owner = $1::text
+where l.lane = mine.lane and l.token = mine.token and l.owner = $1::text and l.lease_until > now()
 returning l.lane, l.token;
 
 -- name: lane_take

@@ -7,7 +7,7 @@ insert into noetl.state_lane (share, lane) select $1::text, generate_series(0, 6
 update noetl.state_lane l
 set lease_until = now() + make_interval(secs => $5::double precision), renewed_at = now()
 from unnest($3::smallint[], $4::bigint[]) as mine (lane, token)
-where l.share = $2::text and l.lane = mine.lane and l.token = mine.token and l.owner = $1::text
+where l.share = $2::text and l.lane = mine.lane and l.token = mine.token and l.owner = $1::text and l.lease_until > now()
 returning l.lane, l.token;
 
 -- name: state_lane_take

@@ -136,7 +136,7 @@ export const KEYS = {
   redact: setting('Events', 'NOETL_CP_REDACT', bool, true, 'Replace secrets in event results, contexts and meta by [REDACTED]'),
   redactKeys: setting('Events', 'NOETL_CP_REDACT_KEYS', list, [], 'Further key names whose values are secrets (exact names)'),
   projectorEnabled: setting('Events', 'NOETL_CP_PROJECTOR', bool, true, 'Store events that other installations publish to the stream'),
-  projectorConsumer: setting('Events', 'NOETL_PROJECTOR_NATS_CONSUMER', text, 'noetl-cp-projector', 'Durable consumer of the projector'),
+  projectorConsumer: setting('Events', 'NOETL_PROJECTOR_NATS_CONSUMER', text, undefined, 'Durable consumer of the projector; default one per installation'),
   claimCheckHosts: setting('Events', 'NOETL_CP_CLAIM_CHECK_HOSTS', list, [], 'Hosts from which the projector fetches payloads that were too large for the stream; empty allows any, without token'),
   claimCheckToken: setting('Events', 'NOETL_CP_CLAIM_CHECK_TOKEN', secretText, undefined, 'Bearer token for those hosts', secret),
   adoptInterval: setting('Events', 'NOETL_CP_ADOPT_INTERVAL', seconds(0.05, 3600), 1, 'How often to look for events that others wrote straight into the table'),

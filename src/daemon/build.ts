@@ -66,7 +66,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
   loops.push(...eventTableLoops(deps), ...outboxLoops(deps), ...replayLoops(deps))
   loops.push(...subscriptionLoops(deps, core, writing))
   if (bus !== undefined && config.relayEnabled) {
-    const { relays, services } = buildRelays(deps, core, bus, { clusterId, share: true })
+    const { relays, services } = buildRelays(deps, core, bus, { clusterId, share: true, httpUrl: () => http.url() })
     loops.push(...services, ...wakeRelays(deps, core, relays))
   }
   if (bus !== undefined && config.projectorEnabled) {
@@ -78,7 +78,8 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
         clusterId,
         puller: {
           stream: config.streamName,
-          durable: config.projectorConsumer,
+          // Two installations on one stream must each see everything.
+          durable: config.projectorConsumer ?? `noetl-cp-projector-${clusterId}`,
           ackWaitMs: PROJECTOR_ACK_WAIT_MS,
           maxAckPending: PROJECTOR_PENDING_MAX,
           deliver: 'all',

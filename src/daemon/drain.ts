@@ -11,6 +11,8 @@ import { wantedStream } from './endpoints.js'
 import { buildRelays } from './relays.js'
 
 export interface DrainOptions {
+  /** The daemon's address, for references to payloads too large for the stream. */
+  httpUrl: string
   maxSeconds: number
   /** About: what is on its way when it is reached is finished. */
   maxRows: number | undefined
@@ -50,6 +52,7 @@ export async function drainOutbox(deps: Deps, options: DrainOptions): Promise<Dr
     clusterId,
     share: false,
     shard: options.shard,
+    httpUrl: () => options.httpUrl,
   })
   const published = (): number => Number(relays.reduce((sum, relay) => sum + relay.stats().published, 0n))
   let heardAt = started

@@ -28,6 +28,8 @@ export interface RelayScope {
   clusterId: string
   /** Only this shard. */
   shard?: number | undefined
+  /** Our own address, for references to payloads too large for the stream. */
+  httpUrl(): string
   /** False for a one-shot drain, which takes free lanes only. */
   share: boolean
 }
@@ -51,7 +53,7 @@ export function buildRelays(deps: Deps, core: Core, bus: Bus, scope: RelayScope)
           clusterId: scope.clusterId,
           subjectOf: (row) => subjectOf(core, row),
           subjectPrefix: deps.config.subjectPrefix,
-          publicUrl: deps.config.publicUrl ?? `http://${deps.config.httpHost}:${deps.config.httpPort}`,
+          publicUrl: () => deps.config.publicUrl ?? scope.httpUrl(),
         },
         isStored: (row) => isStored(bus, deps.config.streamName, row.subject ?? subjectOf(core, row), row),
         hooks: relayHooks(deps, shard),
@@ -121,14 +123,18 @@ function subjectOf(core: Core, row: OutboxRow): string {
   })
 }
 
-/** Deliveries of an execution are in order, so its last message tells about all before it. */
+/**
+ * Only the last message of the subject can be asked for. It proves its own row; an older one proves that ours has
+ * not arrived; a newer one proves nothing, because a redriven or late row comes after newer ones.
+ */
 async function isStored(bus: Bus, stream: string, subject: string, row: OutboxRow): Promise<boolean | undefined> {
   const last = await lastOfSubject(bus.connection(), stream, subject)
   if (last === undefined) return false
   const outboxId = last.header(OUTBOX_ID_HEADER)
   // A subject shared by several executions, or a message of another writer: it proves nothing.
   if (outboxId === undefined || last.header('Noetl-Execution-Id') !== row.execution_id) return undefined
-  return compareIds(outboxId, row.outbox_id) >= 0
+  const order = compareIds(outboxId, row.outbox_id)
+  return order === 0 ? true : order < 0 ? false : undefined
 }
 
 function relayHooks(deps: Deps, shard: number): RelayHooks {

@@ -80,6 +80,8 @@ export function readUnsettled(
 export interface SweptRow {
   outbox_id: string
   execution_id: string | null
+  /** It need not wait any longer, by the database clock. */
+  due: boolean
   owned: boolean
 }
 

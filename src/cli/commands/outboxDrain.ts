@@ -38,6 +38,7 @@ export const outboxDrain: CommandSpec = {
     const progress = createProgress(context, 'rows published')
     try {
       const draining = drainOutbox(await context.deps(), {
+        httpUrl: (await context.instance()).httpUrl,
         maxSeconds,
         maxRows,
         shard,

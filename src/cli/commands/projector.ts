@@ -1,6 +1,7 @@
 // Envelopes that the projector could not store: look at them, try them again, drop them.
 
 import { buildCore } from '../../daemon/core.js'
+import { payloadFetch } from '../../daemon/payloadFetch.js'
 import { parseInt64 } from '../../domain/ids.js'
 import type { JsonObject } from '../../domain/json/value.js'
 import { integerValue } from '../../domain/json/value.js'
@@ -83,7 +84,13 @@ export const quarantineRetry: CommandSpec = {
     const { appender } = buildCore(deps, 'oneShot')
     const results: Retried[] = []
     for (const id of ids) {
-      results.push(await retryQuarantined({ databases: deps.databases, clock: deps.clock, appender }, id))
+      const projector = {
+        databases: deps.databases,
+        clock: deps.clock,
+        appender,
+        fetchPayload: payloadFetch(deps.config),
+      }
+      results.push(await retryQuarantined(projector, id))
     }
     const failed = results.filter((result) => result.outcome === 'failed').length
     return {

@@ -72,7 +72,8 @@ export function createCourier(deps: CourierDeps): Courier {
   function pump(): void {
     // Refilled by halves: a few large writes to the socket instead of one per acknowledgement.
     if (publisher.inFlight() > limits.window / 2 || clock.monotonic() < pausedUntil || !deps.mayPublish()) return
-    while (publisher.inFlight() < limits.window) {
+    // An answer may come at once and pause everything: look again before each row.
+    while (publisher.inFlight() < limits.window && clock.monotonic() >= pausedUntil) {
       const row = queues.next()
       if (row === undefined) break
       send(row)

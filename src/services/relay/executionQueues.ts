@@ -21,6 +21,8 @@ export interface ExecutionQueues {
   again(row: OutboxRow): void
   /** Its execution waits until then; what else was queued of it is dropped and read again. */
   hold(row: OutboxRow, until: number): void
+  /** The reason to wait is gone, whatever the time: an operator asked for a retry. */
+  release(key: string): void
   /** An execution that must wait for another reason, such as a dead row ahead. */
   holdExecution(key: string, lane: number, until: number): void
   /** Executions whose time has come, or whose earlier rows must be read before later ones. */
@@ -180,6 +182,10 @@ export function createExecutionQueues(): ExecutionQueues {
       const entry = land(row)
       known.delete(row.outbox_id)
       if (entry !== undefined) hold(entry, until)
+    },
+    release: (key) => {
+      const entry = entries.get(key)
+      if (entry?.heldUntil !== undefined) entry.heldUntil = Number.NEGATIVE_INFINITY
     },
     holdExecution: (key, lane, until) => hold(entryOf(key, lane), until),
     takeDue: (now, limit) => {

@@ -1,6 +1,6 @@
-// Which lanes of one shard this relay, or driver of live states, owns. Lanes are leases by the database clock: renewed together, taken
-// over when their owner has vanished, shared evenly among live relays, given back at once when we stop.
-// Our own clock is only used to stop earlier than the database would.
+// Which lanes of one shard this relay, or driver of live states, owns. Lanes are leases by the database clock:
+// renewed together, taken over when their owner has vanished, shared evenly among live relays, given back at
+// once when we stop. Our own clock is only used to stop earlier than the database would.
 import type { Db } from '../../db/db.js'
 import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
@@ -39,13 +39,15 @@ export interface LaneKeeper {
 }
 
 const CALL_DEADLINE_MS = 3_000
-// Between our last look at the clock and the database's verdict.
-const SAFETY_MS = 2_000
+// Between our last look at the clock and the database's verdict; never so much that a short lease has no life.
+const SAFETY_MS_MAX = 2_000
+const SAFETY_SHARE = 0.25
 
 export function createLaneKeeper(options: LaneKeeperOptions): LaneKeeper {
   const { db, relayId, clock } = options
   const store = options.store ?? outboxLaneStore
   const leaseSeconds = options.leaseMs / 1000
+  const trustedMs = options.leaseMs - Math.min(SAFETY_MS_MAX, options.leaseMs * SAFETY_SHARE)
   const held = new Map<number, string>()
   const leaving = new Set<number>()
   let safeUntil = 0
@@ -71,7 +73,7 @@ export function createLaneKeeper(options: LaneKeeperOptions): LaneKeeper {
     const still = await store.renew(db, relayId, heldList(), leaseSeconds, CALL_DEADLINE_MS)
     const kept = new Set(still.map((row) => row.lane))
     drop([...held.keys()].filter((lane) => !kept.has(lane)))
-    safeUntil = asked + options.leaseMs - SAFETY_MS
+    safeUntil = asked + trustedMs
   }
 
   async function take(limit: number): Promise<void> {
@@ -79,7 +81,7 @@ export function createLaneKeeper(options: LaneKeeperOptions): LaneKeeper {
     const asked = clock.monotonic()
     const taken = await store.take(db, relayId, limit, leaseSeconds, CALL_DEADLINE_MS)
     if (taken.length === 0) return
-    const fresh = asked + options.leaseMs - SAFETY_MS
+    const fresh = asked + trustedMs
     safeUntil = held.size === 0 ? fresh : Math.min(safeUntil, fresh)
     for (const row of taken) held.set(row.lane, row.token)
     options.onTaken(taken)

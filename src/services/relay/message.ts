@@ -17,7 +17,7 @@ export interface MessageSettings {
   /** Subjects must lie under this prefix, or the stream would not take them. */
   subjectPrefix: string
   /** Where consumers resolve messages that were too large. */
-  publicUrl: string
+  publicUrl(): string
 }
 
 export type BuiltMessage = { ok: true; message: OutMessage } | { ok: false; reason: string }
@@ -96,7 +96,7 @@ const KEPT = [
 
 /** The small fields of the envelope, and where the whole of it can be had. */
 function claimCheck(row: OutboxRow, settings: MessageSettings): { url: string; body: string } {
-  const url = `${settings.publicUrl}/api/outbox/payload/${row.execution_id ?? 'none'}/${row.event_id}`
+  const url = `${settings.publicUrl()}/api/outbox/payload/${row.execution_id ?? 'none'}/${row.event_id}`
   const envelope = parseJson(row.payload)
   const small: JsonObject = {}
   if (isJsonObject(envelope)) for (const key of KEPT) if (envelope[key] !== undefined) small[key] = envelope[key]

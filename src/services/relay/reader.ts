@@ -101,6 +101,14 @@ export function createReader({ db, clock, queues, lanes, limits }: ReaderDeps): 
     settledMeanwhile.clear()
     const rows = await sweepUnsettled(db, { after: sweepFrom, upTo: front, visit: SWEEP_VISIT }, lanes.readable())
     sweepFrom = rows.length < SWEEP_VISIT ? '0' : rows[rows.length - 1]!.outbox_id
+    const held = new Set<string>()
+    for (const row of rows) {
+      const key = keyOf(row)
+      if (!row.owned || held.has(key) || !queues.isBehind(key)) continue
+      // The first row of an execution that waits: somebody may have cut its waiting short.
+      held.add(key)
+      if (row.due) queues.release(key)
+    }
     const missed = rows.filter(
       (row) =>
         row.owned &&

@@ -74,7 +74,9 @@ export interface Relay extends Service {
   stats(): RelayStats
 }
 
-const LANE_BEAT_MS = 1_000
+// Several beats fit into the shortest lease.
+const LANE_BEAT_MS_MAX = 1_000
+const LANE_BEATS_PER_LEASE = 5
 // Longer than a restart of the broker; after that somebody else may publish over HTTP.
 const DISCONNECTED_MS_MAX = 10_000
 
@@ -151,7 +153,8 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: { sha
       } catch (error) {
         hooks.onError(toCpError(error))
       }
-      await clock.sleep(LANE_BEAT_MS * (0.8 + 0.4 * deps.random()), stopping.signal)
+      const beatMs = Math.min(LANE_BEAT_MS_MAX, limits.leaseMs / LANE_BEATS_PER_LEASE)
+      await clock.sleep(beatMs * (0.8 + 0.4 * deps.random()), stopping.signal)
     }
   }
 
