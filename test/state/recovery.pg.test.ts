@@ -77,7 +77,7 @@ describe('live states', () => {
         timeoutMs: 45_000,
       },
     )
-    await until('all were advanced', () => state.counts.advances >= 3_000)
+    await until('all were advanced', () => state.counts.advances >= 3_000, { timeoutMs: 45_000 })
     clearInterval(watch)
     expect(state.counts.evicted['bound']).toBeGreaterThan(2_000)
     // Those in the hands of threads come on top: two threads with eight each, about a kilobyte.
