@@ -14,9 +14,10 @@ import peers from './peers.mjs'
 import relay from './relay.mjs'
 import replay from './replay.mjs'
 import single from './single.mjs'
+import state from './state.mjs'
 
 /** Each: { name, run(ctx) → rows of { name, value, unit, ratio?, target?, note? } }. A target is a bound of the ratio. */
-const BENCHMARKS = [ingest, single, listing, relay, latency, history, peers, fold, replay]
+const BENCHMARKS = [ingest, single, listing, relay, latency, history, peers, fold, replay, state]
 
 const { values: options } = parseArgs({
   options: { full: { type: 'boolean', default: false }, only: { type: 'string' } },
