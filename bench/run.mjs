@@ -15,9 +15,10 @@ import relay from './relay.mjs'
 import replay from './replay.mjs'
 import single from './single.mjs'
 import state from './state.mjs'
+import subscription from './subscription.mjs'
 
 /** Each: { name, run(ctx) → rows of { name, value, unit, ratio?, target?, note? } }. A target is a bound of the ratio. */
-const BENCHMARKS = [ingest, single, listing, relay, latency, history, peers, fold, replay, state]
+const BENCHMARKS = [ingest, single, listing, relay, latency, history, peers, fold, replay, state, subscription]
 
 const { values: options } = parseArgs({
   options: { full: { type: 'boolean', default: false }, only: { type: 'string' } },
