@@ -1,5 +1,5 @@
 // A daemon's state service in a process of its own, with the deciding orchestrator of the tests: what is killed.
-// Arguments: database URL, name.
+// Arguments: database URL, name, events between snapshots.
 
 import { openDatabases } from '../../dist/db/databases.js'
 import { createListener } from '../../dist/db/listen.js'
@@ -14,7 +14,7 @@ import { createStateService } from '../../dist/services/state/stateService.js'
 import { createResidentThreads } from '../../dist/workers/resident.js'
 import { toWorkerDatabase } from '../../dist/workers/tasks/replay/database.js'
 
-const [url, name] = process.argv.slice(2)
+const [url, name, snapshotEvents = '3'] = process.argv.slice(2)
 const clock = systemClock
 const databases = openDatabases(parseTopology({ fallback: parseDatabaseTargets(url, 'test').targets[0] }), {
   tls: () => false,
@@ -46,7 +46,7 @@ const threads = createResidentThreads({
     databases: databases.shards.map(({ settings }) => toWorkerDatabase(settings)),
     connectionsMax: 3,
     page: 500,
-    snapshotEvents: 3,
+    snapshotEvents: Number(snapshotEvents),
     snapshotAtEnd: 'remove',
     queryTimeoutMs: 15_000,
     orchestrator: new URL('./orchestrators/chain.mjs', import.meta.url).pathname,

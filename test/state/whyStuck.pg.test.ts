@@ -1,0 +1,172 @@
+// Promise: why-stuck names the thing an execution waits for, most likely first, with what to do about it.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ExecutionId } from '../../src/domain/ids.js'
+import { endExecution } from '../../src/services/executions.js'
+import { laneOf } from '../../src/services/state/ownership.js'
+import { type Finding, whyStuck } from '../../src/services/state/whyStuck.js'
+import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
+import { useDatabase } from '../support/database.js'
+import { append, openState, start, type TestState } from './stateHarness.js'
+
+const database = useDatabase()
+let core: TestCore
+let catalogId: string
+let state: TestState
+
+beforeAll(async () => {
+  core = await openCore([database.get()])
+  catalogId = await registerPlaybook(core, 'test/stuck')
+  state = await openState(core, { drive: false })
+})
+afterAll(async () => {
+  await state.close()
+  await core.close()
+})
+
+const sql = (text: string, values: readonly (string | number)[] = []) => database.get().sql(text, values)
+
+async function findings(executionId: string): Promise<Finding[]> {
+  const report = await whyStuck({ databases: core.databases, state: state.service }, executionId as ExecutionId)
+  return report.findings
+}
+
+/** Everything published, a daemon there, a pool alive: whatever is found afterwards is what the test made. */
+async function fresh(): Promise<string> {
+  const executionId = await start(core, catalogId)
+  await settle()
+  await sql(
+    `insert into noetl.state_lane (share, lane, owner, lease_until) values ('0/1', $1::int, 'd', now() + interval '1 hour')
+     on conflict (share, lane) do update set owner = 'd', lease_until = excluded.lease_until`,
+    [laneOf(executionId)],
+  )
+  await heartbeat('workers', 0)
+  return executionId
+}
+
+const settle = () =>
+  sql("update noetl.outbox set status = 'PUBLISHED', published_at = now() where status <> 'PUBLISHED'")
+const heartbeat = (name: string, secondsAgo: number) =>
+  sql(
+    `insert into noetl.runtime (runtime_id, name, kind, status, heartbeat) values (hashtext($1::text), $1::text, 'worker_pool', 'ready', now() - make_interval(secs => $2::int))
+     on conflict (kind, name) do update set heartbeat = excluded.heartbeat`,
+    [name, secondsAgo],
+  )
+
+async function issue(executionId: string, step: string): Promise<string> {
+  const commandId = `${executionId}:${step}`
+  await append(core, executionId, 'step.enter', step)
+  await append(core, executionId, 'command.issued', step, { meta: { command_id: commandId } })
+  await settle()
+  return commandId
+}
+
+describe('an execution', () => {
+  it('of which nothing is known waits for its orchestrator', async () => {
+    expect(await findings(await fresh())).toMatchObject([{ reason: 'nothing known' }])
+  })
+
+  it('that has ended is not stuck', async () => {
+    const executionId = await fresh()
+    await endExecution(core, { executionId: executionId as ExecutionId, outcome: 'FAILED', error: 'broken' })
+    expect(await findings(executionId)).toMatchObject([{ reason: 'ended', what: expect.stringContaining('broken') }])
+  })
+
+  it('with a command that nobody claimed; without a pool that is told first', async () => {
+    const executionId = await fresh()
+    const commandId = await issue(executionId, 'fetch')
+    expect(await findings(executionId)).toMatchObject([
+      { reason: 'unclaimed command', what: expect.stringContaining(commandId) },
+    ])
+    await heartbeat('workers', 600)
+    expect(await findings(executionId)).toMatchObject([
+      { reason: 'missing worker pool', what: expect.stringContaining('workers was last heard of') },
+      { reason: 'unclaimed command' },
+    ])
+  })
+
+  it('with a command whose worker runs, or is gone', async () => {
+    const executionId = await fresh()
+    const commandId = await issue(executionId, 'fetch')
+    const meta = { command_id: commandId, worker_id: 'workers-7' }
+    await append(core, executionId, 'command.claimed', 'fetch', { worker_id: 'workers-7', meta })
+    await append(core, executionId, 'command.started', 'fetch', { worker_id: 'workers-7', meta })
+    await settle()
+    expect(await findings(executionId)).toMatchObject([
+      { reason: 'running command', what: expect.stringContaining('workers-7') },
+    ])
+    await heartbeat('workers', 600)
+    expect(await findings(executionId)).toMatchObject([{ reason: 'expired command', seconds: expect.any(Number) }])
+  })
+
+  it('with a parked callback', async () => {
+    const executionId = await fresh()
+    const commandId = await issue(executionId, 'ask')
+    await append(core, executionId, 'command.completed', 'ask', {
+      meta: { command_id: commandId, pending_callback: true },
+    })
+    await settle()
+    expect(await findings(executionId)).toMatchObject([
+      { reason: 'parked callback', what: expect.stringContaining(commandId) },
+    ])
+  })
+
+  it('with a failed step', async () => {
+    const executionId = await fresh()
+    const commandId = await issue(executionId, 'fetch')
+    await append(core, executionId, 'command.failed', 'fetch', { meta: { command_id: commandId }, error: 'no route' })
+    await settle()
+    expect(await findings(executionId)).toMatchObject([
+      { reason: 'failed step', what: expect.stringContaining('fetch') },
+    ])
+  })
+
+  it('behind a dead outbox row, and one that waits for its next attempt', async () => {
+    const executionId = await fresh()
+    await append(core, executionId, 'step.enter', 'a')
+    await append(core, executionId, 'step.enter', 'b')
+    await sql(
+      `update noetl.outbox set status = 'DEAD', attempts = 20, last_error = 'too large' where outbox_id = (
+         select min(outbox_id) from noetl.outbox where execution_id = $1::bigint and status = 'PENDING')`,
+      [executionId],
+    )
+    await sql(
+      `update noetl.outbox set status = 'FAILED', attempts = 3, last_error = 'refused', available_at = now() + interval '1 minute'
+       where execution_id = $1::bigint and status = 'PENDING'`,
+      [executionId],
+    )
+    const found = await findings(executionId)
+    expect(found.slice(0, 2)).toMatchObject([
+      { reason: 'dead outbox row', what: expect.stringContaining('too large') },
+      { reason: 'outbox backoff', what: expect.stringContaining('refused') },
+    ])
+    await settle()
+  })
+
+  it('that nobody drives', async () => {
+    const executionId = await fresh()
+    await sql('update noetl.state_lane set lease_until = now()')
+    expect(await findings(executionId)).toMatchObject([{ reason: 'no driver' }])
+  })
+
+  it('while a transaction is open: with process and statement', async () => {
+    const executionId = await fresh()
+    let release: () => void = () => undefined
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const open = database.get().db.tx(async (tx) => {
+      await tx.run({
+        name: 'test',
+        text: `insert into noetl.resource (name) values ('stuck-test') on conflict do nothing`,
+      })
+      await held
+    })
+    await new Promise((resolve) => setTimeout(resolve, 5_500))
+    const found = await findings(executionId)
+    release()
+    await open
+    expect(found).toMatchObject([
+      { reason: 'open transaction', what: expect.stringMatching(/process \d+.*stuck-test/) },
+    ])
+  })
+})
