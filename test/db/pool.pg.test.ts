@@ -40,7 +40,7 @@ describe('waiting for a connection', () => {
     await Promise.all(busy)
   })
   it('is bounded in length', async () => {
-    const pool = open({ max: 1, acquireTimeoutMs: 5_000 })
+    const pool = open({ max: 1, acquireTimeoutMs: 60_000, queryTimeoutMs: 60_000 })
     const busy = pool.run(sleep(0.3))
     const waiting = Array.from({ length: 2_000 }, () => pool.run(SELECT_1))
     await expect(pool.run(SELECT_1)).rejects.toMatchObject({

@@ -53,7 +53,7 @@ describe('queues of executions', () => {
     queues.offer(row(2, 8), 0)
     queues.offer(row(3, 7), 0)
     const refused = queues.next()!
-    queues.hold(refused, 1000)
+    queues.hold(refused, 1000, 0)
     const other = queues.next()!
     expect(other.outbox_id).toBe('2')
     queues.acked(other)
@@ -188,7 +188,7 @@ class World {
     } else if (outcome === 'refused') {
       const entry = this.table[Number(sent.outbox_id) - 1]!
       entry.availableAt = this.now + 500
-      this.queues.hold(sent, this.now + 500)
+      this.queues.hold(sent, this.now + 500, this.now)
     } else {
       this.queues.again(sent)
     }

@@ -171,13 +171,13 @@ export function createCourier(deps: CourierDeps): Courier {
           waitMs: settlement.waitMs,
           error: settlement.reason,
         })
-        queues.hold(row, clock.monotonic() + settlement.waitMs)
+        queues.hold(row, clock.monotonic() + settlement.waitMs, clock.monotonic())
         schedule()
         break
       case 'die':
         hooks.onDead(settlement.reason)
         settler.failed({ outboxId: row.outbox_id, status: 'DEAD', waitMs: 0, error: settlement.reason })
-        if (limits.deadPolicy === 'hold') queues.hold(row, clock.monotonic())
+        if (limits.deadPolicy === 'hold') queues.hold(row, clock.monotonic(), clock.monotonic())
         else queues.acked(row)
         schedule()
         break

@@ -20,11 +20,11 @@ export interface ExecutionQueues {
   /** Not delivered for reasons that are not its own: it stays at the front of its execution. */
   again(row: OutboxRow): void
   /** Its execution waits until then; what else was queued of it is dropped and read again. */
-  hold(row: OutboxRow, until: number): void
-  /** The reason to wait is gone, whatever the time: an operator asked for a retry. */
-  release(key: string): void
+  hold(row: OutboxRow, until: number, now: number): void
+  /** The reason to wait is gone: an operator asked for a retry. Not for a hold so young that its mark may be unwritten. */
+  release(key: string, now: number): void
   /** An execution that must wait for another reason, such as a dead row ahead. */
-  holdExecution(key: string, lane: number, until: number): void
+  holdExecution(key: string, lane: number, now: number): void
   /** Executions whose time has come, or whose earlier rows must be read before later ones. */
   takeDue(now: number, limit: number): string[]
   /** The rows of an execution were read to the end (or to a limit: `complete` false). */
@@ -50,6 +50,7 @@ interface Entry {
   rows: OutboxRow[]
   inFlight: OutboxRow | undefined
   heldUntil: number | undefined
+  heldAt: number
   /** Rows exist in the table that must be read before newer ones may be queued. */
   behind: boolean
   /** Already in the list of runnable executions. */
@@ -60,6 +61,9 @@ interface Entry {
 export function keyOf(row: { execution_id: string | null; outbox_id: string }): string {
   return row.execution_id ?? `row:${row.outbox_id}`
 }
+
+// The refusal is written to the table a moment after the hold begins; until then the row still looks ready.
+const YOUNG_HOLD_MS = 2_000
 
 export function createExecutionQueues(): ExecutionQueues {
   const entries = new Map<string, Entry>()
@@ -73,7 +77,16 @@ export function createExecutionQueues(): ExecutionQueues {
   function entryOf(key: string, lane: number): Entry {
     let entry = entries.get(key)
     if (entry === undefined) {
-      entry = { key, lane, rows: [], inFlight: undefined, heldUntil: undefined, behind: false, listed: false }
+      entry = {
+        key,
+        lane,
+        rows: [],
+        inFlight: undefined,
+        heldUntil: undefined,
+        heldAt: 0,
+        behind: false,
+        listed: false,
+      }
       entries.set(key, entry)
     }
     return entry
@@ -98,9 +111,10 @@ export function createExecutionQueues(): ExecutionQueues {
     entry.rows = []
   }
 
-  function hold(entry: Entry, until: number): void {
+  function hold(entry: Entry, until: number, now: number): void {
     dropQueued(entry)
     entry.heldUntil = until
+    entry.heldAt = now
     entry.behind = true
     attention.add(entry)
   }
@@ -134,7 +148,7 @@ export function createExecutionQueues(): ExecutionQueues {
       }
       if (row.wait_ms > 0) {
         // Earlier rows go first; the wait begins when they are gone.
-        if (entry.inFlight === undefined && entry.rows.length === 0) hold(entry, now + row.wait_ms)
+        if (entry.inFlight === undefined && entry.rows.length === 0) hold(entry, now + row.wait_ms, now)
         else entry.behind = true
         return 'behind'
       }
@@ -178,16 +192,17 @@ export function createExecutionQueues(): ExecutionQueues {
       queuedRows += 1
       list(entry)
     },
-    hold: (row, until) => {
+    hold: (row, until, now) => {
       const entry = land(row)
       known.delete(row.outbox_id)
-      if (entry !== undefined) hold(entry, until)
+      if (entry !== undefined) hold(entry, until, now)
     },
-    release: (key) => {
+    release: (key, now) => {
       const entry = entries.get(key)
-      if (entry?.heldUntil !== undefined) entry.heldUntil = Number.NEGATIVE_INFINITY
+      if (entry?.heldUntil === undefined || now - entry.heldAt < YOUNG_HOLD_MS) return
+      entry.heldUntil = Number.NEGATIVE_INFINITY
     },
-    holdExecution: (key, lane, until) => hold(entryOf(key, lane), until),
+    holdExecution: (key, lane, now) => hold(entryOf(key, lane), now, now),
     takeDue: (now, limit) => {
       const due: string[] = []
       for (const entry of attention) {

@@ -107,7 +107,7 @@ export function createReader({ db, clock, queues, lanes, limits }: ReaderDeps): 
       if (!row.owned || held.has(key) || !queues.isBehind(key)) continue
       // The first row of an execution that waits: somebody may have cut its waiting short.
       held.add(key)
-      if (row.due) queues.release(key)
+      if (row.due) queues.release(key, clock.monotonic())
     }
     const missed = rows.filter(
       (row) =>

@@ -9,6 +9,7 @@ export interface SettlerDeps {
   db: Db
   clock: Clock
   fence(): Fence
+  /** Published or given up: gone from the table's unsettled rows. Rows that will be tried again are not told. */
   onSettled(ids: readonly string[]): void
   /** Marks that changed nothing, because the lanes had gone to somebody else. */
   onFenced(count: number): void
@@ -39,7 +40,6 @@ export function createSettler(deps: SettlerDeps): Settler {
 
   function finish(batch: readonly { outboxId: string }[], marked: number): void {
     if (marked < batch.length) deps.onFenced(batch.length - marked)
-    deps.onSettled(batch.map((row) => row.outboxId))
   }
 
   async function work(): Promise<void> {
@@ -52,12 +52,14 @@ export function createSettler(deps: SettlerDeps): Settler {
           const marked = await settlePublished(deps.db, batch, deps.fence())
           acked = acked.slice(batch.length)
           finish(batch, marked.length)
+          deps.onSettled(batch.map((row) => row.outboxId))
         }
         if (failures.length > 0) {
           const batch = failures.slice(0, BATCH_MAX)
           const marked = await settleFailed(deps.db, batch, deps.fence())
           failures = failures.slice(batch.length)
           finish(batch, marked.length)
+          deps.onSettled(batch.filter((row) => row.status === 'DEAD').map((row) => row.outboxId))
         }
       } catch (error) {
         // Kept and tried again; if the lanes are gone by then, the fence turns it away.
