@@ -30,6 +30,7 @@ beforeAll(async () => {
     NOETL_SECRET_TEST_HOOK: 'shh',
     NOETL_CP_SUBSCRIPTION_LEASE: '3',
     NOETL_CP_LOG_LEVEL: 'warn',
+    POSTGRES_MAX_CONNECTIONS: '5',
   }
 })
 afterAll(async () => {
@@ -153,7 +154,7 @@ describe('a pull subscription', () => {
       return row!.state !== 'ACTIVE'
     })
     await daemon.stop('SIGKILL')
-    await draining
+    expect((await draining).code).toBe(0)
     const before = await startedNumbers(id)
     expect(new Set(before).size).toBe(before.length)
     const [one, two] = [await serve(), await serve()]

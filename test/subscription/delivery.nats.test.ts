@@ -34,7 +34,10 @@ describe.each([1, 2])('over %i database(s)', (count) => {
   beforeAll(async () => {
     const servers = inject('servers')
     shards = await Promise.all(Array.from({ length: count }, () => cloneDatabase(servers)))
-    cores = [await openCore(shards, { hostName: 'one' }), await openCore(shards, { hostName: 'two' })]
+    cores = [
+      await openCore(shards, { hostName: 'one', connectionsMax: 4 }),
+      await openCore(shards, { hostName: 'two', connectionsMax: 4 }),
+    ]
     buses = cores.map(() =>
       createBus(
         { url: servers.natsUrl, token: servers.natsToken, name: 'test' },

@@ -42,8 +42,8 @@ describe.each([1, 3])('over %i database(s)', (count) => {
 
   beforeAll(async () => {
     shards = await Promise.all(Array.from({ length: count }, () => cloneDatabase(inject('servers'))))
-    core = await openCore(shards, { hostName: 'one' })
-    other = await openCore(shards, { hostName: 'two' })
+    core = await openCore(shards, { hostName: 'one', connectionsMax: 4 })
+    other = await openCore(shards, { hostName: 'two', connectionsMax: 4 })
     await registerDocuments(core)
   })
   afterAll(async () => {

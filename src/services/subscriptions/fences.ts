@@ -19,20 +19,23 @@ export async function closeFences(
     raiseFence(db, row.subscription_id, row.epoch, RAISE_DEADLINE_MS),
   )
   if (failures.length === 0) return
-  // A shard that we cannot ask may still be reached by the runtime: its own word, or the end of its lease, will do.
+  // A shard that we cannot ask may still be reached by the runtime; its own word that it holds nothing will do. The
+  // end of its lease would not: a frozen process may wake up in the middle of a commit.
   const until = deps.clock.monotonic() + OWNER_WAIT_MS
-  let current: SubscriptionRow | undefined = row
-  while (row.mode === 'pull' && deps.clock.monotonic() < until) {
-    current = await getSubscription(deps.databases.cluster.db, row.subscription_id)
-    if (current === undefined || !current.is_owned) return
+  const isBusy = failures.some(({ error }) => error.code === 'timeout')
+  while (row.mode === 'pull' && !isBusy && deps.clock.monotonic() < until) {
+    const current = await getSubscription(deps.databases.cluster.db, row.subscription_id)
+    if (current === undefined || current.owner === null) return
     await deps.clock.sleep(POLL_MS)
   }
   const shards = failures.map(({ shard }) => shard).join(', ')
   throw new CpError(
     'unavailable',
-    `subscription ${row.subscription_id} is ${row.state}, but shard ${shards} does not answer` +
-      `${current?.owner == null ? '' : ` and its runtime ${current.owner} has not confirmed`}: ` +
-      'starts there may still be committed. Repeat the command when the shard is back',
+    `subscription ${row.subscription_id} is ${row.state}, but ` +
+      (isBusy
+        ? `a start in shard ${shards} is neither committed nor given up; it may still be. The server ends it within a minute`
+        : `shard ${shards} does not answer: starts there may still be committed. They end with its return`) +
+      '; repeat the command to be sure',
     { cause: failures[0]!.error, details: { state: row.state } },
   )
 }

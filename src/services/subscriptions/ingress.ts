@@ -54,6 +54,8 @@ export function createIngress(deps: IngressDeps): Ingress {
   }
 
   async function find(listener: string): Promise<SubscriptionRow | undefined> {
+    // Anything else cannot be one of ours, and some of it cannot even be asked for.
+    if (!/^[A-Za-z0-9._-]{1,128}$/.test(listener)) return undefined
     return findByListener(deps.databases.cluster.db, listener)
   }
 
