@@ -38,7 +38,7 @@ returning l.lane;
 -- name: state_lane_fence
 -- Which of the lanes $3 of share $2 driver $1 holds with the tokens $4. The lock keeps others from taking them until
 -- the end of the transaction, and lets their holder renew them meanwhile.
-select l.lane from noetl.state_lane l
+select l.lane, l.token from noetl.state_lane l
 where l.share = $2::text and l.lane = any($3::smallint[]) and l.owner = $1::text and l.lease_until > now()
   and exists (
     select 1 from unnest($3::smallint[], $4::bigint[]) as mine (lane, token) where mine.lane = l.lane and mine.token = l.token

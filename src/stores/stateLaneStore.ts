@@ -62,18 +62,15 @@ export interface Fence {
   token: string
 }
 
-/** Those of the lanes that are held; nobody can take them before the transaction ends. All of one driver. */
-export async function holdFences(tx: Tx, fences: readonly Fence[]): Promise<Set<number>> {
+/** Whether a fence stands; nobody can take its lane before the transaction ends. All of one share. */
+export async function holdFences(tx: Tx, fences: readonly Fence[]): Promise<(fence: Fence) => boolean> {
   const first = fences[0]
-  if (first === undefined) return new Set()
-  const byLane = new Map(fences.map((fence) => [fence.lane, fence.token]))
-  const rows = await tx.run<{ lane: number }>(q.state_lane_fence, [
-    first.driverId,
-    first.share,
-    [...byLane.keys()],
-    [...byLane.values()],
-  ])
-  return new Set(rows.map((row) => row.lane))
+  if (first === undefined) return () => false
+  const { driverId, share } = first
+  const mine = fences.filter((fence) => fence.driverId === driverId && fence.share === share)
+  const rows = await tx.run<HeldLane>(q.state_lane_fence, [driverId, share, ...columns(mine)])
+  const held = new Set(rows.map((row) => `${row.lane}:${row.token}`))
+  return (fence) => mine.includes(fence) && held.has(`${fence.lane}:${fence.token}`)
 }
 
 export interface DriverRow {

@@ -1,5 +1,6 @@
 // Promise: whatever is lost in memory comes back by itself: a thread with its states, a whole daemon with thousands
 // of running executions, states that had to make room. Memory stays within its bound all the while.
+import { rmSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
@@ -48,6 +49,7 @@ describe('live states', () => {
     await until('all have their second step', async () => (await issued()) === 12)
     for (const id of [victim, ...neighbours]) expect(await state.sealed(id)).toBe(await foldText(database.get(), id))
     expect(state.counts.decisions).toEqual({ appended: 12 })
+    rmSync(`/tmp/noetl-cp-poison-${victim}`)
   })
 
   it('of 2,000 running executions are all back after a restart, each asked about once', async () => {

@@ -91,7 +91,7 @@ export function createDecisionWriter(deps: DecisionDeps): DecisionWriter {
 /** All of one shard and of different executions. */
 export function appendDecisions(deps: DecisionDeps, requests: readonly DecisionRequest[]): Promise<DecisionOutcome[]> {
   return deps.appender.appendWith(requests[0]!.executionId, async (tx, append) => {
-    const [held, locked] = await Promise.all([
+    const [isHeld, locked] = await Promise.all([
       holdFences(
         tx,
         requests.map(({ fence }) => fence),
@@ -102,7 +102,7 @@ export function appendDecisions(deps: DecisionDeps, requests: readonly DecisionR
       ),
     ])
     const outcomes = requests.map(({ fence, executionId }): DecisionOutcome => {
-      if (!held.has(fence.lane)) return 'fenced'
+      if (!isHeld(fence)) return 'fenced'
       const execution = locked.get(executionId)
       return execution === undefined || TERMINAL.has(execution.summary.status) ? 'ended' : 'appended'
     })

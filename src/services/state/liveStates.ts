@@ -140,8 +140,11 @@ export function createLiveStates(limits: SlotLimits, work: SlotWork): LiveStates
     pump(hands[slot.thread]!)
   }
 
+  const isOver = (): boolean => entries > limits.entriesMax || bytes > limits.bytesMax
+
   function pump(hand: Hand): void {
-    while (hand.active < limits.parallelMax) {
+    // Building states faster than others can be saved would leave the bound behind.
+    while (hand.active < limits.parallelMax && !(isOver() && evicting > 0)) {
       const slot = hand.queue.shift()
       if (slot === undefined) return
       hand.active += 1
@@ -154,9 +157,9 @@ export function createLiveStates(limits: SlotLimits, work: SlotWork): LiveStates
         pump(hand)
       }
       void round(slot, handBack).finally(() => {
-        handBack()
         settle(slot)
         shrink()
+        handBack()
       })
     }
   }
@@ -202,7 +205,7 @@ export function createLiveStates(limits: SlotLimits, work: SlotWork): LiveStates
 
   /** Both bounds, with what is on its way out already counted as gone. */
   function shrink(): void {
-    if (closed || evicting > 0 || (entries <= limits.entriesMax && bytes <= limits.bytesMax)) return
+    if (closed || evicting > 0 || !isOver()) return
     let entriesLeft = entries
     let bytesLeft = bytes
     for (const slot of slots.values()) {
@@ -227,6 +230,7 @@ export function createLiveStates(limits: SlotLimits, work: SlotWork): LiveStates
       work.onEvicted(reason)
       settle(slot)
       shrink()
+      for (const hand of hands) pump(hand)
     }
   }
 
