@@ -145,12 +145,38 @@ describe('a pull subscription', () => {
     expect(await startedNumbers(id)).toEqual(upTo(100))
   })
 
+  it('is paused for good although its daemon is frozen and wakes up later', async () => {
+    const content = pullDocument({ path: 'e2e/frozen', stream: SOURCE, subject: `${SOURCE}.frozen` })
+    await post(daemon, '/api/catalog/register', { content })
+    const frozen = (await post(daemon, '/api/subscriptions', { path: 'e2e/frozen' })).body.subscription_id
+    await post(daemon, `/api/subscriptions/${frozen}/activate`, {})
+    await publish(`${SOURCE}.frozen`, 0, 3_000)
+    await until('it is at work', async () => (await startedNumbers(frozen)).length > 0)
+    daemon.signal('SIGSTOP')
+    // Inside a transaction it keeps the pause from being sure, which then says so; otherwise the pause is final.
+    const paused = await cli('subscription', 'pause', frozen, '--reason', 'frozen')
+    expect([0, 69]).toContain(paused.code)
+    const atReturn = await startedNumbers(frozen)
+    daemon.signal('SIGCONT')
+    if (paused.code !== 0) expect((await cli('subscription', 'pause', frozen)).code).toBe(0)
+    const afterwards = paused.code === 0 ? atReturn : await startedNumbers(frozen)
+    await new Promise((resolve) => setTimeout(resolve, 2_000))
+    expect(await startedNumbers(frozen)).toEqual(afterwards)
+    await cli('subscription', 'resume', frozen)
+    await until('all are started', async () => (await startedNumbers(frozen)).length >= 3_000, { timeoutMs: 60_000 })
+    expect(await startedNumbers(frozen)).toEqual(upTo(3_000))
+    await cli('subscription', 'deactivate', frozen)
+  }, 120_000)
+
   it('is completed by the next daemon when the one that drained it was killed', async () => {
     await publish(`${SOURCE}.orders`, 100, 2_000)
     await until('it is at work', async () => (await startedNumbers(id)).length > 150)
     const draining = cli('subscription', 'drain', id)
     await until('it drains', async () => {
-      const [row] = await shards[0]!.sql<{ state: string }>('select state from noetl.subscription')
+      const [row] = await shards[0]!.sql<{ state: string }>(
+        'select state from noetl.subscription where subscription_id = $1::bigint',
+        [id],
+      )
       return row!.state !== 'ACTIVE'
     })
     await daemon.stop('SIGKILL')

@@ -8,8 +8,8 @@ import { CpError, toCpError } from '../../errors.js'
 import { type DeadRow, deleteDead, holdState, listDead, takeDead } from '../../stores/subscriptionDeliveryStore.js'
 import type { ExecutionsDeps } from '../executions.js'
 import { dispatch } from './dispatch.js'
-import { deliveryOf } from './driver.js'
 import { entryOf } from './entry.js'
+import { deliveryOf } from './natsDelivery.js'
 
 export type { DeadRow } from '../../stores/subscriptionDeliveryStore.js'
 

@@ -6,8 +6,7 @@
 import type { Bus } from '../../bus/connect.js'
 import { openSource, type SourceConsumer, type SourceMessage } from '../../bus/sourceConsumer.js'
 import { delayMs } from '../../domain/backoff.js'
-import { type DeliveryRules, deliveryRules, payloadOf, senderKey } from '../../domain/ingressMessage.js'
-import { writeJson } from '../../domain/json/write.js'
+import { type DeliveryRules, deliveryRules } from '../../domain/ingressMessage.js'
 import { CpError, isTransient, toCpError } from '../../errors.js'
 import { keepDead } from '../../stores/subscriptionDeliveryStore.js'
 import type { HeldSubscription } from '../../stores/subscriptionRuntimeStore.js'
@@ -15,6 +14,7 @@ import type { ExecutionsDeps } from '../executions.js'
 import { type Delivery, dispatch } from './dispatch.js'
 import { entryOf, natsSourceOf } from './entry.js'
 import { durableOf } from './naming.js'
+import { deliveryOf, identityOf } from './natsDelivery.js'
 import { createRate, type Rate } from './rate.js'
 
 export type MessageOutcome = 'started' | 'duplicate' | 'retried' | 'returned' | 'dead'
@@ -296,31 +296,5 @@ export function createDriver(held: HeldSubscription, deps: DriverDeps): Driver {
       tell(null)
     },
     inFlight: () => queue.length + starting,
-  }
-}
-
-export function identityOf(message: Pick<SourceMessage, 'stream' | 'sequence'>): string {
-  return `nats:${message.stream}:${message.sequence}`
-}
-
-const DELIVERY_HEADERS = ['Nats-Msg-Id']
-
-export function deliveryOf(
-  rules: DeliveryRules,
-  message: Pick<SourceMessage, 'stream' | 'sequence' | 'subject' | 'data' | 'header' | 'headers'>,
-): Delivery {
-  const about = { source: 'nats', stream: message.stream, sequence: message.sequence, subject: message.subject }
-  const received = { header: message.header, headers: message.headers, body: message.data, about }
-  const traceparent = message.header('traceparent')
-  return {
-    identity: identityOf(message),
-    key: senderKey(rules, received, DELIVERY_HEADERS, false),
-    windowSeconds: rules.windowSeconds,
-    payload: payloadOf(rules, received),
-    trace: about,
-    traceContext:
-      traceparent !== undefined && /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(traceparent)
-        ? writeJson({ traceparent })
-        : undefined,
   }
 }
