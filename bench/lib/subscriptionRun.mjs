@@ -16,6 +16,7 @@ const core = buildCore(deps, 'daemon')
 await core.ids.start()
 const { databases, clock } = deps
 let started = 0
+let batches = 0
 let firstAt
 let finish
 const finished = new Promise((resolve) => {
@@ -37,6 +38,7 @@ const supervisor = createSupervisor({
     // From the first committed batch on: opening the consumer is not what is measured.
     firstAt ??= { at: performance.now(), started: count }
     started += count
+    batches += 1
     if (started >= rows) finish()
   },
   onDriven: () => undefined,
@@ -52,4 +54,4 @@ if (n !== rows) throw new Error(`${n} executions instead of ${rows}`)
 await sql.end()
 await core.ids.stop(1_000)
 await deps.close(2_000)
-console.log(JSON.stringify({ rows: rows - firstAt.started, ms }))
+console.log(JSON.stringify({ rows: rows - firstAt.started, ms, batches }))
