@@ -44,6 +44,10 @@ nats-server:
 bench: build nats-server ## measure speed as ratios; prints a table, writes JSON
 	node bench/run.mjs
 
+.PHONY: bench-full
+bench-full: build nats-server ## the same with millions of rows, and beside other tools
+	node bench/run.mjs --full
+
 .PHONY: schema
 schema: build nats-server ## write sql/schema.json from the migrations
 	UPDATE_SCHEMA=1 npx vitest run --project pg test/sql/schema.pg.test.ts
