@@ -57,7 +57,9 @@ const settled = () =>
     'the consumer has nothing left',
     async () => {
       const manager = await nats.jetstreamManager()
-      const info = await manager.consumers.info(name, 'noetl-cp-projector')
+      // One durable per installation, named after it; there is only this one here.
+      const [info] = await manager.consumers.list(name).next()
+      if (info === undefined) return false
       return info.num_pending === 0 && info.num_ack_pending === 0
     },
     { timeoutMs: 60_000 },
