@@ -1,6 +1,6 @@
 -- name: machine_lease_take
 -- Takes the first free machine id of $1 (in the order given) for holder $2, for $3 seconds, with the database's time.
--- No row: none was free.
+-- No row: none was free. A row of nulls: one was, and somebody else was faster.
 with candidate as (
   select given.machine_id
   from unnest($1::smallint[]) with ordinality as given (machine_id, position)
@@ -8,13 +8,16 @@ with candidate as (
   where l.machine_id is null or l.expires_at < now()
   order by given.position
   limit 1
+),
+taken as (
+  insert into noetl.machine_lease as held (machine_id, holder, expires_at)
+  select machine_id, $2::text, now() + make_interval(secs => $3::double precision) from candidate
+  on conflict (machine_id) do update
+    set holder = excluded.holder, token = held.token + 1, expires_at = excluded.expires_at, updated_at = now()
+    where held.expires_at < now()
+  returning machine_id, token, high_water, (extract(epoch from now()) * 1000)::bigint as now_ms
 )
-insert into noetl.machine_lease as held (machine_id, holder, expires_at)
-select machine_id, $2::text, now() + make_interval(secs => $3::double precision) from candidate
-on conflict (machine_id) do update
-  set holder = excluded.holder, token = held.token + 1, expires_at = excluded.expires_at, updated_at = now()
-  where held.expires_at < now()
-returning machine_id, token, high_water, (extract(epoch from now()) * 1000)::bigint as now_ms;
+select taken.machine_id, taken.token, taken.high_water, taken.now_ms from candidate left join taken on true;
 
 -- name: machine_lease_renew
 -- Extends lease $1 of holder $2 with token $3 by $4 seconds and notes the highest id $5. No row: it is lost.

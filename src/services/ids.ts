@@ -56,7 +56,8 @@ const RENEW_MS = 5_000
 const CALL_DEADLINE_MS = 4_000
 // We stop before the database would let somebody else in.
 const SAFETY_MS = 5_000
-const TAKE_TRIES = 5
+// Whoever was faster holds one of the ids now, so more lost races than there are ids cannot be.
+const TAKE_TRIES = MACHINE_ID_MAX + 1
 
 export function createIds(options: IdsOptions, deps: IdsDeps): Ids {
   const { clock, db } = deps
@@ -70,7 +71,8 @@ export function createIds(options: IdsOptions, deps: IdsDeps): Ids {
     for (let tries = 0; tries < TAKE_TRIES; tries++) {
       const asked = clock.monotonic()
       const taken = await takeMachineLease(db, { candidates: [...wanted], holder, ttlSeconds: TTL_SECONDS })
-      if (taken === undefined) continue
+      if (taken === 'none free') break
+      if (taken === 'others were faster') continue
       const fresh = createIdGenerator({ machineId: taken.machineId, now: clock.now, mayMint: assertHeld })
       if (!fresh.observe(taken.highWater)) {
         await giveBack({ ...taken, holder }, CALL_DEADLINE_MS)

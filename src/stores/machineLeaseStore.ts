@@ -13,19 +13,19 @@ export interface MachineLease {
 export async function takeMachineLease(
   db: Queryable,
   want: { candidates: readonly number[]; holder: string; ttlSeconds: number },
-): Promise<(MachineLease & { databaseNowMs: number }) | undefined> {
-  const [row] = await db.run<{ machine_id: number; token: string; high_water: string; now_ms: string }>(
+): Promise<(MachineLease & { databaseNowMs: number }) | 'none free' | 'others were faster'> {
+  const [row] = await db.run<{ machine_id: number | null; token: string; high_water: string; now_ms: string }>(
     q.machine_lease_take,
     [want.candidates, want.holder, want.ttlSeconds],
   )
-  return (
-    row && {
-      machineId: row.machine_id,
-      token: row.token,
-      highWater: BigInt(row.high_water),
-      databaseNowMs: Number(row.now_ms),
-    }
-  )
+  if (row === undefined) return 'none free'
+  if (row.machine_id === null) return 'others were faster'
+  return {
+    machineId: row.machine_id,
+    token: row.token,
+    highWater: BigInt(row.high_water),
+    databaseNowMs: Number(row.now_ms),
+  }
 }
 
 export async function renewMachineLease(

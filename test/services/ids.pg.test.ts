@@ -55,10 +55,11 @@ const sql = <R>(text: string) => database.get().sql<R>(text)
 
 describe('machine ids', () => {
   it('derived from one host name move to the next free one', async () => {
-    const many = Array.from({ length: 12 }, () => open())
+    // Far more at once than there are connections: those that lose many races in a row still get one.
+    const many = Array.from({ length: 60 }, () => open())
     await Promise.all(many.map((ids) => ids.start()))
     const machines = many.map((ids) => ids.machineId()!)
-    expect(new Set(machines).size).toBe(12)
+    expect(new Set(machines).size).toBe(60)
     expect(Math.min(...machines)).toBe(100)
     expect(many.map((ids) => decomposeSnowflake(BigInt(ids.next())).machineId)).toEqual(machines)
   })
