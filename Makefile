@@ -11,7 +11,7 @@ help: ## print this help
 
 .PHONY: run
 run: build nats-server ## build and start the daemon with its own Postgres and NATS
-	@node bin/noetl-cp.js serve $(ARGS)
+	@bin/noetl-cp.js serve $(ARGS)
 
 .PHONY: test
 test: build nats-server lint types ## lint, types and every test, on real Postgres and NATS

@@ -3,7 +3,9 @@ import { median } from './lib/context.mjs'
 import { createClient } from './lib/http.mjs'
 
 const PER_EXECUTION = 100
-const REQUESTS = 60
+const REQUESTS = 100
+// Whatever the size of the log, a filter finds this many: what is compared is finding them, not sending more of them.
+const FOUND = 60
 
 export default {
   name: 'listing',
@@ -24,7 +26,7 @@ export default {
         value: times[times.length - 1],
         unit: 'ms',
         ratio: times[times.length - 1] / times[0],
-        target: '<= 2',
+        target: '<= 1.25',
         note: sizes.map((size, n) => `${size.toLocaleString('en')}: ${times[n].toFixed(2)} ms`).join(', '),
       })
     }
@@ -63,12 +65,13 @@ async function measure(logs, pathOf) {
   return took.map(median)
 }
 
-/** Straight into the tables: what is measured here is reading. One in a thousand failed. */
+/** Straight into the tables: what is measured here is reading. The failed ones and those of path7 lie far apart. */
 async function grow(sql, executions) {
+  const step = executions / 100
   await sql.unsafe(`
     insert into noetl.execution (execution_id, catalog_id, status, path, last_event_type, last_node_name, last_event_id, start_time, end_time, stream_version, event_count, start_event_id)
-    select 300000000000000000 + n * 4194304::bigint, 1 + n % 50, case when n % 1000 = 7 then 'FAILED' when n % 10 = 3 then 'RUNNING' else 'COMPLETED' end,
-      'bench/path' || n % 50, 'playbook.completed', 'end', 300000000000000000 + n * 4194304::bigint + ${PER_EXECUTION},
+    select 300000000000000000 + n * 4194304::bigint, 1 + n % 50, case when n % ${step} = 0 and n / ${step} <= ${FOUND} then 'FAILED' when n % 10 = 3 then 'RUNNING' else 'COMPLETED' end,
+      case when n % ${step} = ${step} - 1 and n / ${step} < ${FOUND} then 'bench/path7' else 'bench/other' || n % 50 end, 'playbook.completed', 'end', 300000000000000000 + n * 4194304::bigint + ${PER_EXECUTION},
       timestamptz '2026-01-01' + n * interval '1 second', timestamptz '2026-01-01' + n * interval '1 second' + interval '1 minute', ${PER_EXECUTION}, ${PER_EXECUTION}, 300000000000000001 + n * 4194304::bigint
     from generate_series(1, ${executions}) n`)
   await sql.unsafe(`

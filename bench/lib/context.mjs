@@ -69,7 +69,9 @@ export function createContext({ full }) {
 
   /** A daemon as a user would start it; settings are environment variables. */
   async function daemon(env, nodeFlags = []) {
-    const child = spawn(process.execPath, [...nodeFlags, BINARY, 'serve', '--port', '0'], {
+    // Flags of our own replace those in its first line.
+    const [file, ...flags] = nodeFlags.length === 0 ? [BINARY] : [process.execPath, ...nodeFlags, BINARY]
+    const child = spawn(file, [...flags, 'serve', '--port', '0'], {
       env: { PATH: process.env.PATH, HOME: process.env.HOME, NOETL_CP_LOG_LEVEL: 'warn', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

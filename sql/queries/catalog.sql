@@ -16,8 +16,11 @@ values ($1::bigint, $2::text, $3::int, $4::text, $5::text, $6::jsonb, $7::jsonb,
 -- plan: each time
 select catalog_id, path, version, kind, content, layout, payload, meta, created_at::text as created_at, archived_at::text as archived_at
 from noetl.catalog
-where ($1::bigint is not null and catalog_id = $1::bigint)
-   or ($1::bigint is null and path = $2::text and (version = $3::int or ($3::int is null and archived_at is null)))
+where remove_after is null
+  and (
+    ($1::bigint is not null and catalog_id = $1::bigint)
+    or ($1::bigint is null and path = $2::text and (version = $3::int or ($3::int is null and archived_at is null)))
+  )
 order by version desc
 limit 1;
 
@@ -26,7 +29,8 @@ limit 1;
 -- plan: each time
 select catalog_id, path, version, kind, content, layout, payload, meta, created_at::text as created_at, archived_at::text as archived_at
 from noetl.catalog
-where ($1::text is null or lower(kind) = $1)
+where remove_after is null
+  and ($1::text is null or lower(kind) = $1)
   and ($2::boolean or archived_at is null)
   and ($3::timestamp is null or (created_at, catalog_id) < ($3::timestamp, $4::bigint))
 order by created_at desc, catalog_id desc
@@ -36,15 +40,28 @@ limit $5::int;
 -- Ids and versions of path $1, or of its version $2; archived ones only if $3 is true, live ones only if false.
 select catalog_id, version
 from noetl.catalog
-where path = $1::text and ($2::int is null or version = $2) and (archived_at is not null) = $3::boolean
+where path = $1::text and remove_after is null and ($2::int is null or version = $2) and (archived_at is not null) = $3::boolean
 order by version desc;
 
 -- name: catalog_referenced
 -- Which of the entries $1 some execution was started from.
 select distinct catalog_id from noetl.execution where catalog_id = any($1::bigint[]);
 
--- name: catalog_delete
-delete from noetl.catalog where catalog_id = any($1::bigint[]);
+-- name: catalog_hide
+-- Takes the entries $1 out of sight; they may leave the table after $2 seconds.
+update noetl.catalog set archived_at = now(), remove_after = now() + make_interval(secs => $2::double precision)
+where catalog_id = any($1::bigint[]);
+
+-- name: catalog_removable
+-- Hidden entries whose time is over, at most $1.
+select catalog_id from noetl.catalog where remove_after < now() order by remove_after limit $1::int;
+
+-- name: catalog_keep
+-- Somebody refers to the hidden entries $1 after all: they stay, archived.
+update noetl.catalog set remove_after = null where catalog_id = any($1::bigint[]);
+
+-- name: catalog_remove
+delete from noetl.catalog where catalog_id = any($1::bigint[]) and remove_after < now();
 
 -- name: catalog_archive
 -- Archives ($2 true) or restores the entries $1.

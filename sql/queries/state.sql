@@ -4,8 +4,8 @@
 select
   x.stream_version as head, x.status as execution_status, x.tenant_id, x.organization_id,
   exists (select 1 from noetl.event u where u.execution_id = $1::bigint and u.stream_version is null) as unadopted,
-  e.event_id, e.catalog_id, e.parent_execution_id, e.event_type, e.node_name, e.worker_id, e.context, e.result, e.meta,
-  e.error, e.stream_version, e.created_at::text as created_at
+  e.event_id, e.catalog_id, e.parent_execution_id, e.event_type, e.node_name, e.worker_id, e.context::text as context,
+  e.result::text as result, e.meta::text as meta, e.error, e.stream_version, e.created_at::text as created_at
 from noetl.execution x
 left join lateral (
   select * from noetl.event

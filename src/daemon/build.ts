@@ -6,6 +6,7 @@ import type { HttpServer } from '../http/server.js'
 import { componentLog } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
 import { createAdopter } from '../services/adoption.js'
+import { createCatalogRemoval } from '../services/catalogRemoval.js'
 import { databaseChecks, natsCheck, outboxCheck } from '../services/checks.js'
 import { createHealthMonitor, type HealthMonitor } from '../services/health.js'
 import { createProjectorLoop } from '../services/projectorLoop.js'
@@ -63,6 +64,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
       onError: loopErrors(deps, 'adopter'),
     }),
   ]
+  loops.push(createCatalogRemoval({ databases, clock, random, onError: loopErrors(deps, 'catalog removal') }))
   loops.push(...eventTableLoops(deps), ...outboxLoops(deps), ...replayLoops(deps))
   loops.push(...subscriptionLoops(deps, core, writing))
   if (bus !== undefined && config.relayEnabled) {

@@ -8,8 +8,8 @@ import {
   type CatalogEntry,
   type CatalogFilter,
   type CatalogVersion,
-  deleteEntries,
   getCatalogEntry,
+  hideEntries,
   insertCatalogEntry,
   listCatalog,
   listVersions,
@@ -17,6 +17,7 @@ import {
   newestVersion,
   referencedEntries,
 } from '../stores/catalogStore.js'
+import { REMOVE_AFTER_SECONDS } from './catalogRemoval.js'
 
 export type { CatalogEntry } from '../stores/catalogStore.js'
 
@@ -117,7 +118,8 @@ export async function deleteEntry(
   const deleted = ids.filter((id) => !archived.includes(id))
   await databases.cluster.db.tx(async (tx) => {
     await archiveEntries(tx, archived, true)
-    await deleteEntries(tx, deleted)
+    // A start that has just found one of them may still commit: they leave the table when that is known.
+    await hideEntries(tx, deleted, REMOVE_AFTER_SECONDS)
   })
   return { removed: versions.map((row) => ({ ...row, archived: archived.includes(row.catalog_id) })) }
 }

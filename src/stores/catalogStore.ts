@@ -12,7 +12,10 @@ const q = queries(
   'catalog_list',
   'catalog_versions',
   'catalog_referenced',
-  'catalog_delete',
+  'catalog_hide',
+  'catalog_removable',
+  'catalog_keep',
+  'catalog_remove',
   'catalog_archive',
   'catalog_paths',
 )
@@ -124,8 +127,22 @@ export async function referencedEntries(db: Queryable, ids: readonly string[]): 
   return rows.map((row) => row.catalog_id)
 }
 
-export async function deleteEntries(tx: Tx, ids: readonly string[]): Promise<void> {
-  await tx.run(q.catalog_delete, [ids])
+/** For readers they are gone; the rows stay for so long. */
+export async function hideEntries(tx: Tx, ids: readonly string[], seconds: number): Promise<void> {
+  await tx.run(q.catalog_hide, [ids, seconds])
+}
+
+export async function removableEntries(db: Queryable, limit: number): Promise<string[]> {
+  const rows = await db.run<{ catalog_id: string }>(q.catalog_removable, [limit])
+  return rows.map((row) => row.catalog_id)
+}
+
+export async function keepEntries(tx: Tx, ids: readonly string[]): Promise<void> {
+  await tx.run(q.catalog_keep, [ids])
+}
+
+export async function removeEntries(tx: Tx, ids: readonly string[]): Promise<void> {
+  await tx.run(q.catalog_remove, [ids])
 }
 
 export async function archiveEntries(tx: Tx, ids: readonly string[], archived: boolean): Promise<void> {

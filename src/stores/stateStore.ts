@@ -3,7 +3,9 @@
 import type { Queryable, Tx } from '../db/db.js'
 import { queries } from '../db/queries.js'
 import type { CatalogId, EventId, ExecutionId } from '../domain/ids.js'
+import { parseJson } from '../domain/json/parse.js'
 import type { JsonValue } from '../domain/json/value.js'
+import type { WireTime } from '../domain/wireTime.js'
 import type { WorkflowEvent } from '../domain/workflow/workflowEvent.js'
 import { timeOf } from './eventRows.js'
 
@@ -29,9 +31,10 @@ interface TailRow {
   event_type: string | null
   node_name: string | null
   worker_id: string | null
-  context: JsonValue
-  result: JsonValue
-  meta: JsonValue
+  /** JSON text: most events are folded without a look into these. */
+  context: string | null
+  result: string | null
+  meta: string | null
   error: string | null
   stream_version: string
   created_at: string
@@ -77,23 +80,53 @@ export async function readTail(
 }
 
 function toTailEvent(executionId: string, row: TailRow): TailEvent {
-  return {
-    version: Number(row.stream_version),
-    event: {
-      executionId: executionId as ExecutionId,
-      eventId: row.event_id as EventId,
-      eventType: row.event_type ?? '',
-      nodeName: row.node_name ?? undefined,
-      catalogId: row.catalog_id as CatalogId,
-      parentExecutionId: (row.parent_execution_id as ExecutionId | null) ?? undefined,
-      workerId: row.worker_id ?? undefined,
-      context: row.context ?? undefined,
-      result: row.result ?? undefined,
-      meta: row.meta ?? undefined,
-      error: row.error ?? undefined,
-      createdAt: timeOf(row.created_at),
-    },
+  return { version: Number(row.stream_version), event: new StoredEvent(executionId as ExecutionId, row) }
+}
+
+/** Reads its documents when the fold asks for them. */
+class StoredEvent implements WorkflowEvent {
+  readonly eventId: EventId
+  readonly eventType: string
+  readonly nodeName: string | undefined
+  readonly catalogId: CatalogId
+  readonly parentExecutionId: ExecutionId | undefined
+  readonly workerId: string | undefined
+  readonly error: string | undefined
+  readonly createdAt: WireTime
+  private contextRead: JsonValue | undefined
+  private resultRead: JsonValue | undefined
+  private metaRead: JsonValue | undefined
+
+  constructor(
+    readonly executionId: ExecutionId,
+    private readonly row: TailRow,
+  ) {
+    this.eventId = row.event_id as EventId
+    this.eventType = row.event_type ?? ''
+    this.nodeName = row.node_name ?? undefined
+    this.catalogId = row.catalog_id as CatalogId
+    this.parentExecutionId = (row.parent_execution_id as ExecutionId | null) ?? undefined
+    this.workerId = row.worker_id ?? undefined
+    this.error = row.error ?? undefined
+    this.createdAt = timeOf(row.created_at)
   }
+
+  get context(): JsonValue | undefined {
+    this.contextRead ??= documentOf(this.row.context)
+    return this.contextRead
+  }
+  get result(): JsonValue | undefined {
+    this.resultRead ??= documentOf(this.row.result)
+    return this.resultRead
+  }
+  get meta(): JsonValue | undefined {
+    this.metaRead ??= documentOf(this.row.meta)
+    return this.metaRead
+  }
+}
+
+function documentOf(text: string | null): JsonValue | undefined {
+  return text === null ? undefined : (parseJson(text) ?? undefined)
 }
 
 export interface Head {

@@ -37,6 +37,8 @@ export interface ResidentThreads {
   close(): Promise<void>
 }
 
+// Rows read and folded are garbage at once; with less room they are copied about before they die.
+const YOUNG_MB = 64
 const STALL_CHECK_MS = 5_000
 
 export function residentThreadCount(wanted: number): number {
@@ -78,7 +80,7 @@ function openThread(options: ResidentThreadsOptions, index: number): Thread {
       maxThreads: 1,
       concurrentTasksPerWorker: options.parallelMax,
       maxQueue: Number.POSITIVE_INFINITY,
-      resourceLimits: { maxOldGenerationSizeMb: options.memoryMb },
+      resourceLimits: { maxOldGenerationSizeMb: options.memoryMb, maxYoungGenerationSizeMb: YOUNG_MB },
       workerData: options.setup,
       // The thread keeps database connections open; asleep it could not serve them.
       atomics: 'disabled',

@@ -1,8 +1,10 @@
 // Promise: versions of a path are 1, 2, 3 … whoever registers at the same time; the same content is the same
 // version; what an execution was started from stays readable; pages miss nothing.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ExecutionId } from '../../src/domain/ids.js'
 import { deleteEntry, findEntry, listEntries, registerEntry, restoreEntry } from '../../src/services/catalog.js'
-import { startExecution } from '../../src/services/executions.js'
+import { removeDeleted } from '../../src/services/catalogRemoval.js'
+import { startEvent, startExecution } from '../../src/services/executions.js'
 import { openCore, playbook, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
 
@@ -88,8 +90,33 @@ describe('entries', () => {
     expect(await findEntry(core, { catalogId: row!.catalog_id })).toMatchObject({ version: 1 })
     expect((await restoreEntry(core, 'delete/me', undefined)).removed).toMatchObject([{ version: 1, archived: false }])
     expect(await findEntry(core, { path: 'delete/me' })).toMatchObject({ version: 1 })
-    expect(await register('delete/me', '{v: 3}')).toMatchObject({ version: 2 })
+    // The number of a deleted version is not given again.
+    expect(await register('delete/me', '{v: 3}')).toMatchObject({ version: 3 })
     expect((await deleteEntry(core, 'delete/nobody', undefined)).removed).toEqual([])
+  })
+  it('deleted while a start of theirs commits stay readable; the others leave the table later', async () => {
+    const used = await register('delete/race', '{v: 1}')
+    const unused = await register('delete/race', '{v: 2}')
+    const entry = await findEntry(core, { catalogId: used.catalogId })
+    const { removed } = await deleteEntry(core, 'delete/race', undefined)
+    expect(removed.map(({ archived }) => archived)).toEqual([false, false])
+    for (const { catalogId } of [used, unused])
+      await expect(findEntry(core, { catalogId })).rejects.toMatchObject({ code: 'not_found' })
+    expect((await restoreEntry(core, 'delete/race', undefined)).removed).toEqual([])
+    // The start had read the entry before it was deleted.
+    const executionId = core.ids.next() as ExecutionId
+    const event = startEvent(core, { path: 'delete/race' }, executionId, entry)
+    await core.appender.append([{ event, idGiven: false, publish: true, createExecution: true, path: entry.path }])
+    expect(await removeDeleted(core.databases)).toEqual({ removed: 0, kept: 0 })
+    await database
+      .get()
+      .sql(
+        `update noetl.catalog set remove_after = now() - interval '1 second' where remove_after is not null and path = 'delete/race'`,
+      )
+    expect(await removeDeleted(core.databases)).toEqual({ removed: 1, kept: 1 })
+    expect(await findEntry(core, { catalogId: used.catalogId })).toMatchObject({ version: 1 })
+    const left = await database.get().sql(`select version from noetl.catalog where path = 'delete/race'`)
+    expect(left).toEqual([{ version: 1 }])
   })
   it('are paged without gap or repeat', async () => {
     const all = (await list()).map(({ catalog_id }) => catalog_id)

@@ -6,9 +6,10 @@
 import { JsonReader } from './reader.js'
 import { JSON_DEPTH_MAX, type JsonValue } from './value.js'
 
-// A float, a minus zero, or an integer that may not fit a double, standing where a number can stand.
-// Texts that merely look like it ("at 1.5 s") only cost the slower reader.
-const NUMBER_NEEDS_CARE = /(?:^|":|[[,\s])(?:-0|-?\d+[.eE]|-?\d{16})/
+// Standing where a number can stand: a minus zero, an exponent, an integer that may not fit a double, or a float
+// that is not surely a fraction (short, and with a last digit that is not 0). Texts that merely look like it
+// ("at 1.0 s") only cost the slower reader.
+const NUMBER_NEEDS_CARE = /(?:^|":|[[,\s])(?:-0(?!\.)|-?\d{16}|-?\d+[eE]|-?(?!\d{1,7}\.\d{0,6}[1-9](?![\deE]))\d+\.)/
 
 export function parseJson(text: string): JsonValue {
   // A text this short cannot be nested too deeply, and the built-in reader is twice as fast.

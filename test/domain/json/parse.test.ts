@@ -4,6 +4,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseJson, parseJsonStrict } from '../../../src/domain/json/parse.js'
+import { JsonReader } from '../../../src/domain/json/reader.js'
 import { Float, JSON_DEPTH_MAX, type JsonObject } from '../../../src/domain/json/value.js'
 import { CpError } from '../../../src/errors.js'
 
@@ -41,6 +42,37 @@ describe('parseJson', () => {
   ])('reads %s', (text, value) => {
     expect(parseJson(text)).toStrictEqual(value)
     expect(parseJson(` { "a" : [ ${text} , 1.5 ] } `)).toStrictEqual({ a: [value, 1.5] })
+  })
+
+  it('reads every number as the careful reader does', () => {
+    const digits = (max: number) => fc.stringMatching(new RegExp(`^[0-9]{1,${max}}$`))
+    const number = fc
+      .tuple(
+        fc.constantFrom('', '-'),
+        fc.oneof(
+          fc.constantFrom('0', '1', '9'),
+          digits(18).map((text) => text.replace(/^0+(?=[0-9])/, '')),
+        ),
+        fc.option(fc.oneof(fc.constantFrom('0', '5', '50', '99999999999999999'), digits(20)), { nil: undefined }),
+        fc.option(fc.constantFrom('e1', 'E-2', 'e+20'), { nil: undefined }),
+      )
+      .map(
+        ([sign, whole, fraction, power]) =>
+          `${sign}${whole}${fraction === undefined ? '' : `.${fraction}`}${power ?? ''}`,
+      )
+    fc.assert(
+      fc.property(fc.array(number, { minLength: 1, maxLength: 4 }), (numbers) => {
+        for (const text of [
+          numbers[0]!,
+          `[${numbers.join(',')}]`,
+          `{"a":${numbers[0]},"b":[ ${numbers.join(' , ')}]}`,
+        ]) {
+          const careful = new JsonReader(text, { depthMax: 10, strict: false }).readDocument()
+          expect(parseJson(text)).toStrictEqual(careful)
+        }
+      }),
+      { numRuns: 2_000 },
+    )
   })
 
   it('keeps -0.0 apart from 0.0', () => {
