@@ -40,6 +40,11 @@ where status in ('PENDING', 'FAILED', 'IN_FLIGHT') and outbox_id > $1::bigint an
 order by outbox_id
 limit $3::int;
 
+-- name: outbox_read_earlier
+-- Ids of unsettled rows of the executions $1 up to $2.
+select outbox_id from noetl.outbox
+where execution_id = any($1::bigint[]) and outbox_id <= $2::bigint and status in ('PENDING', 'FAILED', 'IN_FLIGHT');
+
 -- name: outbox_read_ids
 -- The unsettled ones of the rows $1, in order.
 select

@@ -7,6 +7,7 @@ const q = queries(
   'outbox_insert',
   'outbox_notify',
   'outbox_read',
+  'outbox_read_earlier',
   'outbox_sweep',
   'outbox_read_ids',
   'outbox_read_execution',
@@ -91,6 +92,15 @@ export function sweepUnsettled(
   lanes: readonly number[],
 ): Promise<SweptRow[]> {
   return db.run<SweptRow>(q.outbox_sweep, [range.after, range.upTo, range.visit, laneMask(lanes)])
+}
+
+export async function readEarlierIds(
+  db: Queryable,
+  executionIds: readonly string[],
+  upToId: string,
+): Promise<readonly string[]> {
+  const rows = await db.run<{ outbox_id: string }>(q.outbox_read_earlier, [executionIds, upToId])
+  return rows.map((row) => row.outbox_id)
 }
 
 export function readIds(db: Queryable, ids: readonly string[]): Promise<OutboxRow[]> {

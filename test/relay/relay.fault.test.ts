@@ -142,6 +142,36 @@ describe('the relay', () => {
     expect((await stream.messages()).map((message) => message.messageId)).toEqual(['7:2', '7:1'])
   })
 
+  it('publishes rows that commit behind its front before the later rows of their execution', async () => {
+    await relay()
+    let release: () => void = () => undefined
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const insert = (execution: number, id: number) => ({
+      name: 'test',
+      text: `insert into noetl.outbox (execution_id, event_id, subject, payload) values (${execution}, ${id}, '${stream.prefix}.a.b.${execution}.0', '{}')`,
+    })
+    let entered: () => void = () => undefined
+    const inside = new Promise<void>((resolve) => {
+      entered = resolve
+    })
+    const slow = database.db.tx(async (tx) => {
+      await tx.run(insert(7, 1))
+      entered()
+      await held
+      await tx.run(insert(7, 2))
+    })
+    await inside
+    await database.sql(insert(8, 1).text)
+    await until('the front has passed', async () => (await countBy(database))['PUBLISHED'] === 1)
+    // Both become visible at once, one behind the front and one before it.
+    release()
+    await slow
+    await allPublished()
+    expect((await stream.messages()).map((message) => message.messageId)).toEqual(['8:1', '7:1', '7:2'])
+  })
+
   it('goes on after NATS links were black-holed and reset', async () => {
     const { hostname, port } = new URL(shared.servers().natsUrl)
     const proxy = await startTcpProxy(hostname, Number(port))

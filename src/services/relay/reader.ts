@@ -1,11 +1,13 @@
 // Reads the outbox for the relay. Rows are found by status, not by a cursor alone: the front moves forward
 // through new rows, and a sweep goes over what is still unsettled behind it, because ids are given out before
-// commit and a lower one may appear later. One read at a time.
+// commit and a lower one may appear later. A page of the front is offered only after the rows of its executions
+// that appeared behind the front, so that waiting for the sweep never costs the order. One read at a time.
 import type { Db } from '../../db/db.js'
 import type { Clock } from '../../runtime/clock.js'
 import {
   listDeadExecutions,
   type OutboxRow,
+  readEarlierIds,
   readExecution,
   readIds,
   readUnsettled,
@@ -88,12 +90,25 @@ export function createReader({ db, clock, queues, lanes, limits }: ReaderDeps): 
     settledMeanwhile.clear()
     const before = generation
     const rows = await readUnsettled(db, front, Math.min(limits.page, room), lanes.readable())
+    const late = await appearedBehind(rows)
     // New lanes meanwhile: this page has passed their rows over. Nothing of it counts; begin again.
     if (before !== generation) return { visited: rows.length, queued: 0 }
-    const queued = offerAll(rows)
+    const queued = offerAll(late) + offerAll(rows)
     const last = rows[rows.length - 1]
     if (last !== undefined) front = last.outbox_id
     return { visited: rows.length, queued }
+  }
+
+  /** Earlier rows of these executions that committed when the front had passed their ids. */
+  async function appearedBehind(page: readonly OutboxRow[]): Promise<OutboxRow[]> {
+    const executions = new Set<string>()
+    for (const row of page) {
+      if (row.owned && row.execution_id !== null && !queues.isBehind(row.execution_id)) executions.add(row.execution_id)
+    }
+    if (front === '0' || executions.size === 0) return []
+    const ids = await readEarlierIds(db, [...executions], front)
+    const missed = ids.filter((id) => !queues.isKnown(id) && !settledMeanwhile.has(id))
+    return missed.length === 0 ? [] : readIds(db, missed)
   }
 
   async function sweep(): Promise<number> {
