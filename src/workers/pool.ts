@@ -65,7 +65,11 @@ export function createWorkerPool(settings: WorkerPoolSettings): WorkerPool {
       settings.onTask?.(task, 'overloaded', 0)
       throw new CpError('overloaded', `${settings.queueMax} tasks already wait for a worker thread; try again later`)
     }
-    const running = pool.run({ task, input }, { signal })
+    // Tasks may be run again; once, because this one may be what ended its thread.
+    const running = pool.run({ task, input }, { signal }).catch((error: unknown) => {
+      if (closed || signal.aborted || !isThreadEnd(error)) throw error
+      return pool.run({ task, input }, { signal })
+    })
     unfinished.add(running)
     try {
       const result = await running
@@ -128,6 +132,11 @@ function explain(
     ]
   }
   return [new CpError('internal', `the worker thread of ${task} died: ${message}`, { cause: error }), 'crashed']
+}
+
+/** How piscina tells that a thread ended under its task, by whatever hand. */
+function isThreadEnd(error: unknown): boolean {
+  return messageOf(error).startsWith('worker exited with code')
 }
 
 function isOutOfMemory(error: unknown): boolean {

@@ -52,6 +52,19 @@ describe('live states', () => {
     rmSync(`/tmp/noetl-cp-poison-${victim}`)
   })
 
+  it('of an ended execution are shown to whoever joins the round that lets go of it', async () => {
+    for (const snapshotAtEnd of ['remove', 'keep'] as const) {
+      const state = await open({ threads: 1, snapshotAtEnd })
+      const id = await start(core, catalogId)
+      await append(core, id, 'playbook.completed', 'playbook')
+      const { sealed, view, terminal } = await state.service.ask(id, { drive: true, sealed: true, view: true })
+      expect(terminal).toBe(true)
+      expect(view).toBeDefined()
+      expect(Buffer.from(sealed!).toString('latin1')).toBe(await foldText(database.get(), id))
+      await state.close()
+    }
+  })
+
   it('of 2,000 running executions are all back after a restart, each asked about once', async () => {
     const ids = await plantRunning(database.get(), 2_000, 4)
     const started = performance.now()

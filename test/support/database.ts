@@ -1,38 +1,14 @@
 // A database per test file, cloned from the migrated template: dropped on success, kept and named on failure.
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, inject, onTestFailed } from 'vitest'
-import { type ConnectionSettings, createConnection, type Rows } from '../../src/db/connection.js'
+import type { ConnectionSettings, Rows } from '../../src/db/connection.js'
 import type { Db } from '../../src/db/db.js'
 import type { Param } from '../../src/db/params.js'
 import { createPool } from '../../src/db/pool.js'
-import { parseDatabaseTargets } from '../../src/domain/databaseTarget.js'
+import { adminSettings, sql } from './adminSql.js'
 import { TEMPLATE_DATABASE, type TestServers } from './servers.js'
 
-export function adminSettings(servers: { databaseUrl: string }, database?: string): ConnectionSettings {
-  const target = parseDatabaseTargets(servers.databaseUrl, 'test').targets[0]!
-  return {
-    target: database === undefined ? target : { ...target, database },
-    tls: false,
-    applicationName: 'noetl-cp test',
-    connectTimeoutMs: 5_000,
-    statementTimeoutMs: 60_000,
-    prepare: true,
-  }
-}
-
-/** One statement on a connection of its own. Test code only: the text is not a parameter. */
-export async function sql<R = Record<string, unknown>>(
-  servers: { databaseUrl: string },
-  text: string,
-  values: readonly Param[] = [],
-): Promise<Rows<R>> {
-  const connection = createConnection(adminSettings(servers))
-  try {
-    return await connection.run<R>({ name: 'test', text }, values, 60_000)
-  } finally {
-    await connection.close(1_000)
-  }
-}
+export { adminSettings, sql } from './adminSql.js'
 
 export interface TestDatabase {
   url: string

@@ -52,7 +52,7 @@ export async function startNats(args: readonly string[] = []): Promise<OwnNats> 
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = net.createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as net.AddressInfo
@@ -60,7 +60,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-function answers(port: number): Promise<boolean> {
+export function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = net.connect(port, '127.0.0.1')
     const end = (answer: boolean) => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { applyMigrations } from '../../src/db/migrations.js'
 import { startEmbedded } from '../../src/embedded/startEmbedded.js'
-import { adminSettings, sql } from './database.js'
+import { adminSettings, sql } from './adminSql.js'
 
 export interface TestServers {
   /** Superuser URL of the database `noetl`; test databases are cloned beside it. */

@@ -50,7 +50,7 @@ export async function useStream(servers: Pick<TestServers, 'natsUrl' | 'natsToke
     make: async (options = {}) => {
       await jsm.streams.add({ name, subjects: [`${prefix}.>`], duplicate_window: 120e9, max_age: 3600e9, ...options })
     },
-    messages: () => readAll(connection, jsm, name),
+    messages: () => readStream(connection, jsm, name),
     close: async () => {
       await jsm.streams.delete(name).catch(() => undefined)
       await connection.close()
@@ -58,7 +58,11 @@ export async function useStream(servers: Pick<TestServers, 'natsUrl' | 'natsToke
   }
 }
 
-async function readAll(connection: NatsConnection, jsm: JetStreamManager, name: string): Promise<StreamMessage[]> {
+export async function readStream(
+  connection: NatsConnection,
+  jsm: JetStreamManager,
+  name: string,
+): Promise<StreamMessage[]> {
   const { state } = await jsm.streams.info(name)
   const found: StreamMessage[] = []
   if (state.messages === 0) return found

@@ -6,6 +6,9 @@ export default async function entry({ task, input }) {
       return ok(input)
     case 'exit':
       return process.exit(3)
+    case 'exitOnce':
+      if (Atomics.add(new Int32Array(input.tries), 0, 1) === 0) process.exit(3)
+      return ok('alive')
     case 'loop':
       for (;;);
     case 'wait':

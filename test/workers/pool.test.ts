@@ -69,6 +69,14 @@ describe('a task that', () => {
     expect(outcomes).toContainEqual(['echo', 'ok'])
   })
 
+  it('loses its thread is run again, once', async () => {
+    const pool = open()
+    const tries = new SharedArrayBuffer(4)
+    expect(await pool.run('exitOnce', { tries })).toBe('alive')
+    expect(new Int32Array(tries)[0]).toBe(2)
+    expect(outcomes).toEqual([['exitOnce', 'ok']])
+  })
+
   it('never ends is stopped at its deadline, and only that one', async () => {
     const pool = open()
     const neighbour = pool.run('wait', { ms: 800 })

@@ -91,10 +91,12 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
           onError: hooks.onError,
         })
 
-  async function advance(place: SlotPlace, want: Want, drive: boolean): Promise<AdvanceOutput> {
+  async function advance(place: SlotPlace, want: Want, mayDrive: boolean): Promise<AdvanceOutput> {
     const { executionId, thread } = place
     const shard = databases.shardOf(executionId)
     const wants = { view: want.view, open: want.open, sealed: want.sealed }
+    const isLookedAt = want.view || want.open || want.sealed
+    let drive = mayDrive
     let { force } = want
     let applied = 0
     let retried = false
@@ -110,7 +112,12 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
       if (output === undefined) continue
       hooks.onTally(output.tally)
       applied += output.applied
-      if (!output.unadopted) return { ...output, applied }
+      if (!output.unadopted) {
+        if (output.resident || !isLookedAt) return { ...output, applied }
+        // Driving lets go of a state that has ended, but this round was joined by somebody who wants to see it.
+        drive = false
+        continue
+      }
       const adopted = await adoptExecution(databases.of(executionId), executionId)
       if (!output.found && adopted === 0) {
         throw new CpError('not_found', `there is no execution ${executionId}`, { details: { executionId } })

@@ -96,23 +96,27 @@ export interface VerifyOutput {
   checks: VerifyCheck[]
 }
 
-export async function replayVerify(input: VerifyInput): Promise<VerifyOutput> {
-  const { profile, query, progress } = input
-  return onSnapshot(input.database, input.deadlineMs, async (snapshot) => {
-    const request = { profile, query, fromSnapshot: false, ...(progress === undefined ? {} : { progress }) }
-    const seed = await findSeed(snapshot, profile, query, REGISTRY_DIGEST)
-    const full = await foldFrom(snapshot, request, NO_SEED)
-    const seeded = seed.state === null ? null : await foldFrom(snapshot, request, seed)
-    const checks = [snapshotCheck(seed.use, full, seeded)]
-    if (query.cutoff === null && profile === 'cp') checks.push(await readModelCheck(snapshot, query, full))
-    return {
-      checksum: full.result.checksum,
-      eventCount: String(full.result.eventCount),
-      status: statusOf(full),
-      seed: seed.use,
-      checks,
-    }
-  })
+export function replayVerify(input: VerifyInput): Promise<VerifyOutput> {
+  return onSnapshot(input.database, input.deadlineMs, (snapshot) => verifyOn(snapshot, input))
+}
+
+export async function verifyOn(
+  snapshot: Snapshot,
+  { profile, query, progress }: Pick<VerifyInput, 'profile' | 'query' | 'progress'>,
+): Promise<VerifyOutput> {
+  const request = { profile, query, fromSnapshot: false, ...(progress === undefined ? {} : { progress }) }
+  const seed = await findSeed(snapshot, profile, query, REGISTRY_DIGEST)
+  const full = await foldFrom(snapshot, request, NO_SEED)
+  const seeded = seed.state === null ? null : await foldFrom(snapshot, request, seed)
+  const checks = [snapshotCheck(seed.use, full, seeded)]
+  if (query.cutoff === null && profile === 'cp') checks.push(await readModelCheck(snapshot, query, full))
+  return {
+    checksum: full.result.checksum,
+    eventCount: String(full.result.eventCount),
+    status: statusOf(full),
+    seed: seed.use,
+    checks,
+  }
 }
 
 function snapshotCheck(use: SeedUse, full: FoldedLog, seeded: FoldedLog | null): VerifyCheck {
