@@ -48,6 +48,14 @@ bench: build nats-server ## measure speed as ratios; prints a table, writes JSON
 bench-full: build nats-server ## the same with millions of rows, and beside other tools
 	node bench/run.mjs --full
 
+.PHONY: chaos
+chaos: build nats-server ## three minutes of faults under load, then a verdict (ARGS="--seed x --minutes 10 --cluster")
+	node test/chaos/run.mjs $(ARGS)
+
+.PHONY: soak
+soak: build nats-server ## 20 minutes at steady load with few faults: memory and handles stay flat
+	node test/chaos/run.mjs --soak $(ARGS)
+
 .PHONY: schema
 schema: build nats-server ## write sql/schema.json from the migrations
 	UPDATE_SCHEMA=1 npx vitest run --project pg test/sql/schema.pg.test.ts
@@ -63,7 +71,7 @@ install: build ## put noetl-cp on PATH (PREFIX=/usr/local)
 
 .PHONY: clean
 clean: ## remove what was built and installed
-	rm -rf dist node_modules $(STAMP) bench/node_modules bench/results
+	rm -rf dist node_modules $(STAMP) bench/node_modules bench/results test/chaos/results
 
 # From the lock file, which --no-save leaves as it is. Not `npm ci`: that refuses a lock file without the
 # binaries of platforms that the registry at hand does not carry.

@@ -1,0 +1,120 @@
+// Reads back what is really stored: both databases and the stream, straight from the servers.
+import { messageOf } from '../../src/errors.js'
+import { readStream, type StreamMessage } from '../support/stream.js'
+import type { LabNats } from './nats.js'
+import type { LabPostgres } from './postgres.js'
+import { STREAM } from './site.js'
+
+export interface EventRow {
+  execution_id: string
+  event_id: string
+  stream_version: string | null
+  event_type: string
+  /** The mark of the lab, wherever the payload of this kind of event is kept. */
+  mark: string | null
+  parent_execution_id: string | null
+  /** Of a start by the subscription: the number of its message. */
+  n: number | null
+}
+
+export interface OutboxRowSeen {
+  outbox_id: string
+  execution_id: string
+  event_id: string
+  message_id: string
+  status: string
+  attempts: number
+  last_error: string | null
+  payload: string
+}
+
+export interface ExecutionRowSeen {
+  execution_id: string
+  status: string
+  event_count: string
+  stream_version: string
+}
+
+export interface ShardEvidence {
+  events: EventRow[]
+  outbox: OutboxRowSeen[]
+  executions: ExecutionRowSeen[]
+}
+
+export interface Evidence {
+  shards: ShardEvidence[]
+  messages: StreamMessage[]
+  /** Messages that the subscription gave up, with the reason. */
+  deadLetters: string[]
+  quarantined: string[]
+}
+
+export async function readShard(shard: Pick<LabPostgres, 'sql'>): Promise<ShardEvidence> {
+  return {
+    events: await shard.sql<EventRow>(
+      `select execution_id::text, event_id::text, stream_version::text, event_type, parent_execution_id::text,
+         coalesce(result -> 'context' ->> 'mark', context -> 'workload' ->> 'mark', context ->> 'mark') as mark,
+         (context -> 'workload' ->> 'n')::int as n
+       from noetl.event e order by e.execution_id, e.stream_version, e.event_id`,
+    ),
+    outbox: await shard.sql<OutboxRowSeen>(
+      `select outbox_id::text, execution_id::text, event_id::text, status, attempts, last_error, payload::text as payload,
+         coalesce(execution_id::text, 'none') || ':' || event_id as message_id
+       from noetl.outbox o order by o.outbox_id`,
+    ),
+    executions: await shard.sql<ExecutionRowSeen>(
+      'select execution_id::text, status, event_count::text, stream_version::text from noetl.execution order by 1',
+    ),
+  }
+}
+
+export async function collectEvidence(shards: readonly LabPostgres[], nats: LabNats): Promise<Evidence> {
+  const [cluster] = shards
+  const connection = await nats.connect()
+  try {
+    return {
+      shards: await Promise.all(shards.map(readShard)),
+      messages: await readStream(connection, await connection.jetstreamManager(), STREAM),
+      deadLetters: (
+        await cluster!.sql<{ text: string }>(
+          `select identity || ': ' || reason as text from noetl.subscription_dead_letter`,
+        )
+      ).map(({ text }) => text),
+      quarantined: (
+        await Promise.all(
+          shards.map((shard) =>
+            shard.sql<{ text: string }>(
+              `select coalesce(event_id::text, '?') || ': ' || reason as text from noetl.projector_quarantine`,
+            ),
+          ),
+        )
+      ).flatMap((rows) => rows.map(({ text }) => text)),
+    }
+  } finally {
+    await connection.close()
+  }
+}
+
+/** What still has to happen before the data may be judged; nothing when all is quiet. */
+export async function unfinished(
+  shards: readonly LabPostgres[],
+  started: () => Promise<number>,
+  sourced: number,
+): Promise<string[]> {
+  const waiting: string[] = []
+  for (const [index, shard] of shards.entries()) {
+    try {
+      const [row] = await shard.sql<{ outbox: number; unnumbered: number }>(
+        `select (select count(*)::int from noetl.outbox where status in ('PENDING', 'FAILED', 'IN_FLIGHT')) as outbox,
+           (select count(*)::int from noetl.event where stream_version is null) as unnumbered`,
+      )
+      if (row!.outbox > 0) waiting.push(`${row!.outbox} outbox rows of shard ${index}`)
+      if (row!.unnumbered > 0) waiting.push(`${row!.unnumbered} events of shard ${index} without a number`)
+    } catch (error) {
+      waiting.push(`shard ${index}: ${messageOf(error)}`)
+    }
+  }
+  const missing = sourced - (await started())
+  if (missing > 0) waiting.push(`${missing} messages of the subscription`)
+  return waiting
+}
