@@ -3,6 +3,7 @@ import type { CommandSpec } from '../command.js'
 import { catalogDelete, catalogGet, catalogList, catalogRegister, catalogRestore, catalogValidate } from './catalog.js'
 import { completion } from './completion.js'
 import { configShow } from './config.js'
+import { demo } from './demo.js'
 import { doctor } from './doctor.js'
 import { eventsExport, eventsTail } from './events.js'
 import { eventsAppend, eventsImport } from './eventsWrite.js'
@@ -45,6 +46,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   status,
   doctor,
   migrate,
+  demo,
   executionList,
   executionShow,
   executionStart,

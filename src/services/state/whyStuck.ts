@@ -212,7 +212,7 @@ function findingOf(item: OpenWork, claim: ClaimAge | undefined, alive: readonly 
         ? { reason: 'running command', what: `${worker} ${verb} command ${commandId} of step ${step}`, next: 'wait' }
         : {
             reason: 'expired command',
-            what: `${worker} ${verb} command ${commandId} of step ${step}, and has not been heard of for ${POOL_SECONDS_MAX} s`,
+            what: `${worker} ${verb} command ${commandId} of step ${step}; no worker pool of that name was heard of in the last ${POOL_SECONDS_MAX} s`,
             next: 'if it is gone: noetl-cp execution cancel, or append its command.failed event',
           }
     }

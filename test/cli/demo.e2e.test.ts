@@ -1,0 +1,106 @@
+// Promise: `noetl-cp demo` makes, through the public API, executions of every kind that end as announced; each command
+// that it recommends works as printed; it leaves an instance with work of its own alone; `--end` ends what is open.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Daemon, runBinary, startDaemon } from '../support/binary.js'
+import { playbook } from '../support/core.js'
+import { useDatabase } from '../support/database.js'
+import { countBy } from '../support/outboxRows.js'
+import { type TestStream, useStream } from '../support/stream.js'
+import { until } from '../support/until.js'
+
+const database = useDatabase()
+const TOKEN = 'api-token-of-the-test'
+let stream: TestStream
+let daemon: Daemon
+let env: Record<string, string>
+let made: {
+  executions: { execution_id: string; path: string; status: string }[]
+  subscription_id: string
+  next: string[]
+}
+
+beforeAll(async () => {
+  stream = await useStream(database.servers())
+  env = { NOETL_DATABASE_URL: database.get().url, NOETL_API_TOKEN: TOKEN, ...stream.env }
+  daemon = await startDaemon([], { env })
+  env['NOETL_PORT'] = new URL(daemon.url).port
+})
+afterAll(async () => {
+  await daemon?.stop('SIGKILL')
+  await stream?.close()
+})
+
+const run = (args: string[]) => runBinary(args, { env })
+
+describe('noetl-cp demo', () => {
+  it('makes executions that are as it says, and publishes their events', async () => {
+    const result = await run(['demo', '--json'])
+    expect(result, result.stderr).toMatchObject({ code: 0, stderr: '' })
+    made = JSON.parse(result.stdout)
+    expect(made.executions.map(({ status }) => status).sort()).toEqual(
+      ['CANCELLED', 'COMPLETED', 'COMPLETED', 'COMPLETED', 'COMPLETED', 'FAILED', 'RUNNING'].sort(),
+    )
+    for (const { execution_id, path, status } of made.executions) {
+      const { body } = await daemon.get(`/api/executions/${execution_id}`, { authorization: `Bearer ${TOKEN}` })
+      expect(body).toMatchObject({ path, status })
+    }
+    await until('all is published', async () => {
+      const counts = await countBy(database.get())
+      return Object.keys(counts).join() === 'PUBLISHED' && counts
+    })
+    expect((await run(['replay', 'verify', '--all'])).code).toBe(0)
+  })
+
+  it('prints commands that work as they stand', async () => {
+    expect(made.next.length).toBeGreaterThan(5)
+    const results = await Promise.all(
+      made.next
+        .filter((line) => !line.endsWith('--end'))
+        .map(async (line) => ({ line, ...(await run(line.split(' ').slice(1))) })),
+    )
+    // A diff that finds differences says so by 5.
+    for (const { line, code, stderr } of results) expect([0, 5], `${line}\n${stderr}`).toContain(code)
+    const stuck = results.find(({ line }) => line.includes('why-stuck'))!
+    expect(stuck.stdout).toMatch(/expired command.*worker-c runs command charge:1/)
+    const loop = results.find(({ line }) => /replay \d+$/.test(line))!
+    expect(loop.stdout).toMatch(/images +│ resize +│ 6 +│ 0 +│ 6 /)
+    expect(results.find(({ line }) => line.includes('replay diff'))!.stdout).toContain('/loops/images/done')
+  })
+
+  it('--end cancels the stuck one and deactivates the subscription', async () => {
+    const result = await run(['demo', '--end', '--json'])
+    expect(result, result.stderr).toMatchObject({ code: 0 })
+    const stuck = made.executions.find(({ status }) => status === 'RUNNING')!
+    expect(JSON.parse(result.stdout)).toEqual({
+      cancelled: [stuck.execution_id],
+      deactivated: [made.subscription_id],
+    })
+    expect((await run(['demo', '--end'])).stdout).toContain('0 execution(s) cancelled, 0 subscription(s) deactivated')
+  })
+
+  it('leaves an instance with executions of its own alone, unless it may', async () => {
+    const call = (path: string, body: object) =>
+      fetch(new URL(path, daemon.url), {
+        method: 'POST',
+        headers: { authorization: `Bearer ${TOKEN}` },
+        body: JSON.stringify(body),
+      })
+    await call('/api/catalog/register', { content: playbook('real/work') })
+    await call('/api/execute', { path: 'real/work' })
+    const refused = await run(['demo'])
+    expect(refused.code).toBe(4)
+    expect(refused.stderr).toMatch(/has executions of its own, such as \d+ \(real\/work\); add --yes/)
+    const allowed = await run(['demo', '--yes'])
+    expect(allowed, allowed.stderr).toMatchObject({ code: 0 })
+    expect(allowed.stdout).toMatch(/Try next:\n {2}# all of them\n {2}noetl-cp execution list\n/)
+  })
+
+  it('says what is wrong: a token that is not taken, a daemon that does not answer', async () => {
+    const forbidden = await runBinary(['demo'], { env: { ...env, NOETL_API_TOKEN: 'other' } })
+    expect(forbidden.code).toBe(4)
+    expect(forbidden.stderr).toContain('was answered with 403')
+    const away = await runBinary(['demo'], { env: { ...env, NOETL_PORT: '1' } })
+    expect(away.code).toBe(69)
+    expect(away.stderr).toContain('does not answer')
+  })
+})
