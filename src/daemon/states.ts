@@ -65,13 +65,16 @@ export function buildStates(deps: Deps, core: Core | undefined): States {
   if (!isDriving) return { state, threads, services: [state], wake: () => undefined }
 
   const hints = createHints({ databases, onError: loopErrors(deps, 'state hints') })
-  const wake = (executionIds: Iterable<string>): void => {
-    for (const id of executionIds) {
-      if (state.owns(id)) state.trigger(id)
-      else if (config.stateNotify) hints.add(databases.shardOf(id), id)
-    }
+  const wakeOne = (id: string, cause?: string): void => {
+    if (state.owns(id)) state.trigger(id, cause)
+    else if (config.stateNotify) hints.add(databases.shardOf(id), id)
   }
-  core.appender.onAppended((_shard, executionIds) => wake(executionIds))
+  const wake = (executionIds: Iterable<string>): void => {
+    for (const id of executionIds) wakeOne(id)
+  }
+  core.appender.onAppended((_shard, executionIds, traces) => {
+    for (const id of executionIds) wakeOne(id, traces.get(id))
+  })
   observe(deps, state)
   return { state, threads, services: [state, ...listeners(deps, state)], wake }
 }

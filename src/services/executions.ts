@@ -11,6 +11,7 @@ import { shardOf } from '../domain/shards.js'
 import { type WireTime, wireTimeFromMillis } from '../domain/wireTime.js'
 import { CpError } from '../errors.js'
 import type { Clock } from '../runtime/clock.js'
+import { traced } from '../runtime/tracing.js'
 import { claimDedupKey, dedupHolder } from '../stores/dedupStore.js'
 import { listRunningChildren, lockExecutions } from '../stores/executionStore.js'
 import type { Appender } from './append/appender.js'
@@ -48,7 +49,15 @@ export interface Started {
 
 const TERMINAL = new Set(['COMPLETED', 'FAILED', 'CANCELLED'])
 
-export async function startExecution(deps: ExecutionsDeps, request: StartRequest): Promise<Started> {
+export function startExecution(deps: ExecutionsDeps, request: StartRequest): Promise<Started> {
+  return traced('noetl.start', { parent: request.traceContext, inherit: true }, async (span) => {
+    const started = await startOnce(deps, { ...request, traceContext: span.carrier })
+    span.set({ 'noetl.execution_id': started.executionId, 'noetl.start': started.status })
+    return started
+  })
+}
+
+async function startOnce(deps: ExecutionsDeps, request: StartRequest): Promise<Started> {
   const entry = await findEntry(deps, request)
   const executionId = mintExecutionId(deps, request)
   const item: AppendItem = {
@@ -134,6 +143,8 @@ export interface EndRequest {
   error?: string | undefined
   reason?: string | undefined
   actor?: string | undefined
+  /** W3C trace context of the request. */
+  traceContext?: string | undefined
 }
 
 const END_TYPES = {
@@ -157,6 +168,7 @@ export async function endExecution(deps: ExecutionsDeps, request: EndRequest): P
         idGiven: false,
         publish: true,
         createExecution: false,
+        trace: request.traceContext,
       },
     ])
     return { eventId }

@@ -9,6 +9,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json/va
 import { type WireTime, wireTimeFromMillis } from '../domain/wireTime.js'
 import { CpError, isTransient, toCpError } from '../errors.js'
 import type { Clock } from '../runtime/clock.js'
+import { traced } from '../runtime/tracing.js'
 import type { Appender } from './append/appender.js'
 import type { AppendItem, AppendOutcome } from './append/appendInTx.js'
 import { findEntry } from './catalog.js'
@@ -28,23 +29,28 @@ export interface IngestOptions {
   traceContext?: string | undefined
 }
 
-export async function ingestEvent(
-  deps: IngestDeps,
-  body: JsonObject,
-  options: IngestOptions = {},
-): Promise<AppendOutcome> {
-  const event = normaliseEvent(body, defaults(deps))
-  const item = await toItem(deps, event, options)
-  const [outcome] = await deps.appender.append([item])
-  return settled(outcome!)
+export function ingestEvent(deps: IngestDeps, body: JsonObject, options: IngestOptions = {}): Promise<AppendOutcome> {
+  return traced('noetl.ingest', { parent: options.traceContext, inherit: true }, async (span) => {
+    const event = normaliseEvent(body, defaults(deps))
+    span.set({ 'noetl.execution_id': event.executionId, 'noetl.event_type': event.eventType, 'noetl.events': 1 })
+    const item = await toItem(deps, event, span.carrier)
+    const [outcome] = await deps.appender.append([item])
+    return settled(outcome!)
+  })
 }
 
 /** One execution, many events, one transaction. A malformed item refuses the batch before anything is written. */
-export async function ingestBatch(
-  deps: IngestDeps,
-  body: JsonObject,
-  options: IngestOptions = {},
-): Promise<AppendOutcome[]> {
+export function ingestBatch(deps: IngestDeps, body: JsonObject, options: IngestOptions = {}): Promise<AppendOutcome[]> {
+  return traced('noetl.ingest', { parent: options.traceContext, inherit: true }, (span) => {
+    span.set({
+      'noetl.execution_id': String(body['execution_id']),
+      'noetl.events': (body['events'] as JsonValue[]).length,
+    })
+    return appendBatch(deps, body, span.carrier)
+  })
+}
+
+async function appendBatch(deps: IngestDeps, body: JsonObject, trace: string | undefined): Promise<AppendOutcome[]> {
   const executionId = parseExecutionId(body['execution_id'], '/execution_id')
   const workerId = typeof body['worker_id'] === 'string' ? body['worker_id'] : undefined
   const list = body['events'] as JsonValue[]
@@ -54,7 +60,7 @@ export async function ingestBatch(
     return normaliseEvent(entry, { ...shared, at: `/events/${index}` })
   })
   const items: AppendItem[] = []
-  for (const event of events) items.push(await toItem(deps, event, options))
+  for (const event of events) items.push(await toItem(deps, event, trace))
   const outcomes = await deps.appender.append(items)
   if (outcomes.some((outcome) => outcome.kind === 'unknownExecution')) throw unknownExecution(executionId)
   return outcomes
@@ -70,7 +76,7 @@ export async function ingestMany(deps: IngestDeps, bodies: readonly JsonValue[])
   for (const [index, body] of bodies.entries()) {
     try {
       if (!isJsonObject(body)) throw new CpError('invalid_input', 'an event must be an object')
-      const item = await toItem(deps, normaliseEvent(body, defaults(deps)), {})
+      const item = await toItem(deps, normaliseEvent(body, defaults(deps)), undefined)
       const shard = deps.databases.shardOf(item.event.executionId)
       const group = byShard.get(shard)
       if (group === undefined) byShard.set(shard, [{ index, item }])
@@ -116,13 +122,13 @@ function nowOf(deps: { clock: Clock }): WireTime {
 }
 
 /** A start event must name a catalog entry that exists; every other event belongs to a known execution. */
-async function toItem(deps: IngestDeps, event: NormalisedEvent, options: IngestOptions): Promise<AppendItem> {
+async function toItem(deps: IngestDeps, event: NormalisedEvent, trace: string | undefined): Promise<AppendItem> {
   const item: AppendItem = {
     event,
     idGiven: event.eventIdGiven,
     publish: true,
     createExecution: false,
-    trace: options.traceContext,
+    trace,
   }
   if (!isStartEventType(event.eventType)) return item
   if (event.catalogId === undefined && event.catalogPath === undefined) {

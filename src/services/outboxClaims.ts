@@ -7,6 +7,7 @@ import { writeEnvelope } from '../domain/events/envelope.js'
 import { compareIds } from '../domain/ids.js'
 import { createClaimPlan } from '../domain/outboxClaim.js'
 import { CpError, toCpError } from '../errors.js'
+import { traced } from '../runtime/tracing.js'
 import { toEventRecord } from '../stores/eventRows.js'
 import {
   type ClaimedRow,
@@ -48,7 +49,18 @@ export interface Claimed {
   failedShards: number[]
 }
 
-export async function claimOutbox(
+export function claimOutbox(
+  deps: OutboxClaimDeps,
+  request: { limit: number; shard?: number | undefined },
+): Promise<Claimed> {
+  return traced('noetl.claim', { inherit: true }, async (span) => {
+    const claimed = await claimAnywhere(deps, request)
+    span.set({ 'noetl.rows': claimed.rows.length })
+    return claimed
+  })
+}
+
+async function claimAnywhere(
   deps: OutboxClaimDeps,
   request: { limit: number; shard?: number | undefined },
 ): Promise<Claimed> {

@@ -2,8 +2,10 @@
 // messages are skipped by their origin header: they are in the log already.
 import type { Bus } from '../bus/connect.js'
 import { openPuller, type PulledMessage, type Puller, type PullerSettings } from '../bus/puller.js'
+import { traceContextText } from '../domain/traceContext.js'
 import { type CpError, isTransient, toCpError } from '../errors.js'
 import { createPollLoop, type PollLoop } from '../runtime/loop.js'
+import { isTracing, type Span, startSpan } from '../runtime/tracing.js'
 import { type Arrival, type Projected, type ProjectorDeps, projectWhatCanBe, wholeOf } from './projector.js'
 import { CLAIM_CHECK_HEADER } from './relay/message.js'
 
@@ -49,7 +51,15 @@ export function createProjectorLoop(deps: ProjectorLoopDeps): PollLoop {
     if (messages.length === 0) return 'idle'
     const foreign = messages.filter((message) => message.header(ORIGIN_HEADER) !== deps.clusterId)
     const { arrivals, postponed } = await resolve(foreign)
-    const { result, untried } = await projectWhatCanBe(deps, [...arrivals.values()], 'stream')
+    const spans = isTracing() ? openSpans(arrivals.keys()) : new Map<PulledMessage, Span>()
+    const { result, untried } = await projectWhatCanBe(deps, [...arrivals.values()], 'stream').catch(
+      (error: unknown) => {
+        for (const span of spans.values()) span.end(error)
+        throw error
+      },
+    )
+    for (const [message, span] of spans)
+      span.end(untried?.arrivals.has(arrivals.get(message)!) ? untried.error : undefined)
     deps.onPass(result, messages.length - foreign.length)
     for (const message of messages) {
       const arrival = arrivals.get(message)
@@ -60,6 +70,21 @@ export function createProjectorLoop(deps: ProjectorLoopDeps): PollLoop {
     }
     if (untried !== undefined) throw untried.error
     return 'busy'
+  }
+
+  /** Each message continues the trace of its publisher, although they are stored together. */
+  function openSpans(messages: Iterable<PulledMessage>): Map<PulledMessage, Span> {
+    const spans = new Map<PulledMessage, Span>()
+    for (const message of messages) {
+      const attributes = {
+        'messaging.system': 'nats',
+        'messaging.destination.name': message.subject,
+        'noetl.stream_sequence': message.streamSequence,
+      }
+      const parent = traceContextText(message.header)
+      spans.set(message, startSpan('noetl.project', { kind: 'consumer', parent, attributes }))
+    }
+    return spans
   }
 
   /** Payloads that cannot be had now hold up their own message and no others. */

@@ -4,7 +4,9 @@ import { readFileSync } from 'node:fs'
 import https from 'node:https'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
+import { CpError } from '../../src/errors.js'
 import type { RouteSpec } from '../../src/http/route.js'
+import { healthRoutes } from '../../src/http/routes/health.js'
 import { buildRoutes } from '../../src/http/routes/index.js'
 import type { HttpServer } from '../../src/http/server.js'
 import { systemClock } from '../../src/runtime/clock.js'
@@ -252,6 +254,30 @@ describe('the routes of the daemon', () => {
     expect(reply.headers['content-type']).toContain('version=0.0.4')
     expect(reply.body).toContain('noetl_cp_db_queries_total{outcome="ok"} 0')
     expect((await server({}, daemonRoutes(true)).app.inject('/metrics')).statusCode).toBe(404)
+  })
+  it('say that the database is well while only the backlog is old', async () => {
+    const check = (name: string, ok: boolean) => ({
+      name,
+      required: true,
+      run: () => (ok ? Promise.resolve('fine') : Promise.reject(new CpError('unavailable', 'old'))),
+    })
+    const asked = async (postgres: boolean, outbox: boolean) => {
+      const health = createHealthMonitor([check('postgres', postgres), check('nats', true), check('outbox', outbox)], {
+        clock: systemClock,
+        random: () => 0,
+        onError: () => undefined,
+      })
+      await health.start()
+      try {
+        const { app } = server({}, healthRoutes({ health, clock: systemClock, version: '1', startedAtMs: 0 }))
+        return [(await app.inject('/readyz')).statusCode, (await app.inject('/api/health')).statusCode]
+      } finally {
+        await health.stop(1_000)
+      }
+    }
+    expect(await asked(true, true)).toEqual([200, 200])
+    expect(await asked(true, false)).toEqual([503, 200])
+    expect(await asked(false, true)).toEqual([503, 503])
   })
   it('answer with and without a slash at the end', async () => {
     const http = server({}, daemonRoutes())

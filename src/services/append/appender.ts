@@ -15,9 +15,15 @@ export interface Appender {
     executionId: string,
     work: (tx: Tx, append: (items: readonly AppendItem[]) => Promise<AppendOutcome[]>) => Promise<T>,
   ): Promise<T>
-  /** Called after every commit with the executions that grew. */
-  onAppended(listener: (shard: number, executionIds: ReadonlySet<string>) => void): void
+  /** Called after every commit with the executions that grew, and the trace that last made each of them grow. */
+  onAppended(listener: AppendListener): void
 }
+
+export type AppendListener = (
+  shard: number,
+  executionIds: ReadonlySet<string>,
+  traces: ReadonlyMap<string, string>,
+) => void
 
 interface Job {
   items: readonly AppendItem[]
@@ -38,14 +44,18 @@ const WAITING_EVENTS_MAX = 50_000
 
 export function createAppender(databases: Databases, context: AppendContext): Appender {
   const lanes = databases.shards.map((): Lane => ({ waiting: [], waitingEvents: 0, active: 0 }))
-  const listeners: ((shard: number, executionIds: ReadonlySet<string>) => void)[] = []
+  const listeners: AppendListener[] = []
 
   function announce(shard: number, items: readonly AppendItem[], outcomes: readonly AppendOutcome[]): void {
     const grown = new Set<string>()
+    const traces = new Map<string, string>()
     for (const [index, outcome] of outcomes.entries()) {
-      if (outcome.kind === 'stored') grown.add(items[index]!.event.executionId)
+      if (outcome.kind !== 'stored') continue
+      const { event, trace } = items[index]!
+      grown.add(event.executionId)
+      if (trace !== undefined) traces.set(event.executionId, trace)
     }
-    if (grown.size > 0) for (const listener of listeners) listener(shard, grown)
+    if (grown.size > 0) for (const listener of listeners) listener(shard, grown, traces)
   }
 
   async function write(shard: number, items: readonly AppendItem[]): Promise<AppendOutcome[]> {

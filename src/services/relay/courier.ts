@@ -6,6 +6,7 @@ import { compareIds } from '../../domain/ids.js'
 import { type Settlement, settleAttempt } from '../../domain/outboxOutcome.js'
 import { toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
+import { isTracing, startSpan } from '../../runtime/tracing.js'
 import type { OutboxRow } from '../../stores/outboxStore.js'
 import type { ExecutionQueues } from './executionQueues.js'
 import { type MessageSettings, toMessage } from './message.js'
@@ -99,6 +100,10 @@ export function createCourier(deps: CourierDeps): Courier {
   }
 
   function publish(row: OutboxRow, attempt: Attempt): void {
+    if (isTracing()) {
+      publishTraced(row, attempt)
+      return
+    }
     const built = toMessage(row, publisher.maxPayload(), deps.message)
     if (!built.ok) {
       onOutcome(row, attempt, { kind: 'rejected', reason: built.reason, permanent: true })
@@ -106,6 +111,27 @@ export function createCourier(deps: CourierDeps): Courier {
     }
     attempt.sentAt = clock.monotonic()
     publisher.publish(built.message, (outcome) => onOutcome(row, attempt, outcome))
+  }
+
+  /** With a span per row; consumers continue from it instead of from the one that wrote the row. */
+  function publishTraced(row: OutboxRow, attempt: Attempt): void {
+    const span = startSpan('noetl.publish', {
+      kind: 'producer',
+      parent: row.trace,
+      attributes: { 'messaging.system': 'nats', 'noetl.outbox_id': row.outbox_id, 'noetl.event_id': row.event_id },
+    })
+    const built = toMessage({ ...row, trace: span.carrier ?? null }, publisher.maxPayload(), deps.message)
+    const settle = (outcome: PublishOutcome): void => {
+      span.end(outcome.kind === 'stored' ? undefined : outcome.reason)
+      onOutcome(row, attempt, outcome)
+    }
+    if (!built.ok) {
+      settle({ kind: 'rejected', reason: built.reason, permanent: true })
+      return
+    }
+    span.set({ 'messaging.destination.name': built.message.subject })
+    attempt.sentAt = clock.monotonic()
+    publisher.publish(built.message, settle)
   }
 
   async function verifyThenPublish(row: OutboxRow, attempt: Attempt): Promise<void> {

@@ -4,6 +4,7 @@
 // that appeared behind the front, so that waiting for the sweep never costs the order. One read at a time.
 import type { Db } from '../../db/db.js'
 import type { Clock } from '../../runtime/clock.js'
+import { startSpan } from '../../runtime/tracing.js'
 import {
   listDeadExecutions,
   type OutboxRow,
@@ -157,6 +158,7 @@ export function createReader({ db, clock, queues, lanes, limits }: ReaderDeps): 
   return {
     pass: async (signal) => {
       if (lanes.readable().length === 0) return false
+      const since = performance.now()
       await holdBehindDead()
       let queued = await catchUp(signal)
       const room = limits.bufferMax - queues.size()
@@ -165,6 +167,8 @@ export function createReader({ db, clock, queues, lanes, limits }: ReaderDeps): 
       queued += read.queued
       wasFull = read.visited === Math.min(limits.page, room)
       if (clock.monotonic() - sweptAt > (read.visited === 0 ? SWEEP_IDLE_MS : SWEEP_MS)) queued += await sweep()
+      // Rows of many traces: it belongs to none of them. A look that found nothing is not worth a span.
+      if (queued > 0) startSpan('noetl.claim', { since, attributes: { 'noetl.rows': queued } }).end()
       // A full page of other relays' rows is no rest either: go on to our own.
       return queued > 0 || wasFull
     },

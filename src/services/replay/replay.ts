@@ -7,6 +7,7 @@ import type { FoldProfile } from '../../domain/replay/profile.js'
 import type { ReplayQuery } from '../../domain/replay/replayQuery.js'
 import { SEED_PROBLEMS, type SeedProblem } from '../../domain/replay/replaySeed.js'
 import { CpError } from '../../errors.js'
+import { traced } from '../../runtime/tracing.js'
 import { findOwner } from '../../stores/replayStore.js'
 import type { WorkerPool } from '../../workers/pool.js'
 import type { DiffOutput, DiffSide, VerifyOutput } from '../../workers/tasks/replay/compare.js'
@@ -174,9 +175,12 @@ export async function timed<T>(
   kind: 'state' | 'diff' | 'verify' | 'seed',
   work: () => Promise<T>,
 ): Promise<T> {
-  const started = performance.now()
-  const result = await work()
-  const events = (result as { eventsRead?: number } | null)?.eventsRead ?? 0
-  deps.onReplay?.(kind, (performance.now() - started) / 1000, events)
-  return result
+  return traced('noetl.fold', { inherit: true, attributes: { 'noetl.fold': `replay ${kind}` } }, async (span) => {
+    const started = performance.now()
+    const result = await work()
+    const events = (result as { eventsRead?: number } | null)?.eventsRead ?? 0
+    span.set({ 'noetl.events': events })
+    deps.onReplay?.(kind, (performance.now() - started) / 1000, events)
+    return result
+  })
 }

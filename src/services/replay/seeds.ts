@@ -6,6 +6,7 @@ import { ownsExecution } from '../../domain/topology.js'
 import { CpError, isTransient, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { createPollLoop, type PollLoop } from '../../runtime/loop.js'
+import { traced } from '../../runtime/tracing.js'
 import { listLong, saveSeed } from '../../stores/snapshotStore.js'
 import {
   numberAll,
@@ -35,11 +36,19 @@ export interface TakenSeed {
 
 const TRIES = 3
 
-export async function takeSeed(
-  deps: ReplayDeps,
-  log: { executionId: string; tenantId: string; organizationId: string },
-  options: RunOptions & { full?: boolean } = {},
-): Promise<TakenSeed> {
+type SeedLog = { executionId: string; tenantId: string; organizationId: string }
+type SeedOptions = RunOptions & { full?: boolean }
+
+export function takeSeed(deps: ReplayDeps, log: SeedLog, options: SeedOptions = {}): Promise<TakenSeed> {
+  const attributes = { 'noetl.execution_id': log.executionId, 'noetl.snapshot': 'replay' }
+  return traced('noetl.snapshot', { attributes }, async (span) => {
+    const taken = await foldAndStore(deps, log, options)
+    span.set({ 'noetl.version': taken.version, 'noetl.bytes': taken.storedBytes })
+    return taken
+  })
+}
+
+async function foldAndStore(deps: ReplayDeps, log: SeedLog, options: SeedOptions): Promise<TakenSeed> {
   for (let attempt = 1; ; attempt++) {
     // Foreign rows that arrive in between have no number yet; the next try gives them one.
     await numberAll(deps, log.executionId)

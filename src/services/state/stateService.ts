@@ -6,6 +6,7 @@ import type { Decision } from '../../domain/workflow/orchestrator.js'
 import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { Service } from '../../runtime/service.js'
+import { isTracing, startSpan, traced } from '../../runtime/tracing.js'
 import type { AdvanceOutput, ResidentThreads } from '../../workers/resident.js'
 import { adoptExecution } from '../adoption.js'
 import type { Appender } from '../append/appender.js'
@@ -43,8 +44,8 @@ export interface StateLimits {
 }
 
 export interface StateService extends Service {
-  /** Something was appended. Cheap; ignored for executions that others drive. */
-  trigger(executionId: string): void
+  /** Something was appended, in this trace. Cheap; ignored for executions that others drive. */
+  trigger(executionId: string, cause?: string | undefined): void
   owns(executionId: string): boolean
   ask(executionId: string, want: Partial<Want>): Promise<Outcome>
   /** Look through the active executions again. */
@@ -61,6 +62,8 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
   const { driving } = deps
   const writer = driving === undefined ? undefined : createDecisionWriter({ ...driving, clock })
   const checkAfter = new Map<string, number>()
+  /** The trace of the latest trigger; only while somebody traces, and only until the next round takes it. */
+  const causes = new Map<string, string>()
   const slots = createLiveStates(
     { ...limits, threads: threads.count },
     { run, evict, onCoalesced: hooks.onCoalesced, onEvicted: hooks.onEvicted, onRound },
@@ -110,7 +113,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
           return undefined
         })
       if (output === undefined) continue
-      hooks.onTally(output.tally)
+      onTally(output.tally)
       applied += output.applied
       if (!output.unadopted) {
         if (output.resident || !isLookedAt) return { ...output, applied }
@@ -131,9 +134,17 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
   }
 
   async function run(place: SlotPlace, want: Want, handBack: () => void): Promise<Outcome> {
+    const { executionId } = place
     const started = performance.now()
-    const drive = want.drive && ownership?.owns(place.executionId) === true
-    const output = await advance(place, want, drive)
+    const drive = want.drive && ownership?.owns(executionId) === true
+    const parent = causes.get(executionId)
+    causes.delete(executionId)
+    const attributes = { 'noetl.execution_id': executionId, 'noetl.fold': 'live' }
+    const output = await traced('noetl.fold', { parent, attributes }, async (span) => {
+      const advanced = await advance(place, want, drive)
+      span.set({ 'noetl.events': advanced.applied, 'noetl.version': advanced.version })
+      return advanced
+    })
     handBack()
     hooks.onAdvanced(output.applied, (performance.now() - started) / 1000)
     if (output.decision !== undefined) await decide(place.executionId, output.version, output.decision)
@@ -153,7 +164,15 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
 
   async function evict({ executionId, thread }: SlotPlace): Promise<void> {
     const { tally } = await threads.ask(thread, 'evict', { shard: databases.shardOf(executionId), executionId })
+    onTally(tally)
+  }
+
+  function onTally(tally: AdvanceOutput['tally']): void {
     hooks.onTally(tally)
+    for (const { executionId, version, fromMs, toMs, ok } of tally.saves) {
+      const attributes = { 'noetl.execution_id': executionId, 'noetl.snapshot': 'live', 'noetl.version': version }
+      startSpan('noetl.snapshot', { since: fromMs, attributes }).end(ok ? undefined : 'it could not be written', toMs)
+    }
   }
 
   function onRound(executionId: string, outcome: Outcome | CpError, want: Want): void {
@@ -192,8 +211,10 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
       await ownership?.stop(1_000)
       await threads.close()
     },
-    trigger: (executionId) => {
-      if (ownership?.owns(executionId) === true) slots.trigger(executionId)
+    trigger: (executionId, cause) => {
+      if (ownership?.owns(executionId) !== true) return
+      if (cause !== undefined && isTracing()) causes.set(executionId, cause)
+      slots.trigger(executionId)
     },
     owns: (executionId) => ownership?.owns(executionId) ?? false,
     ask: slots.ask,

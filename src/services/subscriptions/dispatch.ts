@@ -6,6 +6,7 @@ import type { Tx } from '../../db/db.js'
 import { compareIds } from '../../domain/ids.js'
 import type { JsonObject, JsonValue } from '../../domain/json/value.js'
 import { CpError } from '../../errors.js'
+import { isTracing, type Span, startSpan } from '../../runtime/tracing.js'
 import { claimKeys, holdFence, type KeyClaim, raiseFence, seenKeys } from '../../stores/subscriptionDeliveryStore.js'
 import type { AppendItem, AppendOutcome } from '../append/appendInTx.js'
 import { findEntry } from '../catalog.js'
@@ -39,7 +40,37 @@ interface Start {
   claim: KeyClaim
 }
 
+/** Each message continues its own trace, although many of them share a transaction. */
 export async function dispatch(
+  deps: ExecutionsDeps,
+  target: DispatchTarget,
+  deliveries: readonly Delivery[],
+): Promise<Started[]> {
+  if (!isTracing()) return startAll(deps, target, deliveries)
+  const spans = deliveries.map((delivery) => spanOf(target, delivery))
+  try {
+    const traced = deliveries.map((delivery, index) => ({ ...delivery, traceContext: spans[index]!.carrier }))
+    const results = await startAll(deps, target, traced)
+    for (const [index, { executionId, status }] of results.entries()) {
+      spans[index]!.set({ 'noetl.execution_id': executionId, 'noetl.start': status })
+      spans[index]!.end()
+    }
+    return results
+  } catch (error) {
+    for (const span of spans) span.end(error)
+    throw error
+  }
+}
+
+function spanOf(target: DispatchTarget, delivery: Delivery): Span {
+  return startSpan('noetl.subscription.start', {
+    kind: 'consumer',
+    parent: delivery.traceContext,
+    attributes: { 'noetl.subscription_id': target.subscriptionId, 'noetl.message': delivery.identity },
+  })
+}
+
+async function startAll(
   deps: ExecutionsDeps,
   target: DispatchTarget,
   deliveries: readonly Delivery[],

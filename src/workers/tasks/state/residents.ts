@@ -55,10 +55,20 @@ export interface Advanced {
   decision: Decision | undefined
 }
 
+/** When a snapshot was written, in milliseconds of the epoch: threads do not share the other clock. */
+export interface Save {
+  executionId: string
+  version: number
+  fromMs: number
+  toMs: number
+  ok: boolean
+}
+
 /** What happened beside the answers, since it was last asked for. */
 export interface Tally {
   snapshots: number
   snapshotErrors: number
+  saves: Save[]
   rebuilds: { snapshot: number; log: number }
   rejected: Partial<Record<SnapshotProblem, number>>
 }
@@ -200,15 +210,21 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
     if (version <= resident.snapshotVersion) return
     // Set before the writing ends, so that a slow or failing database is not asked again by every event.
     resident.snapshotVersion = version
+    const fromMs = epochMs()
+    const told = (ok: boolean): void => {
+      tally.saves.push({ executionId: resident.live.state.executionId, version, fromMs, toMs: epochMs(), ok })
+    }
     const writing = packState(resident.live, resident.key)
       .then((snapshot) => saveStateSnapshot(db, snapshot, settings.queryTimeoutMs * SAVE_DEADLINE_FACTOR))
       .then(
         () => {
           tally.snapshots += 1
+          told(true)
         },
         () => {
           // A snapshot only saves time; the log has everything, and the next one is due soon.
           tally.snapshotErrors += 1
+          told(false)
         },
       )
       .finally(() => {
@@ -274,6 +290,10 @@ const NOWHERE: Advanced = {
   decision: undefined,
 }
 
+function epochMs(): number {
+  return performance.timeOrigin + performance.now()
+}
+
 function emptyTally(): Tally {
-  return { snapshots: 0, snapshotErrors: 0, rebuilds: { snapshot: 0, log: 0 }, rejected: {} }
+  return { snapshots: 0, snapshotErrors: 0, saves: [], rebuilds: { snapshot: 0, log: 0 }, rejected: {} }
 }
