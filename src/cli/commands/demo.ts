@@ -4,6 +4,7 @@ import { systemClock } from '../../runtime/clock.js'
 import type { CommandContext, CommandSpec } from '../command.js'
 import { createApiClient } from '../demo/apiClient.js'
 import { endDemo, findForeign, type Performed, performDemo } from '../demo/perform.js'
+import { howToCall } from '../howToCall.js'
 import { isSet } from '../options.js'
 import { type Block, type Output, type Tone, toned } from '../output.js'
 
@@ -66,29 +67,24 @@ function performedOutput(context: CommandContext, { executions, subscriptionId }
   }
 }
 
-/** What has to follow a command so that it finds the same instance. */
-function whereOf(context: CommandContext): string {
-  return context.config().origins.dataDir.source === 'flag' ? ` --data-dir ${context.dataDir()}` : ''
-}
-
 type Next = readonly (readonly [command: string, what: string])[]
 
 function nextCommands(context: CommandContext, executions: Performed['executions'], subscriptionId: string): Next {
   const idOf = (ends: string, path = '') =>
     executions.find(({ script }) => script.ends === ends && script.path.includes(path))!.id
-  const where = whereOf(context)
   const loop = idOf('COMPLETED', 'thumbnails')
-  return [
-    [`noetl-cp execution list${where}`, 'all of them'],
-    [`noetl-cp replay ${loop}${where}`, 'a run with a loop, folded from its events'],
-    [`noetl-cp replay diff ${loop} --from version:10 --to version:20${where}`, 'what ten events changed'],
-    [`noetl-cp replay step ${loop}${where}`, 'event by event, with the arrow keys'],
-    [`noetl-cp state why-stuck ${idOf('RUNNING')}${where}`, 'what the stuck one waits for'],
-    [`noetl-cp execution show ${idOf('FAILED')}${where}`, 'the failed one and its last events'],
-    [`noetl-cp outbox status${where}`, 'what went to NATS'],
-    [`noetl-cp subscription show ${subscriptionId}${where}`, 'a subscription, registered and not active'],
-    [`noetl-cp demo --end${where}`, 'end what is still running'],
+  const next: Next = [
+    ['execution list', 'all of them'],
+    [`replay ${loop}`, 'a run with a loop, folded from its events'],
+    [`replay diff ${loop} --from version:10 --to version:20`, 'what ten events changed'],
+    [`replay step ${loop}`, 'event by event, with the arrow keys'],
+    [`state why-stuck ${idOf('RUNNING')}`, 'what the stuck one waits for'],
+    [`execution show ${idOf('FAILED')}`, 'the failed one and its last events'],
+    ['outbox status', 'what went to NATS'],
+    [`subscription show ${subscriptionId}`, 'a subscription, registered and not active'],
+    ['demo --end', 'end what is still running'],
   ]
+  return next.map(([command, what]) => [howToCall(context, command), what])
 }
 
 function tryNext(next: Next): Block {

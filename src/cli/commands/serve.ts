@@ -1,7 +1,7 @@
-import { basename } from 'node:path'
 import { createLog } from '../../runtime/log.js'
 import { listenForShutdown } from '../../runtime/shutdown.js'
-import type { CommandContext, CommandSpec } from '../command.js'
+import type { CommandSpec } from '../command.js'
+import { howToCall } from '../howToCall.js'
 import { print, wantsColor } from '../io.js'
 
 export const serve: CommandSpec = {
@@ -31,7 +31,7 @@ export const serve: CommandSpec = {
         loaded,
         dataDir: context.dataDir(),
         pathEnv: context.env['PATH'],
-        command: howToCall(context.io.argv[1], context),
+        command: howToCall(context, 'status'),
         log,
         shutdown,
         announce: (text) => print(context.io.stdout, text),
@@ -40,11 +40,4 @@ export const serve: CommandSpec = {
       shutdown.dispose()
     }
   },
-}
-
-/** The name when we were found on PATH, else the way to this very script; with the data folder if it was chosen. */
-function howToCall(script: string | undefined, context: CommandContext): string {
-  const name = script === undefined || basename(script) === 'noetl-cp' ? 'noetl-cp' : `node ${script}`
-  const chosen = context.config().origins.dataDir.source === 'flag' ? ` --data-dir ${context.dataDir()}` : ''
-  return `${name} status${chosen}`
 }

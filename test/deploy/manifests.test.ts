@@ -1,0 +1,192 @@
+// Promise: what lies under deploy/ is well formed and fits the program: Kubernetes knows every field, every setting is
+// in the table of settings, every route and port exists, every secret that is used is named in the instructions, and
+// systemd understands its units. Nothing here can start a container: there may be no engine.
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { KEYS } from '../../src/config/keys.js'
+import { healthRoutes } from '../../src/http/routes/health.js'
+import { type Manifest, ROOT, readManifests, readText, readYaml } from './deployFiles.js'
+
+const SETTINGS = new Set<string>(
+  Object.values(KEYS).flatMap(({ env, envAliases }) => [env, `${env}_FILE`, ...envAliases]),
+)
+const unknownSettings = (names: Iterable<string>): string[] => [...names].filter((name) => !SETTINGS.has(name))
+
+const kubernetes = readManifests('deploy/kubernetes')
+const keda = readManifests('deploy/keda')
+const kustomization = readText('deploy/kubernetes/kustomization.yaml')
+const ofKind = (kind: string): Manifest[] => kubernetes.filter((manifest) => manifest.kind === kind)
+const podSpecs = kubernetes.flatMap((manifest) => manifest['spec']?.template?.spec ?? [])
+
+/** Kind → its type in kubernetes-types; KEDA's own are spelled out as far as we use them. */
+const TYPES: Readonly<Record<string, string>> = {
+  Deployment: "import('kubernetes-types/apps/v1').Deployment",
+  Job: "import('kubernetes-types/batch/v1').Job",
+  Service: "import('kubernetes-types/core/v1').Service",
+  ConfigMap: "import('kubernetes-types/core/v1').ConfigMap",
+  PodDisruptionBudget: "import('kubernetes-types/policy/v1').PodDisruptionBudget",
+  TriggerAuthentication:
+    '{ apiVersion: "keda.sh/v1alpha1", kind: string, metadata: { name: string }, spec: { secretTargetRef: { parameter: string, name: string, key: string }[] } }',
+  ScaledObject:
+    '{ apiVersion: "keda.sh/v1alpha1", kind: string, metadata: { name: string }, spec: { scaleTargetRef: { name: string }, minReplicaCount: number, maxReplicaCount: number, pollingInterval: number, cooldownPeriod: number, fallback?: { failureThreshold: number, replicas: number }, triggers: ({ authenticationRef: { name: string } } & ({ type: "metrics-api", metadata: { url: string, valueLocation: string, targetValue: string, activationTargetValue?: string, authMode: "bearer" } } | { type: "postgresql", metadata: { query: string, targetQueryValue: string, activationTargetQueryValue?: string } }))[] } }',
+}
+
+/** As an object literal a manifest is held to its type: fields that do not exist and types that do not fit are errors. */
+function typeErrors(manifests: readonly object[]): string {
+  const folder = mkdtempSync(join(ROOT, 'node_modules/.deploy-types-'))
+  try {
+    const lines = manifests.map((manifest, index) => {
+      const { file: _, ...document } = manifest as Manifest
+      return `export const m${index}: ${TYPES[document.kind]} = ${JSON.stringify(document, null, 1)}\n`
+    })
+    writeFileSync(join(folder, 'manifests.ts'), lines.join('\n'))
+    const args = [
+      '--noEmit',
+      '--strict',
+      '--skipLibCheck',
+      '--ignoreConfig',
+      '--module',
+      'esnext',
+      '--moduleResolution',
+      'bundler',
+      '--types',
+      'node',
+    ]
+    execFileSync(join(ROOT, 'node_modules/.bin/tsc'), [...args, join(folder, 'manifests.ts')], { encoding: 'utf8' })
+    return ''
+  } catch (error) {
+    return String((error as { stdout?: string }).stdout)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+describe('Kubernetes', () => {
+  const manifests = [...kubernetes, ...keda].filter(({ kind }) => kind !== 'Kustomization')
+
+  it('knows every kind and every field', () => {
+    expect(manifests.filter(({ kind }) => TYPES[kind] === undefined)).toEqual([])
+    expect(typeErrors(manifests)).toBe('')
+  })
+  it('would not accept a misspelt field, which shows that this test can fail', () => {
+    const [deployment] = structuredClone(ofKind('Deployment'))
+    deployment!['spec'].template.spec.containers[0].readinesProbe = {}
+    expect(typeErrors([deployment!])).toMatch(/readinesProbe.* does not exist in type 'Container'/)
+    const [scaled] = structuredClone(ofKind('ScaledObject'))
+    scaled!['spec'].triggers[0].metadata.targetValue = 500
+    expect(typeErrors([scaled!])).toContain('not assignable')
+  })
+  it('applies every file of the folder', () => {
+    const files = readdirSync(`${ROOT}/deploy/kubernetes`).filter((name) => name !== 'kustomization.yaml')
+    expect(readYaml('deploy/kubernetes/kustomization.yaml').resources.sort()).toEqual(files.sort())
+  })
+  it('gets settings that exist, and secrets that the instructions make', () => {
+    const names = podSpecs.flatMap(({ containers }) => containers.flatMap(({ env }: any) => env ?? []))
+    expect(unknownSettings(names.map(({ name }: any) => name))).toEqual([])
+    expect(unknownSettings(ofKind('ConfigMap').flatMap(({ data }) => Object.keys(data)))).toEqual([])
+    const references = [
+      ...names.flatMap(({ valueFrom }: any) => valueFrom?.secretKeyRef ?? []),
+      ...ofKind('TriggerAuthentication').flatMap(({ spec }) => spec.secretTargetRef),
+    ]
+    expect(references.length).toBeGreaterThan(4)
+    for (const { name, key } of references) {
+      expect(name).toBe('noetl-cp')
+      expect(kustomization).toContain(`--from-literal=${key}=`)
+    }
+  })
+  it('probes routes that exist, on the port that is named, and finds the pods', () => {
+    const [deployment] = ofKind('Deployment')
+    const [container] = deployment!['spec'].template.spec.containers
+    const routes = healthRoutes({ health: {} as never, clock: {} as never, version: '', startedAtMs: 0 })
+    const open = routes.filter(({ access }) => access === 'open').map(({ path }) => path)
+    for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
+      expect(open).toContain(container[probe].httpGet.path)
+      expect(container.ports.map(({ name }: any) => name)).toContain(container[probe].httpGet.port)
+    }
+    expect(container.livenessProbe.httpGet.path).toBe('/livez')
+    expect(container.ports[0].containerPort).toBe(KEYS.httpPort.default)
+    const labels = deployment!['spec'].template.metadata.labels
+    expect(labels).toMatchObject(deployment!['spec'].selector.matchLabels)
+    expect(labels).toMatchObject(ofKind('Service')[0]!['spec'].selector)
+    expect(labels).toMatchObject(ofKind('PodDisruptionBudget')[0]!['spec'].selector.matchLabels)
+    expect(ofKind('ScaledObject')[0]!['spec'].scaleTargetRef.name).toBe(deployment!.metadata.name)
+  })
+  it('runs nothing as root, and gives every stop its time', () => {
+    expect(podSpecs).toHaveLength(2)
+    for (const { securityContext, containers } of podSpecs) {
+      expect(securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })
+      for (const container of containers) {
+        expect(container.securityContext).toMatchObject({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        })
+        expect(container.resources.limits.memory).toBeDefined()
+      }
+    }
+    const shutdown = Number(ofKind('ConfigMap')[0]!['data'].NOETL_CP_SHUTDOWN_TIMEOUT)
+    expect(podSpecs.find(({ terminationGracePeriodSeconds }) => terminationGracePeriodSeconds)).toSatisfy(
+      ({ terminationGracePeriodSeconds }) => terminationGracePeriodSeconds > shutdown + 5,
+    )
+  })
+})
+
+describe('compose', () => {
+  const { services, volumes } = readYaml('deploy/compose/compose.yaml')
+
+  it('gives the daemon settings that exist, and names every secret in the example', () => {
+    expect(unknownSettings(Object.keys(services['noetl-cp'].environment))).toEqual([])
+    const used = [...readText('deploy/compose/compose.yaml').matchAll(/\$\{([A-Z_]+)/g)].map((match) => match[1]!)
+    const example = [...readText('deploy/compose/.env.example').matchAll(/^([A-Z_]+)=(.*)$/gm)]
+    expect([...new Set(used)].sort()).toEqual(example.map((match) => match[1]).sort())
+    // Nobody runs with a secret of ours.
+    expect(example.filter((match) => match[2] !== '')).toEqual([])
+  })
+  it('has three NATS nodes that route to each other, and as many replicas', () => {
+    const nodes = Object.keys(services).filter((name) => name.startsWith('nats-'))
+    expect(nodes).toHaveLength(3)
+    const conf = readText('deploy/compose/nats.conf')
+    for (const node of nodes) {
+      expect(services[node]).toMatchObject({ hostname: node, command: ['-c', '/etc/nats/nats.conf'] })
+      expect(conf).toContain(`nats://${node}:6222`)
+      expect(services['noetl-cp'].environment.NOETL_NATS_URL).toContain(`nats://${node}:4222`)
+      expect(services['noetl-cp'].depends_on[node].condition).toBe('service_healthy')
+    }
+    expect(services['noetl-cp'].environment.NOETL_CP_STREAM_REPLICAS).toBe('3')
+    expect(Object.keys(volumes).sort()).toEqual([...nodes, 'postgres'].sort())
+  })
+  it('builds from files that are there', () => {
+    const { context, dockerfile } = services['noetl-cp'].build
+    expect(existsSync(join(ROOT, 'deploy/compose', context, dockerfile))).toBe(true)
+  })
+})
+
+describe('systemd', () => {
+  const units = readdirSync(`${ROOT}/deploy/systemd`).filter((name) => /\.(service|timer)$/.test(name))
+
+  it('sets what exists', () => {
+    const text = units.map((name) => readText(`deploy/systemd/${name}`)).join('\n')
+    const inUnits = [...text.matchAll(/^Environment=(.*)$/gm)].flatMap(
+      (match) => match[1]!.match(/[A-Z_]+(?==)/g) ?? [],
+    )
+    const inExample = [...readText('deploy/systemd/noetl-cp.env.example').matchAll(/^([A-Z_]+)=/gm)].map((m) => m[1]!)
+    expect(inExample.length + inUnits.length).toBeGreaterThan(4)
+    expect(unknownSettings([...inUnits, ...inExample])).toEqual([])
+  })
+  it.skipIf(!existsSync('/usr/bin/systemd-analyze'))('understands the units', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'noetl-cp-units-'))
+    try {
+      for (const name of units) {
+        const text = readText(`deploy/systemd/${name}`)
+        writeFileSync(join(folder, name), text.replaceAll('/usr/local/bin/noetl-cp', `${ROOT}bin/noetl-cp.js`))
+      }
+      const paths = units.map((name) => join(folder, name))
+      expect(execFileSync('systemd-analyze', ['verify', ...paths], { encoding: 'utf8', stdio: 'pipe' })).toBe('')
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+})
