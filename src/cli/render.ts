@@ -3,6 +3,7 @@ import Table from 'cli-table3'
 import colors from 'picocolors'
 import { writeJsonPretty } from '../domain/json/write.js'
 import type { Block, Cell, Output, Tone, ToneCell } from './output.js'
+import { layoutTable, wrapText, wrapWords } from './tableLayout.js'
 
 export interface RenderOptions {
   json: boolean
@@ -22,29 +23,65 @@ type Paint = ReturnType<typeof colors.createColors>
 function renderBlock(block: Block, options: RenderOptions, paint: Paint): string {
   if (block.kind === 'text') return block.text
   const title = block.title === undefined ? '' : `${paint.bold(block.title)}\n`
-  if (block.kind === 'record') {
-    const width = Math.max(0, ...block.entries.map(([name]) => name.length))
-    return (
-      title +
-      block.entries.map(([name, value]) => `  ${paint.dim(name.padEnd(width))}  ${showCell(value, paint)}`).join('\n')
-    )
-  }
+  if (block.kind === 'record') return title + renderRecord(block.entries, options.width, paint)
   if (block.rows.length === 0) return `${title}  ${block.empty ?? 'nothing'}`
-  const rows = block.rows.map((row) => row.map((cell) => ({ text: plainText(cell), cell })))
-  const widths = columnWidths(
-    block.columns,
-    rows.map((row) => row.map(({ text }) => text)),
-    options.width,
-  )
+  const texts = block.rows.map((row) => row.map(plainText))
+  const { widths, hasBorders } = layoutTable(block.columns, texts, options.width)
+  // Broken first and painted line by line: a colour that spans two lines of a cell would spill into the next column.
+  const head = block.columns.map((name, column) => wrapText(name, widths[column]!))
+  const rows = block.rows.map((row) => row.map((cell, column) => wrapText(plainText(cell), widths[column]!)))
+  const painted = {
+    head: head.map((lines) => lines.map((line) => paint.bold(line))),
+    rows: rows.map((row, at) =>
+      row.map((lines, column) => lines.map((line) => tinted(line, block.rows[at]![column], paint))),
+    ),
+  }
+  if (hasBorders) return title + bordered(painted.head, painted.rows, widths, options.color)
+  const bare = [
+    rowLines(head, painted.head, widths),
+    ...rows.map((row, at) => rowLines(row, painted.rows[at]!, widths)),
+  ]
+  return title + bare.flat().join('\n')
+}
+
+type Lines = readonly string[]
+
+function bordered(head: readonly Lines[], rows: readonly Lines[][], widths: readonly number[], color: boolean): string {
   const table = new Table({
-    head: block.columns.map((name) => paint.bold(name)),
+    head: head.map((lines) => lines.join('\n')),
     colWidths: widths.map((width) => width + 2),
-    wordWrap: true,
-    wrapOnWordBoundary: false,
-    style: { head: [], border: options.color ? ['grey'] : [], compact: true },
+    style: { head: [], border: color ? ['grey'] : [], compact: true },
   })
-  for (const row of rows) table.push(row.map(({ cell }) => showCell(cell, paint)))
-  return title + table.toString()
+  for (const row of rows) table.push(row.map((lines) => lines.join('\n')))
+  return table.toString()
+}
+
+/** One row without borders: its cells side by side, as many lines as its longest cell. */
+function rowLines(plain: readonly Lines[], painted: readonly Lines[], widths: readonly number[]): string[] {
+  const height = Math.max(...plain.map((lines) => lines.length))
+  return Array.from({ length: height }, (_, line) =>
+    plain
+      .map((lines, column) => (painted[column]![line] ?? '') + ' '.repeat(widths[column]! - (lines[line] ?? '').length))
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
+function renderRecord(
+  entries: readonly (readonly [string, Cell | ToneCell])[],
+  width: number | undefined,
+  paint: Paint,
+): string {
+  const names = Math.max(0, ...entries.map(([name]) => name.length))
+  const indent = names + 4
+  return entries
+    .map(([name, value]) => {
+      const text = plainText(value)
+      const lines = width === undefined ? [text] : wrapWords(text, Math.max(20, width - indent))
+      const shown = lines.map((line) => tinted(line, value, paint)).join(`\n${' '.repeat(indent)}`)
+      return `  ${paint.dim(name.padEnd(names))}  ${shown}`
+    })
+    .join('\n')
 }
 
 function plainText(cell: Cell | ToneCell): string {
@@ -52,8 +89,7 @@ function plainText(cell: Cell | ToneCell): string {
   return typeof cell === 'object' ? cell.text : String(cell)
 }
 
-function showCell(cell: Cell | ToneCell, paint: Paint): string {
-  const text = plainText(cell)
+function tinted(text: string, cell: Cell | ToneCell, paint: Paint): string {
   return typeof cell === 'object' && cell !== null ? tint(text, cell.tone, paint) : text
 }
 
@@ -68,29 +104,4 @@ function tint(text: string, tone: Tone, paint: Paint): string {
     case 'dim':
       return paint.dim(text)
   }
-}
-
-const COLUMN_MIN = 8
-
-/** Natural widths; on a terminal that is too narrow the widest columns wrap first. */
-function columnWidths(columns: readonly string[], rows: readonly string[][], width: number | undefined): number[] {
-  const natural = columns.map((name, column) =>
-    Math.max(
-      name.length,
-      ...rows.map((row) => Math.max(0, ...(row[column] ?? '').split('\n').map((line) => line.length))),
-    ),
-  )
-  if (width === undefined) return natural
-  const room = width - 1 - 3 * columns.length
-  const result = [...natural]
-  for (let excess = sum(result) - room; excess > 0; excess--) {
-    const widest = result.indexOf(Math.max(...result))
-    if (result[widest]! <= COLUMN_MIN) break
-    result[widest]! -= 1
-  }
-  return result
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0)
 }

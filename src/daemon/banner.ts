@@ -51,12 +51,12 @@ export function banner(deps: Deps, facts: BannerFacts): string {
 function protection({ config }: Deps): string {
   if (config.apiToken !== undefined) return 'token needed'
   if (config.allowOpenApi) return 'OPEN to everybody who can reach it'
-  return 'open on this machine only; Host and Origin are checked'
+  return 'open, on this machine only'
 }
 
 function internalLine({ endpoints }: Deps, facts: BannerFacts): string {
   if (endpoints.internalTokens.length === 0)
     return 'routes under /api/internal answer 503 until NOETL_INTERNAL_API_TOKEN is set'
-  if (facts.embedded === undefined) return 'routes under /api/internal need the token'
-  return `routes under /api/internal need the token in ${facts.embedded.dataDir}/secrets.json`
+  if (facts.embedded === undefined) return '/api/internal needs the token'
+  return `/api/internal needs the token in ${facts.embedded.dataDir}/secrets.json`
 }

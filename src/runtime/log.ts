@@ -23,6 +23,8 @@ export function createLog(options: LogOptions): Log {
         destination: options.stream as NodeJS.WritableStream & { fd?: number },
         colorize: options.color,
         translateTime: 'SYS:HH:MM:ss.l',
+        // One line per message: the first start tells a dozen things before the banner.
+        singleLine: true,
         ignore: 'pid,hostname,component',
         messageFormat: '{if component}[{component}] {end}{msg}',
       })

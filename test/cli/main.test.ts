@@ -7,8 +7,9 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands/index.js'
 import { EXIT, EXIT_OF } from '../../src/cli/exit.js'
-import type { Output } from '../../src/cli/output.js'
+import { type Output, toned } from '../../src/cli/output.js'
 import { render } from '../../src/cli/render.js'
+import { wrapText, wrapWords } from '../../src/cli/tableLayout.js'
 import { KEYS, type Setting } from '../../src/config/keys.js'
 import { KEY_NAMES } from '../../src/config/load.js'
 import { ERROR_CODES } from '../../src/errors.js'
@@ -222,6 +223,41 @@ describe('tables', () => {
       '│ 9223372036854775807 │ a rather long text that will not fit on a narrow terminal at all │',
     )
     expect(narrow).toContain('none yet')
+  })
+  it('look the same with colours as without: no escape sequence is counted or cut', () => {
+    const row = ['380600506281541632', toned('COMPLETED', 'good'), 'demo/import-orders', 'subscription.registered']
+    const coloured: Output = {
+      json: null,
+      blocks: [
+        { kind: 'table', columns: ['execution', 'status', 'path', 'last event'], rows: [row, row] },
+        {
+          kind: 'record',
+          title: 'About',
+          entries: [['advice', toned('a power cut may lose the last messages', 'warn')]],
+        },
+      ],
+    }
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what colours are made of
+    const bare = (text: string) => text.replace(/\x1b\[\d+m/g, '')
+    for (const columns of [undefined, 100, 80, 72, 60, 40, 30]) {
+      const plain = render(coloured, { json: false, color: false, width: columns })
+      const painted = render(coloured, { json: false, color: true, width: columns })
+      expect(bare(painted)).toBe(plain)
+      expect(painted).not.toBe(plain)
+      if (columns !== undefined && columns >= 60) expect(width(plain)).toBeLessThanOrEqual(columns)
+      // Ids are there to be copied, statuses to be read.
+      expect(plain).toContain('380600506281541632')
+      if (columns === undefined || columns >= 60) expect(plain).toContain('COMPLETED')
+    }
+  })
+  it('break names at their joints, and words between them', () => {
+    expect(wrapText('subscription.registered', 14)).toEqual(['subscription.', 'registered'])
+    expect(wrapText('demo/import-orders', 10)).toEqual(['demo/', 'import-', 'orders'])
+    expect(wrapText('a dozen or so\nlines', 7)).toEqual(['a dozen', 'or so', 'lines'])
+    expect(wrapText('abcdefghij', 4)).toEqual(['abcd', 'efgh', 'ij'])
+    expect(wrapText('', 4)).toEqual([''])
+    expect(wrapWords('one two three', 7)).toEqual(['one two', 'three'])
+    expect(wrapWords('averylongword', 4)).toEqual(['averylongword'])
   })
   it('survive a terminal narrower than anything', () => {
     expect(() => render(output, { json: false, color: true, width: 5 })).not.toThrow()
