@@ -14,6 +14,8 @@ export interface Invocation {
   isQuiet: boolean
 }
 
+const EXAMPLE_LENGTH = 38
+
 const GROUPS: Readonly<Record<string, string>> = {
   catalog: 'Playbooks and subscriptions on file',
   config: 'Settings',
@@ -43,7 +45,7 @@ export function buildProgram(
     .configureHelp({ sortSubcommands: false })
     .addHelpText(
       'after',
-      '\nExamples:\n  noetl-cp serve                 start a daemon with its own Postgres and NATS\n  noetl-cp status                one screen about the running instance\n  noetl-cp help status           more about one command\n\nExit codes: 0 ok, 1 failed, 2 usage, 3 not found, 4 refused, 5 difference found,\n69 dependency unavailable, 75 work remains, 78 bad configuration, 130/143 forced by signal.',
+      '\nExamples:\n  noetl-cp serve                 start a daemon with its own Postgres and NATS\n  noetl-cp demo                  something to look at, in another terminal\n  noetl-cp status                one screen about the running instance\n  noetl-cp help status           more about one command\n\nExit codes: 0 ok, 1 failed, 2 usage, 3 not found, 4 refused, 5 difference found,\n69 dependency unavailable, 75 work remains, 78 bad configuration, 130/143 forced by signal.',
     )
   for (const spec of specs) mount(program, spec, onInvoke)
   return program
@@ -68,11 +70,17 @@ function mount(program: Command, spec: CommandSpec, onInvoke: (invocation: Invoc
   }
   for (const option of spec.options ?? []) command.option(option.flags, option.help, option.default)
   addCommonOptions(command)
-  const examples = spec.examples.map(([line, what]) => `  noetl-cp ${line.padEnd(42)} ${what}`)
+  const examples = spec.examples.map(([line, what]) => exampleOf(line, what))
   command.addHelpText('after', `\nExamples:\n${examples.join('\n')}`)
   command.action(async (...received: unknown[]) => {
     await onInvoke(readInvocation(spec, received.slice(0, -2), command.opts()))
   })
+}
+
+/** Pasted as it stands it does what it says: what is said about it is a comment. */
+function exampleOf(line: string, what: string): string {
+  if (line.length > EXAMPLE_LENGTH) return `  # ${what}\n  noetl-cp ${line}`
+  return `  noetl-cp ${line.padEnd(EXAMPLE_LENGTH)}  # ${what}`
 }
 
 function addCommonOptions(command: Command): void {

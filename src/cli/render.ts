@@ -25,21 +25,21 @@ function renderBlock(block: Block, options: RenderOptions, paint: Paint): string
   const title = block.title === undefined ? '' : `${paint.bold(block.title)}\n`
   if (block.kind === 'record') return title + renderRecord(block.entries, options.width, paint)
   if (block.rows.length === 0) return `${title}  ${block.empty ?? 'nothing'}`
-  const texts = block.rows.map((row) => row.map(plainText))
-  const { widths, hasBorders } = layoutTable(block.columns, texts, options.width)
+  const texts = block.rows.map((row) => row.map((cell) => shortTime(plainText(cell), options.width)))
+  const { widths, gap } = layoutTable(block.columns, texts, options.width)
   // Broken first and painted line by line: a colour that spans two lines of a cell would spill into the next column.
   const head = block.columns.map((name, column) => wrapText(name, widths[column]!))
-  const rows = block.rows.map((row) => row.map((cell, column) => wrapText(plainText(cell), widths[column]!)))
+  const rows = texts.map((row) => row.map((text, column) => wrapText(text, widths[column]!)))
   const painted = {
     head: head.map((lines) => lines.map((line) => paint.bold(line))),
     rows: rows.map((row, at) =>
       row.map((lines, column) => lines.map((line) => tinted(line, block.rows[at]![column], paint))),
     ),
   }
-  if (hasBorders) return title + bordered(painted.head, painted.rows, widths, options.color)
+  if (gap === undefined) return title + bordered(painted.head, painted.rows, widths, options.color)
   const bare = [
-    rowLines(head, painted.head, widths),
-    ...rows.map((row, at) => rowLines(row, painted.rows[at]!, widths)),
+    rowLines(head, painted.head, widths, gap),
+    ...rows.map((row, at) => rowLines(row, painted.rows[at]!, widths, gap)),
   ]
   return title + bare.flat().join('\n')
 }
@@ -57,12 +57,17 @@ function bordered(head: readonly Lines[], rows: readonly Lines[][], widths: read
 }
 
 /** One row without borders: its cells side by side, as many lines as its longest cell. */
-function rowLines(plain: readonly Lines[], painted: readonly Lines[], widths: readonly number[]): string[] {
+function rowLines(
+  plain: readonly Lines[],
+  painted: readonly Lines[],
+  widths: readonly number[],
+  gap: number,
+): string[] {
   const height = Math.max(...plain.map((lines) => lines.length))
   return Array.from({ length: height }, (_, line) =>
     plain
       .map((lines, column) => (painted[column]![line] ?? '') + ' '.repeat(widths[column]! - (lines[line] ?? '').length))
-      .join('  ')
+      .join(' '.repeat(gap))
       .trimEnd(),
   )
 }
@@ -82,6 +87,13 @@ function renderRecord(
       return `  ${paint.dim(name.padEnd(names))}  ${shown}`
     })
     .join('\n')
+}
+
+const WIRE_TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3})\d{3}\+00:00$/
+
+/** Milliseconds are enough to read; pipes and --json have every digit. */
+export function shortTime(text: string, width: number | undefined): string {
+  return width === undefined ? text : text.replace(WIRE_TIME, '$1Z')
 }
 
 function plainText(cell: Cell | ToneCell): string {

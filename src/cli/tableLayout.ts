@@ -3,16 +3,17 @@
 
 export interface Layout {
   widths: number[]
-  /** Without them a narrow terminal holds more. */
-  hasBorders: boolean
+  /** Spaces between columns; undefined with borders, which a narrow terminal has no room for. */
+  gap: number | undefined
 }
 
 // Of a border: a line and a space on each side.
 const BORDER = 3
-const GAP = 2
+// Between columns without borders; the second one when even that is too much.
+const GAPS = [2, 1]
 const HARD_MIN = 6
-// A name may go on in the next line after one of these.
-const CHUNKS = /[^\s./_:,-]+[./_:,-]*|[./_:,-]+|\s+/g
+// A time may go on in the next line after its date, a name after one of its joints.
+const CHUNKS = /\d{4}-\d\d-\d\dT|\d\d:\d\d:\d\d[\d.]*(?:Z|[+-]\d\d:\d\d)?|[^\s./_:,-]+[./_:,-]*|[./_:,-]+|\s+/g
 const ID = /^\d{12,}$/
 
 export function layoutTable(
@@ -22,20 +23,21 @@ export function layoutTable(
 ): Layout {
   const cells = columns.map((name, column) => [name, ...rows.map((row) => row[column] ?? '')])
   const natural = cells.map((texts) => longest(texts.flatMap((text) => text.split('\n'))))
-  if (width === undefined) return { widths: natural, hasBorders: true }
-  const withBorders = width - 1 - BORDER * columns.length
-  const withoutBorders = width - GAP * (columns.length - 1)
+  if (width === undefined) return { widths: natural, gap: undefined }
   const soft = cells.map((texts) => longest(texts.flatMap((text) => text.match(CHUNKS) ?? [])))
-  for (const [room, hasBorders] of [
-    [withBorders, true],
-    [withoutBorders, false],
-  ] as const) {
+  for (const gap of [undefined, ...GAPS]) {
+    const room = roomFor(columns.length, width, gap)
     const widths = shrink(natural, soft, room)
-    if (sum(widths) <= room) return { widths, hasBorders }
+    if (sum(widths) <= room) return { widths, gap }
   }
   // Ids are there to be copied: everything else breaks before they do.
   const hard = cells.map((texts, column) => (texts.some((text) => ID.test(text)) ? soft[column]! : HARD_MIN))
-  return { widths: shrink(natural, hard, withoutBorders), hasBorders: false }
+  const gap = GAPS.at(-1)!
+  return { widths: shrink(natural, hard, roomFor(columns.length, width, gap)), gap }
+}
+
+function roomFor(columns: number, width: number, gap: number | undefined): number {
+  return gap === undefined ? width - 1 - BORDER * columns : width - gap * (columns - 1)
 }
 
 /** The widest first, none below its least. */

@@ -256,8 +256,17 @@ describe('tables', () => {
     expect(wrapText('a dozen or so\nlines', 7)).toEqual(['a dozen', 'or so', 'lines'])
     expect(wrapText('abcdefghij', 4)).toEqual(['abcd', 'efgh', 'ij'])
     expect(wrapText('', 4)).toEqual([''])
+    expect(wrapText('2026-11-16T06:10:29.208Z', 14)).toEqual(['2026-11-16T', '06:10:29.208Z'])
     expect(wrapWords('one two three', 7)).toEqual(['one two', 'three'])
     expect(wrapWords('averylongword', 4)).toEqual(['averylongword'])
+  })
+  it('show times to the millisecond on a terminal, and in full in a pipe', () => {
+    const table: Output = {
+      json: null,
+      blocks: [{ kind: 'table', columns: ['at'], rows: [['2026-11-16T06:10:29.208123+00:00']] }],
+    }
+    expect(render(table, { json: false, color: false, width: 80 })).toContain('│ 2026-11-16T06:10:29.208Z │')
+    expect(render(table, { json: false, color: false, width: undefined })).toContain('2026-11-16T06:10:29.208123+00:00')
   })
   it('survive a terminal narrower than anything', () => {
     expect(() => render(output, { json: false, color: true, width: 5 })).not.toThrow()

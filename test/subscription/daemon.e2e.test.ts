@@ -67,7 +67,9 @@ async function post(daemon: Daemon, path: string, body: unknown, headers: Record
 
 async function publish(subject: string, from: number, count: number): Promise<void> {
   const js = source.jetstream()
-  await Promise.all(Array.from({ length: count }, (_, n) => js.publish(subject, JSON.stringify({ n: from + n }))))
+  await Promise.all(
+    Array.from({ length: count }, (_, n) => js.publish(subject, JSON.stringify({ n: from + n }), { timeout: 30_000 })),
+  )
 }
 
 async function startedNumbers(id: string): Promise<number[]> {

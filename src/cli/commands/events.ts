@@ -10,6 +10,7 @@ import { EXIT } from '../exit.js'
 import { print } from '../io.js'
 import { integerOption, isSet, textOption } from '../options.js'
 import { createProgress } from '../progress.js'
+import { shortTime } from '../render.js'
 import { openSink, type Sink } from '../sink.js'
 
 const LIMIT_MAX = 10_000
@@ -37,7 +38,11 @@ export const eventsTail: CommandSpec = {
     const { last, reader } = await tailEvents(await context.deps(), id, limit)
     const sink = openSink(context, undefined)
     const show = (events: readonly JsonObject[]): Promise<boolean> =>
-      sink.write(events.map((event) => `${context.isJson ? writeJson(event) : lineOf(event)}\n`).join(''))
+      sink.write(
+        events
+          .map((event) => `${context.isJson ? writeJson(event) : lineOf(event, context.io.stdout.columns)}\n`)
+          .join(''),
+      )
     if (last.length > 0) await show(last)
     if (isSet(input, 'follow')) await follow(context, reader, sink, show)
     return EXIT.ok
@@ -73,13 +78,13 @@ async function follow(
 }
 
 /** For people: time, number, type, step, status, and the error if there is one. */
-function lineOf(event: JsonObject): string {
+function lineOf(event: JsonObject, width: number | undefined): string {
   const version = event['stream_version'] === undefined ? '-' : String(event['stream_version'])
   const parts = [
-    String(event['timestamp']),
-    version.padStart(6),
-    text(event['event_type']).padEnd(24),
-    text(event['node_name']).padEnd(16),
+    shortTime(String(event['timestamp']), width),
+    version.padStart(4),
+    text(event['event_type']).padEnd(18),
+    text(event['node_name']).padEnd(12),
     text(event['status']),
     text(event['error']),
   ]

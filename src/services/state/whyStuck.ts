@@ -96,7 +96,7 @@ export async function whyStuck(deps: WhyStuckDeps, executionId: ExecutionId): Pr
     })
   }
   findings.push(...outboxFindings(rows))
-  findings.push(...commandFindings(shown, ages, claims, pools))
+  findings.push(...commandFindings(executionId, shown, ages, claims, pools))
   if (owner === undefined) {
     findings.push({
       reason: 'no driver',
@@ -150,6 +150,7 @@ function outboxFindings(rows: readonly WaitingRow[]): Finding[] {
 }
 
 function commandFindings(
+  executionId: string,
   open: readonly OpenWork[],
   ages: readonly EventAge[],
   claims: readonly ClaimAge[],
@@ -161,7 +162,7 @@ function commandFindings(
   const findings: Finding[] = []
   for (const item of open) {
     const age = item.eventId === undefined ? undefined : ageOf.get(item.eventId)
-    const finding = findingOf(item, claimOf.get(item.commandId ?? ''), alive)
+    const finding = findingOf(executionId, item, claimOf.get(item.commandId ?? ''), alive)
     findings.push(age === undefined ? finding : { ...finding, seconds: age.age_seconds })
   }
   // Who would have to claim them comes before what is to be claimed.
@@ -177,14 +178,19 @@ function commandFindings(
   return findings
 }
 
-function findingOf(item: OpenWork, claim: ClaimAge | undefined, alive: readonly PoolAge[]): Finding {
+function findingOf(
+  executionId: string,
+  item: OpenWork,
+  claim: ClaimAge | undefined,
+  alive: readonly PoolAge[],
+): Finding {
   const { step, commandId } = item
   switch (item.kind) {
     case 'failed':
       return {
         reason: 'failed step',
         what: `step ${step} failed${item.error === undefined ? '' : `: ${item.error}`}`,
-        next: 'the orchestrator ends the execution; or noetl-cp execution finalize',
+        next: `the orchestrator ends the execution; or noetl-cp execution finalize ${executionId}`,
       }
     case 'parked':
       return {
@@ -213,7 +219,7 @@ function findingOf(item: OpenWork, claim: ClaimAge | undefined, alive: readonly 
         : {
             reason: 'expired command',
             what: `${worker} ${verb} command ${commandId} of step ${step}; no worker pool of that name was heard of in the last ${POOL_SECONDS_MAX} s`,
-            next: 'if it is gone: noetl-cp execution cancel, or append its command.failed event',
+            next: `if it is gone: append its command.failed event, or noetl-cp execution cancel ${executionId}`,
           }
     }
   }
