@@ -102,6 +102,8 @@ describe('typing mistakes', () => {
   })
 })
 
+const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
 describe('help', () => {
   it('of the program lists every command and the exit codes', async () => {
     const { stdout } = await cli(['--help'])
@@ -113,8 +115,18 @@ describe('help', () => {
     expect(ran.code).toBe(0)
     expect(ran.stdout).toContain(`Usage: noetl-cp ${name}`)
     const examples = ran.stdout.slice(ran.stdout.lastIndexOf('\nExamples:\n')).trim().split('\n').slice(1)
-    expect(examples.length).toBeGreaterThan(0)
-    for (const line of examples) expect(line).toMatch(new RegExp(`^ {2}noetl-cp ${spec.path[0]}\\b`))
+    const calls = examples.filter((line) => !line.startsWith('  # '))
+    expect(calls).toHaveLength(spec.examples.length)
+    for (const line of calls) expect(line).toMatch(new RegExp(`^ {2}noetl-cp ${spec.path[0]}\\b`))
+    // What is said about a call is a comment, so that the whole line can be pasted.
+    for (const [call, what] of spec.examples) {
+      expect(ran.stdout).toMatch(
+        new RegExp(
+          `# ${escaped(what)}\n {2}noetl-cp ${escaped(call)}$|noetl-cp ${escaped(call)} +# ${escaped(what)}$`,
+          'm',
+        ),
+      )
+    }
   })
   it.each(names)('of %s fits a narrow terminal and offers --json', async (_, spec) => {
     const { stdout } = await cli([...spec.path, '--help'], { columns: 80, env: { NO_COLOR: '1' } })
