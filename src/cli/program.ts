@@ -43,6 +43,7 @@ export function buildProgram(
     // So that `catalog get --version 2` is the entry's version and not ours.
     .enablePositionalOptions()
     .configureHelp({ sortSubcommands: false })
+    .showHelpAfterError('see "noetl-cp --help" (options go after the command)')
     .addHelpText(
       'after',
       '\nExamples:\n  noetl-cp serve                 start a daemon with its own Postgres and NATS\n  noetl-cp demo                  something to look at, in another terminal\n  noetl-cp status                one screen about the running instance\n  noetl-cp help status           more about one command\n\nExit codes: 0 ok, 1 failed, 2 usage, 3 not found, 4 refused, 5 difference found,\n69 dependency unavailable, 75 work remains, 78 bad configuration, 130/143 forced by signal.',
@@ -69,6 +70,7 @@ function mount(program: Command, spec: CommandSpec, onInvoke: (invocation: Invoc
     command.argument(argument.optional === true ? `[${inner}]` : `<${inner}>`, argument.help)
   }
   for (const option of spec.options ?? []) command.option(option.flags, option.help, option.default)
+  command.showHelpAfterError(`see "noetl-cp ${spec.path.join(' ')} --help"`)
   addCommonOptions(command)
   const examples = spec.examples.map(([line, what]) => exampleOf(line, what))
   command.addHelpText('after', `\nExamples:\n${examples.join('\n')}`)

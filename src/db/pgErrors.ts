@@ -62,7 +62,9 @@ export function toDbError(error: unknown, what: string, database: string): CpErr
     })
   }
   const code = (sqlstate !== undefined && BY_SQLSTATE[sqlstate]) || 'internal'
-  return new CpError(code, `${what} on ${database}: ${messageOf(error)}`, {
+  const hint =
+    code === 'schema_mismatch' ? '; the schema does not fit this binary: see "noetl-cp migrate --dry-run"' : ''
+  return new CpError(code, `${what} on ${database}: ${messageOf(error)}${hint}`, {
     cause: error,
     details: { database, sqlstate, constraint: constraintOf(error) },
   })
