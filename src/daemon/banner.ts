@@ -51,7 +51,7 @@ export function banner(deps: Deps, facts: BannerFacts): string {
 function protection({ config }: Deps): string {
   if (config.apiToken !== undefined) return 'token needed'
   if (config.allowOpenApi) return 'OPEN to everybody who can reach it'
-  return 'open, on this machine only'
+  return 'open on this machine only'
 }
 
 function internalLine({ endpoints }: Deps, facts: BannerFacts): string {
