@@ -96,7 +96,13 @@ async function prepareDatabases(deps: Deps, isEmbedded: boolean): Promise<Schema
     autoMigrate: deps.config.autoMigrate || isEmbedded,
     onApplied: (label, migration) => log.info({ database: label, migration: migration.name }, 'applied migration'),
   }
-  const unprepared = await prepareSchema(deps.databases, options)
+  // The first start applies all of them: one line, not one each.
+  const applied = new Map<string, number>()
+  const unprepared = await prepareSchema(deps.databases, {
+    ...options,
+    onApplied: (label) => applied.set(label, (applied.get(label) ?? 0) + 1),
+  })
+  for (const [database, count] of applied) log.info({ database }, `applied ${count} migration(s)`)
   for (const { database, reason } of unprepared)
     log.warn({ database: database.label, reason }, 'starting without this shard; it is used when it comes back')
   return createSchemaKeeper(unprepared, {
