@@ -1,7 +1,7 @@
 // Promise: `noetl-cp demo` makes, through the public API, executions of every kind that end as announced; each command
 // that it recommends works as printed; it leaves an instance with work of its own alone; `--end` ends what is open.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { BINARY, type Daemon, runBinary, startDaemon } from '../support/binary.js'
+import { BINARY, type Daemon, type Finished, runBinary, startDaemon } from '../support/binary.js'
 import { playbook } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
 import { countBy } from '../support/outboxRows.js'
@@ -30,7 +30,7 @@ afterAll(async () => {
   await stream?.close()
 })
 
-const run = (args: string[]) => runBinary(args, { env })
+const run = (args: string[]) => runBinary(args, { env, timeoutMs: 90_000 })
 /** The line as printed: the program as it was called, then its arguments. */
 const argumentsOf = (line: string) => {
   expect(line.startsWith(`node ${BINARY} `), line).toBe(true)
@@ -58,11 +58,9 @@ describe('noetl-cp demo', () => {
 
   it('prints commands that work as they stand', async () => {
     expect(made.next.length).toBeGreaterThan(5)
-    const results = await Promise.all(
-      made.next
-        .filter((line) => !line.endsWith('--end'))
-        .map(async (line) => ({ line, ...(await run(argumentsOf(line))) })),
-    )
+    const results: ({ line: string } & Finished)[] = []
+    for (const line of made.next.filter((text) => !text.endsWith('--end')))
+      results.push({ line, ...(await run(argumentsOf(line))) })
     // A diff that finds differences says so by 5.
     for (const { line, code, stderr } of results) expect([0, 5], `${line}\n${stderr}`).toContain(code)
     const stuck = results.find(({ line }) => line.includes('why-stuck'))!

@@ -20,7 +20,7 @@ let env: Record<string, string>
 let daemon: Daemon
 let contentBefore: string
 
-const run = (...args: string[]) => runBinary(args, { env })
+const run = (...args: string[]) => runBinary(args, { env, timeoutMs: 90_000 })
 const json = async (...args: string[]) => {
   const result = await run(...args, '--json')
   expect(result, result.stderr).toMatchObject({ code: 0 })
