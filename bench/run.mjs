@@ -13,12 +13,13 @@ import listing from './listing.mjs'
 import peers from './peers.mjs'
 import relay from './relay.mjs'
 import replay from './replay.mjs'
+import scale from './scale.mjs'
 import single from './single.mjs'
 import state from './state.mjs'
 import subscription from './subscription.mjs'
 
 /** Each: { name, run(ctx) → rows of { name, value, unit, ratio?, target?, note? } }. A target is a bound of the ratio. */
-const BENCHMARKS = [ingest, single, listing, relay, latency, history, peers, fold, replay, state, subscription]
+const BENCHMARKS = [ingest, single, listing, relay, latency, history, peers, fold, replay, state, subscription, scale]
 
 const { values: options } = parseArgs({
   options: { full: { type: 'boolean', default: false }, only: { type: 'string' } },

@@ -1,19 +1,36 @@
 -- name: state_tail
--- Execution $1 and the first $3 of its events numbered after $2; the reader puts them in order. `head` is the last number given out,
--- `unadopted` whether rows of others wait for a number. One row without event when there is nothing new.
+-- Execution $1 and the first $3 of its events numbered after $2, in the order of their numbers. `head` is the last number
+-- given out, `unadopted` whether rows of others wait for a number. Many events travel as one value of about 256 kB,
+-- four lines each: for a driver, values and rows cost more than their bytes. JSON never holds a line break.
 select
   x.stream_version as head, x.status as execution_status, x.tenant_id, x.organization_id,
   exists (select 1 from noetl.event u where u.execution_id = $1::bigint and u.stream_version is null) as unadopted,
-  e.event_id, e.catalog_id, e.parent_execution_id, e.event_type, e.node_name, e.worker_id, e.context::text as context,
-  e.result::text as result, e.meta::text as meta, e.error, e.stream_version, e.created_at::text as created_at
+  e.lines
 from noetl.execution x
 left join lateral (
-  select * from noetl.event
-  where execution_id = $1::bigint and stream_version > $2::bigint
-  order by stream_version
-  limit $3::int
+  select part, string_agg(line, e'\n' order by stream_version) as lines
+  from (
+    select stream_version, line,
+      (sum(octet_length(line)) over (order by stream_version rows unbounded preceding)) / 262144 as part
+    from (
+      select stream_version,
+        concat(
+          json_build_array(
+            stream_version, event_id::text, catalog_id::text, parent_execution_id::text, event_type, node_name, worker_id,
+            error, created_at::text
+          ),
+          e'\n', context, e'\n', result, e'\n', meta
+        ) as line
+      from noetl.event
+      where execution_id = $1::bigint and stream_version > $2::bigint
+      order by stream_version
+      limit $3::int
+    ) as listed
+  ) as parted
+  group by part
 ) e on true
-where x.execution_id = $1::bigint;
+where x.execution_id = $1::bigint
+order by e.part;
 
 -- name: state_heads
 -- Where the executions $1 stand.

@@ -25,20 +25,24 @@ interface TailRow {
   tenant_id: string
   organization_id: string
   unadopted: boolean
-  event_id: string | null
-  catalog_id: string
-  parent_execution_id: string | null
-  event_type: string | null
-  node_name: string | null
-  worker_id: string | null
-  /** JSON text: most events are folded without a look into these. */
-  context: string | null
-  result: string | null
-  meta: string | null
-  error: string | null
-  stream_version: string
-  created_at: string
+  /** Of each event: what it is, context, result, meta. */
+  lines: string | null
 }
+
+const LINES_PER_EVENT = 4
+
+/** The first line of an event. */
+type Heading = [
+  version: number,
+  eventId: string,
+  catalogId: string,
+  parentExecutionId: string | null,
+  eventType: string | null,
+  nodeName: string | null,
+  workerId: string | null,
+  error: string | null,
+  createdAt: string,
+]
 
 export interface TailEvent {
   version: number
@@ -67,8 +71,7 @@ export async function readTail(
   const rows = await db.run<TailRow>(q.state_tail, [executionId, afterVersion, limit])
   const first = rows[0]
   if (first === undefined) return undefined
-  const events = first.event_id === null ? [] : rows.map((row) => toTailEvent(executionId, row))
-  events.sort((a, b) => a.version - b.version)
+  const events = rows.flatMap((row) => readLines(executionId as ExecutionId, row.lines))
   return {
     head: Number(first.head),
     status: first.execution_status,
@@ -79,17 +82,25 @@ export async function readTail(
   }
 }
 
-function toTailEvent(executionId: string, row: TailRow): TailEvent {
-  return { version: Number(row.stream_version), event: new StoredEvent(executionId as ExecutionId, row) }
+function readLines(executionId: ExecutionId, text: string | null): TailEvent[] {
+  if (text === null) return []
+  const lines = text.split('\n')
+  const events: TailEvent[] = []
+  for (let at = 0; at < lines.length; at += LINES_PER_EVENT) {
+    const heading = JSON.parse(lines[at]!) as Heading
+    const event = new StoredEvent(executionId, heading, lines[at + 1]!, lines[at + 2]!, lines[at + 3]!)
+    events.push({ version: heading[0], event })
+  }
+  return events
 }
 
-/** Reads its documents when the fold asks for them. */
+/** Reads its documents when the fold asks for them: most events are folded without. */
 class StoredEvent implements WorkflowEvent {
   readonly eventId: EventId
-  readonly eventType: string
-  readonly nodeName: string | undefined
   readonly catalogId: CatalogId
   readonly parentExecutionId: ExecutionId | undefined
+  readonly eventType: string
+  readonly nodeName: string | undefined
   readonly workerId: string | undefined
   readonly error: string | undefined
   readonly createdAt: WireTime
@@ -99,34 +110,37 @@ class StoredEvent implements WorkflowEvent {
 
   constructor(
     readonly executionId: ExecutionId,
-    private readonly row: TailRow,
+    [, eventId, catalogId, parent, eventType, nodeName, workerId, error, createdAt]: Heading,
+    private readonly contextText: string,
+    private readonly resultText: string,
+    private readonly metaText: string,
   ) {
-    this.eventId = row.event_id as EventId
-    this.eventType = row.event_type ?? ''
-    this.nodeName = row.node_name ?? undefined
-    this.catalogId = row.catalog_id as CatalogId
-    this.parentExecutionId = (row.parent_execution_id as ExecutionId | null) ?? undefined
-    this.workerId = row.worker_id ?? undefined
-    this.error = row.error ?? undefined
-    this.createdAt = timeOf(row.created_at)
+    this.eventId = eventId as EventId
+    this.catalogId = catalogId as CatalogId
+    this.parentExecutionId = (parent as ExecutionId | null) ?? undefined
+    this.eventType = eventType ?? ''
+    this.nodeName = nodeName ?? undefined
+    this.workerId = workerId ?? undefined
+    this.error = error ?? undefined
+    this.createdAt = timeOf(createdAt)
   }
 
   get context(): JsonValue | undefined {
-    this.contextRead ??= documentOf(this.row.context)
+    this.contextRead ??= documentOf(this.contextText)
     return this.contextRead
   }
   get result(): JsonValue | undefined {
-    this.resultRead ??= documentOf(this.row.result)
+    this.resultRead ??= documentOf(this.resultText)
     return this.resultRead
   }
   get meta(): JsonValue | undefined {
-    this.metaRead ??= documentOf(this.row.meta)
+    this.metaRead ??= documentOf(this.metaText)
     return this.metaRead
   }
 }
 
-function documentOf(text: string | null): JsonValue | undefined {
-  return text === null ? undefined : (parseJson(text) ?? undefined)
+function documentOf(text: string): JsonValue | undefined {
+  return text === '' ? undefined : (parseJson(text) ?? undefined)
 }
 
 export interface Head {
