@@ -1,11 +1,18 @@
-// The relay's rows per second as a share of a bare script on the same rows, in turn in the same run.
+// The relay's rows per second as a share of a bare script on the same rows, in turn in the same run; then one hot
+// execution, two relays at once, and both sides once more on a broker that syncs before it acknowledges.
 import { connect } from 'nats'
 import { runScript } from './lib/child.mjs'
 import { median } from './lib/context.mjs'
+import { startDurableNats } from './lib/durableNats.mjs'
 import { fillOutbox, resetOutbox } from './lib/outboxRows.mjs'
 
-const ROWS = 60_000
-const ROUNDS = 5
+const ROWS = 40_000
+const ROUNDS = 4
+const HOT_ROWS = 8_000
+const PAIR_ROUNDS = 2
+const DURABLE_ROWS = 3_000
+const EXECUTIONS = 5_000
+const STREAM = { name: 'NOETL_EVENTS', subjects: ['noetl.events.>'], duplicate_window: 120e9, max_age: 86400e9 }
 
 export default {
   name: 'relay',
@@ -13,47 +20,96 @@ export default {
     const servers = await ctx.servers()
     const database = await ctx.database()
     const sql = database.open({ max: 1 })
-    const target = { url: database.url, natsUrl: servers.natsUrl, token: servers.natsToken }
-    const nc = await connect({ servers: servers.natsUrl, token: servers.natsToken })
-    const jsm = await nc.jetstreamManager()
-    await jsm.streams
-      .add({ name: 'NOETL_EVENTS', subjects: ['noetl.events.>'], duplicate_window: 120e9, max_age: 86400e9 })
-      .catch(() => undefined)
+    const broker = await openBroker({ natsUrl: servers.natsUrl, token: servers.natsToken })
+    const bench = createRuns(sql, database.url)
+    try {
+      const ours = []
+      const theirs = []
+      for (let round = 0; round < ROUNDS; round++) {
+        theirs.push(await bench.bare(broker, ROWS))
+        ours.push(await bench.relay(broker, ROWS, EXECUTIONS))
+      }
+      const hot = await bench.relay(broker, HOT_ROWS, 1)
+      const pair = []
+      for (let round = 0; round < PAIR_ROUNDS; round++) pair.push(await bench.twoRelays(broker, ROWS))
+      return [
+        { name: 'bare script', value: median(theirs), unit: 'rows/s', note: listed(theirs) },
+        {
+          name: 'relay, 5,000 executions',
+          value: median(ours),
+          unit: 'rows/s',
+          ratio: median(ours.map((value, round) => value / theirs[round])),
+          target: '>= 0.8',
+          note: listed(ours),
+        },
+        { name: 'relay, one hot execution', value: hot, unit: 'rows/s', note: 'strictly one row on its way at a time' },
+        { name: 'two relays, 5,000 executions', value: median(pair), unit: 'rows/s', note: listed(pair) },
+        await durable(bench),
+      ]
+    } finally {
+      await broker.close()
+    }
+  },
+}
 
-    const prepare = async (executions) => {
-      await jsm.streams.purge('NOETL_EVENTS')
-      await jsm.streams.delete('NOETL_EVENTS')
-      await jsm.streams.add({
-        name: 'NOETL_EVENTS',
-        subjects: ['noetl.events.>'],
-        duplicate_window: 120e9,
-        max_age: 86400e9,
-      })
-      await resetOutbox(sql)
-      await fillOutbox(sql, { rows: ROWS, executions })
-      await sql.unsafe('vacuum analyze noetl.outbox')
-      await sql.unsafe('checkpoint')
-    }
-    const rate = ({ rows, ms }) => (rows / ms) * 1000
-    const relay = async (executions) => {
-      await prepare(executions)
-      return rate(await runScript('relayRun.mjs', { ...target, rows: ROWS }).finished)
-    }
-    const bare = async () => {
-      await prepare(5_000)
-      return rate(await runScript('bareRelay.mjs', { ...target, rows: ROWS }).finished)
-    }
+/** The same with durable acknowledgements. */
+async function durable(bench) {
+  const name = 'relay, sync_interval: always'
+  const server = await startDurableNats()
+  if (server.reason !== undefined) return { name, note: server.reason }
+  const broker = await openBroker({ natsUrl: server.url })
+  try {
+    const bare = await bench.bare(broker, DURABLE_ROWS)
+    const relay = await bench.relay(broker, DURABLE_ROWS, EXECUTIONS)
+    const note = `bare script ${Math.round(bare)} rows/s, nats-server ${server.version}`
+    return { name, value: relay, unit: 'rows/s', ratio: relay / bare, note }
+  } finally {
+    await broker.close()
+    await server.stop()
+  }
+}
 
+async function openBroker(address) {
+  const nc = await connect({ servers: address.natsUrl, token: address.token })
+  const jsm = await nc.jetstreamManager()
+  return {
+    address,
+    freshStream: async () => {
+      await jsm.streams.delete(STREAM.name).catch(() => undefined)
+      await jsm.streams.add(STREAM)
+    },
+    close: () => nc.close(),
+  }
+}
+
+function createRuns(sql, url) {
+  const prepare = async (broker, rows, executions) => {
+    await broker.freshStream()
+    await resetOutbox(sql)
+    await fillOutbox(sql, { rows, executions })
+    await sql.unsafe('vacuum analyze noetl.outbox')
+    await sql.unsafe('checkpoint')
+  }
+  const rate = ({ rows, ms }) => (rows / ms) * 1000
+  return {
+    relay: async (broker, rows, executions) => {
+      await prepare(broker, rows, executions)
+      return rate(await runScript('relayRun.mjs', { ...broker.address, url, rows }).finished)
+    },
+    bare: async (broker, rows) => {
+      await prepare(broker, rows, EXECUTIONS)
+      return rate(await runScript('bareRelay.mjs', { ...broker.address, url, rows }).finished)
+    },
     /** Two processes share the lanes; they run until the table is empty. */
-    const twoRelays = async () => {
-      await prepare(5_000)
+    twoRelays: async (broker, rows) => {
+      await prepare(broker, rows, EXECUTIONS)
       await sql.unsafe('delete from noetl.outbox_relay')
       const started = performance.now()
-      const runs = [1, 2].map(() => runScript('relayRun.mjs', { ...target, rows: 0 }))
+      const runs = [1, 2].map(() => runScript('relayRun.mjs', { ...broker.address, url, rows: 0 }))
       let first
       for (;;) {
         const [{ left }] = await sql`select count(*)::int as left from noetl.outbox where status <> 'PUBLISHED'`
-        if (first === undefined && left < ROWS) first = { at: performance.now(), left }
+        if (first === undefined && left < rows) first = { at: performance.now(), left }
         if (left === 0) break
         await new Promise((resolve) => setTimeout(resolve, 20))
       }
@@ -61,36 +117,11 @@ export default {
       for (const run of runs) run.stop()
       await Promise.all(runs.map((run) => run.finished))
       // From the first settled batch on: starting two processes is not what is measured.
-      return rate({ rows: first?.left ?? ROWS, ms: ended - (first?.at ?? started) })
-    }
+      return rate({ rows: first?.left ?? rows, ms: ended - (first?.at ?? started) })
+    },
+  }
+}
 
-    const ours = []
-    const theirs = []
-    for (let round = 0; round < ROUNDS; round++) {
-      theirs.push(await bare())
-      ours.push(await relay(5_000))
-    }
-    const hot = await relay(1)
-    const pair = []
-    for (let round = 0; round < 3; round++) pair.push(await twoRelays())
-    await nc.close()
-    return [
-      { name: 'bare script', value: median(theirs), unit: 'rows/s', note: theirs.map(Math.round).join(' ') },
-      {
-        name: 'relay, 5,000 executions',
-        value: median(ours),
-        unit: 'rows/s',
-        ratio: median(ours.map((value, round) => value / theirs[round])),
-        target: '>= 0.8',
-        note: ours.map(Math.round).join(' '),
-      },
-      { name: 'relay, one hot execution', value: hot, unit: 'rows/s', note: 'strictly one row on its way at a time' },
-      {
-        name: 'two relays, 5,000 executions',
-        value: median(pair),
-        unit: 'rows/s',
-        note: pair.map(Math.round).join(' '),
-      },
-    ]
-  },
+function listed(values) {
+  return values.map(Math.round).join(' ')
 }

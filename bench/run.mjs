@@ -1,5 +1,6 @@
 // Runs the benchmarks on real servers and prints one table: values, ratios, targets. Writes the same as JSON to
-// bench/results. `--full` adds the long ones, `--only a,b` picks by name.
+// bench/results, with the seconds each took. `--full` adds the long ones; names pick (`node bench/run.mjs relay state`,
+// or `--only relay,state`).
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -21,24 +22,29 @@ import subscription from './subscription.mjs'
 /** Each: { name, run(ctx) → rows of { name, value, unit, ratio?, target?, note? } }. A target is a bound of the ratio. */
 const BENCHMARKS = [ingest, single, listing, relay, latency, history, peers, fold, replay, state, subscription, scale]
 
-const { values: options } = parseArgs({
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
   options: { full: { type: 'boolean', default: false }, only: { type: 'string' } },
 })
-const wanted = options.only?.split(',')
+const named = [...positionals, ...(options.only?.split(',') ?? [])]
+const wanted = named.length === 0 ? undefined : named
 const unknown = wanted?.find((name) => !BENCHMARKS.some((benchmark) => benchmark.name === name))
 if (unknown !== undefined) {
   console.error(`there is no benchmark ${unknown}; known: ${BENCHMARKS.map(({ name }) => name).join(', ')}`)
   process.exit(2)
 }
 
+const chosen = BENCHMARKS.filter(({ name, fullOnly }) => wanted?.includes(name) ?? (fullOnly !== true || options.full))
 const context = createContext({ full: options.full })
 const results = []
+const durations = {}
+const begun = performance.now()
+const secondsSince = (from) => Number(((performance.now() - from) / 1000).toFixed(1))
 let failed = false
 try {
-  for (const benchmark of BENCHMARKS) {
-    if (wanted !== undefined ? !wanted.includes(benchmark.name) : benchmark.fullOnly === true && !options.full) continue
+  for (const [index, benchmark] of chosen.entries()) {
     const started = performance.now()
-    process.stderr.write(`${benchmark.name} …`)
+    process.stderr.write(`[${index + 1}/${chosen.length}] ${benchmark.name} …`)
     try {
       const rows = await benchmark.run(context)
       results.push(...rows.map((row) => ({ benchmark: benchmark.name, ...row })))
@@ -47,7 +53,8 @@ try {
       console.error(error)
       results.push({ benchmark: benchmark.name, name: 'failed', note: String(error.message ?? error) })
     }
-    process.stderr.write(` ${((performance.now() - started) / 1000).toFixed(1)} s\n`)
+    durations[benchmark.name] = secondsSince(started)
+    process.stderr.write(` ${durations[benchmark.name]} s, ${secondsSince(begun)} s in all\n`)
   }
 } finally {
   await context.close()
@@ -78,6 +85,8 @@ const document = {
   cores: cpus().length,
   load: loadavg(),
   full: options.full,
+  seconds: secondsSince(begun),
+  durations,
   results,
 }
 const folder = new URL('./results/', import.meta.url)
