@@ -14,7 +14,7 @@ export interface DrainOptions {
   /** The daemon's address, for references to payloads too large for the stream. */
   httpUrl: string
   maxSeconds: number
-  /** About: what is on its way when it is reached is finished. */
+  /** Never more than this many are published by this call, in all shards together. */
   maxRows: number | undefined
   shard: number | undefined
   signal: AbortSignal
@@ -48,9 +48,10 @@ export async function drainOutbox(deps: Deps, options: DrainOptions): Promise<Dr
   await bus.untilConnected(CONNECT_MS)
   await ensureStream(bus.connection(), wantedStream(config))
 
-  const { relays } = buildRelays(bounded(deps, options.maxRows), buildCore(deps, 'oneShot'), bus, {
+  const { relays } = buildRelays(deps, buildCore(deps, 'oneShot'), bus, {
     clusterId,
     share: false,
+    maxRows: options.maxRows,
     shard: options.shard,
     httpUrl: () => options.httpUrl,
   })
@@ -93,19 +94,5 @@ export async function drainOutbox(deps: Deps, options: DrainOptions): Promise<Dr
     published: published(),
     dead: dead.reduce((sum, count) => sum + count, 0),
     seconds: (clock.monotonic() - started) / 1000,
-  }
-}
-
-/** With a bound on rows, no more of them are on their way than it allows. */
-function bounded(deps: Deps, maxRows: number | undefined): Deps {
-  if (maxRows === undefined) return deps
-  const { config } = deps
-  return {
-    ...deps,
-    config: {
-      ...config,
-      outboxWindow: Math.min(config.outboxWindow, Math.max(1, Math.ceil(maxRows / 4))),
-      outboxPage: Math.min(config.outboxPage, maxRows),
-    },
   }
 }

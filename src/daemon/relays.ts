@@ -32,6 +32,8 @@ export interface RelayScope {
   httpUrl(): string
   /** False for a one-shot drain, which takes free lanes only. */
   share: boolean
+  /** At most so many rows in all shards together. */
+  maxRows?: number | undefined
 }
 
 export function buildRelays(deps: Deps, core: Core, bus: Bus, scope: RelayScope): Relays {
@@ -39,6 +41,7 @@ export function buildRelays(deps: Deps, core: Core, bus: Bus, scope: RelayScope)
   const chosen = deps.databases.shards
     .map((database, shard) => ({ database, shard }))
     .filter(({ shard }) => scope.shard === undefined || shard === scope.shard)
+  const allowance = scope.maxRows === undefined ? undefined : { left: scope.maxRows }
   const relays = chosen.map(({ database, shard }) =>
     createRelay(
       {
@@ -59,7 +62,7 @@ export function buildRelays(deps: Deps, core: Core, bus: Bus, scope: RelayScope)
         hooks: relayHooks(deps, shard),
       },
       limits,
-      { share: scope.share },
+      { share: scope.share, allowance },
     ),
   )
   for (const relay of relays) bus.onUp(() => relay.nudge())

@@ -85,15 +85,43 @@ describe('outbox drain', () => {
     expect(await lanesHeld()).toBe(0)
   })
 
-  it('ends with 75 at about the number of rows', async () => {
-    await insertRows(database, { rows: 20_000, executions: 500, prefix: stream.prefix })
-    const run = await drain(['--max-rows', '1000', '--json'])
-    expect(run.code, run.stderr).toBe(75)
-    const { published, end } = JSON.parse(run.stdout)
-    expect(end).toBe('rows')
-    expect(published).toBeGreaterThanOrEqual(1_000)
-    expect(published).toBeLessThan(10_000)
-    expect((await countBy(database))['PUBLISHED']).toBe(published)
+  it('publishes exactly the number of rows asked for and ends with 75', async () => {
+    await insertRows(database, { rows: 3_000, executions: 500, prefix: stream.prefix })
+    // Refused rows take nobody's place.
+    await database.sql(`update noetl.outbox set subject = 'no good' where outbox_id in (2, 9)`)
+    for (const [asked, sum] of [
+      ['1', 1],
+      ['1000', 1_001],
+    ] as const) {
+      const run = await drain(['--max-rows', asked, '--json'])
+      expect(run.code, run.stderr).toBe(75)
+      expect(JSON.parse(run.stdout)).toMatchObject({ end: 'rows', published: Number(asked) })
+      expect((await countBy(database))['PUBLISHED']).toBe(sum)
+      expect(await stream.messages()).toHaveLength(sum)
+      expect(await lanesHeld()).toBe(0)
+    }
+    const rest = await drain(['--max-rows', '5000', '--json'])
+    expect(rest.code, rest.stderr).toBe(0)
+    expect(JSON.parse(rest.stdout)).toMatchObject({ end: 'empty', published: 1_997, dead: 2 })
+    expect(judge(await stream.messages(), await committedRows(database))).toMatchObject({
+      stored: 2_998,
+      duplicates: [],
+      outOfOrder: [],
+    })
+  })
+
+  it('shares the number of rows among the shards', async () => {
+    const other = await cloneDatabase(inject('servers'))
+    try {
+      await insertRows(database, { rows: 400, executions: 40, prefix: stream.prefix })
+      await insertRows(other, { rows: 400, executions: 40, prefix: stream.prefix, firstEvent: 10_000 })
+      const run = await drain(['--max-rows', '250', '--json'], { NOETL_SHARDS: `${database.url},${other.url}` })
+      expect(run.code, run.stderr).toBe(75)
+      const published = await Promise.all([countBy(database), countBy(other)])
+      expect(published.reduce((sum, counts) => sum + (counts['PUBLISHED'] ?? 0), 0)).toBe(250)
+    } finally {
+      await other.drop()
+    }
   })
 
   it('tells about dead rows but does not wait for them', async () => {

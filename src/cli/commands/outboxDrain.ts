@@ -22,7 +22,7 @@ export const outboxDrain: CommandSpec = {
     'Takes the lanes that no running relay holds and publishes their rows in order; waits for what others hold. Safe to run several times at once and beside a daemon. Exit code 0 when nothing is left, 75 when time or rows ran out with work left, 69 when NATS or Postgres cannot be reached. Rows that wait for their next attempt count as left; dead rows do not.',
   options: [
     { flags: '--max-seconds <n>', help: `end after this time; default ${SECONDS_DEFAULT}` },
-    { flags: '--max-rows <n>', help: 'end after about this many rows' },
+    { flags: '--max-rows <n>', help: 'publish at most this many rows, exactly' },
     { flags: '--shard <i>', help: 'only this database' },
   ],
   examples: [

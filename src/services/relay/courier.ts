@@ -27,7 +27,14 @@ export interface CourierDeps {
   isStored(row: OutboxRow): Promise<boolean | undefined>
   /** The queues are running low. */
   onHungry(): void
+  /** How many rows may be published in all, shared with the relays of other shards; undefined: as many as there are. */
+  allowance: Allowance | undefined
   signal: AbortSignal
+}
+
+/** Each row takes one before it is sent for the first time; what was refused for good or for now gives it back. */
+export interface Allowance {
+  left: number
 }
 
 export interface Courier {
@@ -54,6 +61,8 @@ export function createCourier(deps: CourierDeps): Courier {
   const { queues, publisher, settler, clock, limits, hooks } = deps
   const attempts = new WeakMap<OutboxRow, Attempt>()
   const suspects = new Map<number, string>()
+  // Rows that may not be sent because the allowance is used up; they count as on their way and never leave.
+  const parked: OutboxRow[] = []
   let published = 0n
   let lastAckAt = 0
   let pausedUntil = 0
@@ -77,9 +86,26 @@ export function createCourier(deps: CourierDeps): Courier {
     while (publisher.inFlight() < limits.window && clock.monotonic() >= pausedUntil) {
       const row = queues.next()
       if (row === undefined) break
-      send(row)
+      if (isAllowed(row)) send(row)
+      else parked.push(row)
     }
     if (queues.queued() < limits.page / 2) deps.onHungry()
+  }
+
+  function isAllowed(row: OutboxRow): boolean {
+    const { allowance } = deps
+    // A row that is sent again has paid already: it may be in the stream.
+    if (allowance === undefined || attempts.has(row)) return true
+    if (allowance.left <= 0) return false
+    allowance.left -= 1
+    return true
+  }
+
+  /** It was certainly not published: another may go in its place. */
+  function giveBackAllowance(): void {
+    if (deps.allowance === undefined) return
+    deps.allowance.left += 1
+    for (const row of parked.splice(0)) queues.again(row)
   }
 
   function send(row: OutboxRow): void {
@@ -191,6 +217,7 @@ export function createCourier(deps: CourierDeps): Courier {
         pause(settlement.reason)
         break
       case 'fail':
+        giveBackAllowance()
         settler.failed({
           outboxId: row.outbox_id,
           status: 'FAILED',
@@ -201,6 +228,7 @@ export function createCourier(deps: CourierDeps): Courier {
         schedule()
         break
       case 'die':
+        giveBackAllowance()
         hooks.onDead(settlement.reason)
         settler.failed({ outboxId: row.outbox_id, status: 'DEAD', waitMs: 0, error: settlement.reason })
         if (limits.deadPolicy === 'hold') queues.hold(row, clock.monotonic(), clock.monotonic())

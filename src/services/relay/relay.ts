@@ -12,7 +12,7 @@ import type { Clock } from '../../runtime/clock.js'
 import type { Service } from '../../runtime/service.js'
 import type { TakenLane } from '../../stores/laneStore.js'
 import type { OutboxRow } from '../../stores/outboxStore.js'
-import { createCourier } from './courier.js'
+import { type Allowance, createCourier } from './courier.js'
 import { createExecutionQueues } from './executionQueues.js'
 import { createLaneKeeper } from './laneKeeper.js'
 import type { MessageSettings } from './message.js'
@@ -80,8 +80,13 @@ const LANE_BEATS_PER_LEASE = 5
 // Longer than a restart of the broker; after that somebody else may publish over HTTP.
 const DISCONNECTED_MS_MAX = 10_000
 
-/** `share`: ask other relays for a fair part of the lanes, instead of only taking free ones. */
-export function createRelay(deps: RelayDeps, limits: RelayLimits, options: { share: boolean }): Relay {
+export interface RelayOptions {
+  /** Ask other relays for a fair part of the lanes, instead of only taking free ones. */
+  share: boolean
+  allowance?: Allowance | undefined
+}
+
+export function createRelay(deps: RelayDeps, limits: RelayLimits, options: RelayOptions): Relay {
   const { clock, db, publisher, hooks } = deps
   const queues = createExecutionQueues()
   const stopping = new AbortController()
@@ -124,6 +129,7 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: { sha
     queues,
     settler,
     limits,
+    allowance: options.allowance,
     mayPublish: () => !stopping.signal.aborted && lanes.isSafe(),
     onHungry: () => {
       if (reader.hasMore()) nudge()
