@@ -69,14 +69,23 @@ order by outbox_id
 limit $2::int;
 
 -- name: outbox_read_execution_with_dead
--- The same with dead rows in their place, each as one that must wait five seconds.
+-- The same with dead rows in their place, each as one that must wait five seconds. Two questions, because there is one
+-- index for what is unsettled and one for what is dead, and none for both.
 select
   outbox_id, true as owned, (hashint8extended(coalesce(execution_id, event_id), 0) & 63)::smallint as lane,
   execution_id, event_id, status, attempts,
   case when status = 'DEAD' then 5000 else greatest(0, extract(epoch from case when status = 'IN_FLIGHT' then coalesce(lease_until, locked_at + interval '15 seconds', now()) else available_at end - now()) * 1000)::float8 end as wait_ms,
   subject, payload::text as payload, trace::text as trace, payload ->> 'event_type' as event_type, payload ->> 'stream_version' as stream_version
 from noetl.outbox
-where execution_id = $1::bigint and status in ('PENDING', 'FAILED', 'IN_FLIGHT', 'DEAD')
+where outbox_id = any(
+  array(
+    select outbox_id from noetl.outbox
+    where execution_id = $1::bigint and status in ('PENDING', 'FAILED', 'IN_FLIGHT') order by outbox_id limit $2::int
+  ) || array(
+    select outbox_id from noetl.outbox
+    where execution_id = $1::bigint and status = 'DEAD' order by outbox_id limit $2::int
+  )
+) and status <> 'PUBLISHED'
 order by outbox_id
 limit $2::int;
 
