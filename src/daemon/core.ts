@@ -6,13 +6,14 @@ import { proposeMachineId } from '../domain/machineId.js'
 import { shardOf } from '../domain/shards.js'
 import { assertSubjectTemplate, renderEventSubject } from '../domain/subject.js'
 import { componentLog } from '../runtime/log.js'
-import { type Appender, createAppender } from '../services/append/appender.js'
+import { createAppender } from '../services/append/appender.js'
 import { createIds, type Ids } from '../services/ids.js'
+import { type Starter, withStarts } from '../services/starts.js'
 import type { Deps } from './deps.js'
 
 export interface Core {
   ids: Ids
-  appender: Appender
+  appender: Starter
   /** null when redaction is off. */
   secrets: SecretKeys | null
   subjectOf(event: SubjectParts): string
@@ -62,7 +63,7 @@ export function buildCore(deps: Deps, use: 'daemon' | 'oneShot'): Core {
   )
   return {
     ids,
-    appender: createAppender(databases, { subjectOf }),
+    appender: withStarts(createAppender(databases, { subjectOf }), databases, { subjectOf }),
     secrets: config.redact ? secretKeys([...DEFAULT_SECRET_KEYS, ...config.redactKeys]) : null,
     subjectOf,
   }

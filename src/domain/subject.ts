@@ -21,6 +21,8 @@ export interface EventSubjectValues {
 
 /** One token: everything outside letters, digits, `_` and `-` becomes `-`, none at the ends. */
 export function cleanToken(text: string | null | undefined, whenEmpty = 'default'): string {
+  // Most are clean: an id, or a plain name.
+  if (typeof text === 'string' && /^[A-Za-z0-9_]+$/.test(text)) return text
   const cleaned = (text ?? '').replace(/[^A-Za-z0-9_-]/gu, '-').replace(/^-+|-+$/g, '')
   return cleaned === '' ? whenEmpty : cleaned
 }

@@ -14,14 +14,14 @@ import type { Clock } from '../runtime/clock.js'
 import { traced } from '../runtime/tracing.js'
 import { claimDedupKey, dedupHolder } from '../stores/dedupStore.js'
 import { listRunningChildren, lockExecutions } from '../stores/executionStore.js'
-import type { Appender } from './append/appender.js'
 import type { AppendItem } from './append/appendInTx.js'
 import { findEntry } from './catalog.js'
 import type { Ids } from './ids.js'
+import type { Starter } from './starts.js'
 
 export interface ExecutionsDeps {
   databases: Databases
-  appender: Appender
+  appender: Starter
   ids: Pick<Ids, 'next' | 'nextInShard'>
   clock: Clock
   secrets: SecretKeys | null

@@ -1,8 +1,8 @@
 // Promise: a pause waits for the start that is being committed and shuts out every later one, also of a runtime that
 // knows nothing of it; when it cannot be sure it says so instead of returning.
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import type { Appender } from '../../src/services/append/appender.js'
 import { registerEntry } from '../../src/services/catalog.js'
+import type { Starter } from '../../src/services/starts.js'
 import { dispatch } from '../../src/services/subscriptions/dispatch.js'
 import {
   changeSubscription,
@@ -12,6 +12,7 @@ import {
 import { openCore, type TestCore } from '../support/core.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
 import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
+import { until } from '../support/until.js'
 import { pullDocument, registerDocuments } from './specs.js'
 
 let shards: TestDatabase[]
@@ -59,11 +60,11 @@ async function countOf(id: string): Promise<number> {
 
 /** A process that stops inside its transaction, between its last statement and the commit, until the gate opens. */
 function frozen(gate: Promise<void>, reached: () => void): TestCore {
-  const appender: Appender = {
+  const appender: Starter = {
     ...core.appender,
-    appendWith: (id, work) =>
-      core.appender.appendWith(id, async (tx, append) => {
-        const result = await work(tx, append)
+    startWith: (shard, work) =>
+      core.appender.startWith(shard, async (tx, start) => {
+        const result = await work(tx, start)
         reached()
         await gate
         return result
@@ -95,6 +96,25 @@ it('waits for a start that is being committed', async () => {
   await expect(starting).resolves.toHaveLength(1)
   await pausing
   expect(await countOf(id)).toBe(1)
+})
+
+it('lets two batches open an epoch at once', async () => {
+  const { id, epoch } = await active()
+  let open = (): void => undefined
+  const gate = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  let held = 0
+  const both = frozen(gate, () => {
+    held += 1
+  })
+  // Many keys, so that each batch has starts in both shards; the second waits for the first to commit the fence.
+  const batches = [dispatch(both, target(id, epoch), messages(20)), dispatch(both, target(id, epoch), messages(20))]
+  await until('the first batch is about to commit in both shards', () => held >= 2)
+  open()
+  const results = (await Promise.all(batches)).flat()
+  expect(results.map((result) => result.status)).toEqual(Array.from({ length: 40 }, () => 'started'))
+  expect(await countOf(id)).toBe(40)
 })
 
 it('shuts out a runtime that knows nothing of it, in every shard', async () => {

@@ -6,10 +6,12 @@ import { DEFAULT_SECRET_KEYS, secretKeys } from '../../src/domain/events/redact.
 import { proposeMachineId } from '../../src/domain/machineId.js'
 import { parseTopology } from '../../src/domain/topology.js'
 import { type Clock, systemClock } from '../../src/runtime/clock.js'
-import { type Appender, createAppender } from '../../src/services/append/appender.js'
+import { createAppender } from '../../src/services/append/appender.js'
+import type { AppendContext } from '../../src/services/append/appendInTx.js'
 import { registerEntry } from '../../src/services/catalog.js'
 import type { ExecutionsDeps } from '../../src/services/executions.js'
 import { createIds, type Ids } from '../../src/services/ids.js'
+import { type Starter, withStarts } from '../../src/services/starts.js'
 import type { TestDatabase } from './database.js'
 
 export interface CoreOptions {
@@ -23,7 +25,7 @@ export interface CoreOptions {
 /** Has what ingest, executions, catalog and projector ask for. */
 export interface TestCore extends ExecutionsDeps {
   databases: Databases
-  appender: Appender
+  appender: Starter
   ids: Ids
   clock: Clock
   /** Complaints of the id lease. */
@@ -62,9 +64,10 @@ export async function openCore(shards: readonly TestDatabase[], options: CoreOpt
     },
   )
   await ids.start()
-  const appender = createAppender(databases, {
+  const context: AppendContext = {
     subjectOf: (event) => `noetl.events.${event.tenantId}.${event.organizationId}.${event.executionId}.0`,
-  })
+  }
+  const appender = withStarts(createAppender(databases, context), databases, context)
   return {
     databases,
     appender,

@@ -59,37 +59,40 @@ export function writeEnvelope(
   catalogId: string | undefined = event.catalogId,
   parts: WrittenParts = writeParts(event),
 ): string {
-  let text = `{"event_id":${event.eventId},"execution_id":${event.executionId}`
-  const digits = (key: string, id: string | undefined) => {
-    if (id !== undefined) text += `,"${key}":${id}`
-  }
-  const written = (key: string, part: string | undefined) => {
-    if (part !== undefined) text += `,"${key}":${part}`
-  }
-  const value = (key: string, part: JsonValue | undefined) => {
-    if (part !== undefined) text += `,"${key}":${writeJson(part)}`
-  }
-  digits('catalog_id', catalogId)
-  digits('parent_event_id', event.parentEventId)
-  digits('parent_execution_id', event.parentExecutionId)
-  digits('prev_event_id', event.prevEventId)
-  digits('stream_version', streamVersion)
-  value('tenant_id', event.tenantId)
-  value('organization_id', event.organizationId)
-  value('event_type', event.eventType)
-  value('node_id', event.nodeId)
-  value('node_name', event.nodeName)
-  value('node_type', event.nodeType)
-  value('status', event.status)
-  value('worker_id', event.workerId)
-  value('duration', event.duration === undefined ? undefined : floatValue(event.duration))
-  text += `,"timestamp":"${event.createdAt}"`
-  written('context', parts.context)
-  written('result', parts.result)
-  written('meta', parts.meta)
-  value('error', event.error)
-  value('stack_trace', event.stackTrace)
-  return `${text}}`
+  const duration = event.duration === undefined ? undefined : writeJson(floatValue(event.duration))
+  return (
+    `{"event_id":${event.eventId},"execution_id":${event.executionId}` +
+    field('catalog_id', catalogId) +
+    field('parent_event_id', event.parentEventId) +
+    field('parent_execution_id', event.parentExecutionId) +
+    field('prev_event_id', event.prevEventId) +
+    field('stream_version', streamVersion) +
+    textField('tenant_id', event.tenantId) +
+    textField('organization_id', event.organizationId) +
+    textField('event_type', event.eventType) +
+    textField('node_id', event.nodeId) +
+    textField('node_name', event.nodeName) +
+    textField('node_type', event.nodeType) +
+    textField('status', event.status) +
+    textField('worker_id', event.workerId) +
+    field('duration', duration) +
+    `,"timestamp":"${event.createdAt}"` +
+    field('context', parts.context) +
+    field('result', parts.result) +
+    field('meta', parts.meta) +
+    textField('error', event.error) +
+    textField('stack_trace', event.stackTrace) +
+    '}'
+  )
+}
+
+/** `json`: digits, or what is JSON text already. */
+function field(key: string, json: string | undefined): string {
+  return json === undefined ? '' : `,"${key}":${json}`
+}
+
+function textField(key: string, text: string | undefined): string {
+  return text === undefined ? '' : `,"${key}":${writeJson(text)}`
 }
 
 export interface ParsedEnvelope {

@@ -7,6 +7,7 @@ import { floatText, numberText } from './number.js'
 import { Float, type JsonObject, type JsonValue } from './value.js'
 
 export function writeJson(value: JsonValue): string {
+  if (typeof value !== 'object' || value === null) return writeScalar(value)
   const out = new TextChunks()
   write(value, out)
   return out.text()

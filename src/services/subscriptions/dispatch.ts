@@ -8,9 +8,9 @@ import type { JsonObject, JsonValue } from '../../domain/json/value.js'
 import { CpError } from '../../errors.js'
 import { isTracing, type Span, startSpan } from '../../runtime/tracing.js'
 import { claimKeys, holdFence, type KeyClaim, raiseFence, seenKeys } from '../../stores/subscriptionDeliveryStore.js'
-import type { AppendItem, AppendOutcome } from '../append/appendInTx.js'
 import { findEntry } from '../catalog.js'
 import { type ExecutionsDeps, mintExecutionId, type Started, startEvent } from '../executions.js'
+import type { StartItem } from '../starts.js'
 
 export interface DispatchTarget {
   subscriptionId: string
@@ -99,18 +99,15 @@ async function startAll(
     if (group === undefined) byShard.set(shard, [start])
     else group.push(start)
   }
-  const itemOf = ({ delivery, claim }: Start): AppendItem => ({
+  const itemOf = ({ delivery, claim }: Start): StartItem => ({
     event: startEvent(deps, requestOf(target, delivery), claim.executionId as never, entry),
-    idGiven: false,
-    publish: true,
-    createExecution: true,
     path: entry.path,
     trace: delivery.traceContext,
   })
   await Promise.all(
-    [...byShard.values()].map((starts) =>
-      deps.appender.appendWith(starts[0]!.claim.executionId, async (tx, append) => {
-        for (const [index, started] of await startGroup(tx, append, target, starts, itemOf)) results[index] = started
+    [...byShard].map(([shard, starts]) =>
+      deps.appender.startWith(shard, async (tx, start) => {
+        for (const [index, started] of await startGroup(tx, start, target, starts, itemOf)) results[index] = started
       }),
     ),
   )
@@ -120,10 +117,10 @@ async function startAll(
 
 async function startGroup(
   tx: Tx,
-  append: (items: readonly AppendItem[]) => Promise<AppendOutcome[]>,
+  start: (items: readonly StartItem[]) => Promise<void>,
   target: DispatchTarget,
   starts: readonly Start[],
-  itemOf: (start: Start) => AppendItem,
+  itemOf: (start: Start) => StartItem,
 ): Promise<[number, Started][]> {
   const scope = target.subscriptionId
   const identities = starts.filter(isNamed).map(({ delivery }) => delivery.identity)
@@ -149,7 +146,7 @@ async function startGroup(
   const held = open.filter(({ claim }) => !free.has(claim.key))
   const marks = fresh.filter(isNamed).map(identityClaim)
   const [, , holders] = await Promise.all([
-    fresh.length === 0 ? [] : append(fresh.map(itemOf)),
+    start(fresh.map(itemOf)),
     marks.length === 0 ? undefined : claimKeys(tx, scope, marks),
     held.length === 0
       ? new Map<string, string>()
@@ -180,9 +177,12 @@ function identityClaim({ delivery, claim }: Start): KeyClaim {
 
 /** The first start of an epoch in a shard raises the fence; one of an older epoch is refused. */
 async function openFence(tx: Tx, target: DispatchTarget, found: string | undefined): Promise<void> {
-  const isOlder = found !== undefined && compareIds(found, target.epoch) > 0
-  if (!isOlder && (await raiseFence(tx, target.subscriptionId, target.epoch))) return
-  throw new CpError('lost_claim', `subscription ${target.subscriptionId} was stopped, or is driven by somebody else`)
+  const { subscriptionId: id, epoch } = target
+  const isOlder = found !== undefined && compareIds(found, epoch) > 0
+  if (!isOlder && (await raiseFence(tx, id, epoch))) return
+  // Another batch of the same epoch may have been first to raise it.
+  if (!isOlder && (await holdFence(tx, id)) === epoch) return
+  throw new CpError('lost_claim', `subscription ${id} was stopped, or is driven by somebody else`)
 }
 
 function requestOf(target: DispatchTarget, delivery: Delivery) {

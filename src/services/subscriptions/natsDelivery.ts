@@ -1,6 +1,6 @@
 // A message of a NATS stream as a delivery: what it is called, what it carries, and the trace it belongs to.
 import type { SourceMessage } from '../../bus/sourceConsumer.js'
-import { type DeliveryRules, payloadOf, senderKey } from '../../domain/ingressMessage.js'
+import { type DeliveryRules, payloadOf, type Received, senderKey } from '../../domain/ingressMessage.js'
 import { traceContextText } from '../../domain/traceContext.js'
 import type { Delivery } from './dispatch.js'
 
@@ -15,13 +15,18 @@ export function deliveryOf(
   message: Pick<SourceMessage, 'stream' | 'sequence' | 'subject' | 'data' | 'header' | 'headers'>,
 ): Delivery {
   const about = { source: 'nats', stream: message.stream, sequence: message.sequence, subject: message.subject }
-  const received = { header: message.header, headers: message.headers, body: message.data, about }
+  const received: Received = {
+    header: (name) => message.header(name),
+    headers: () => message.headers(),
+    body: message.data,
+    about,
+  }
   return {
     identity: identityOf(message),
     key: senderKey(rules, received, DELIVERY_HEADERS, false),
     windowSeconds: rules.windowSeconds,
     payload: payloadOf(rules, received),
     trace: about,
-    traceContext: traceContextText(message.header),
+    traceContext: traceContextText((name) => message.header(name)),
   }
 }
