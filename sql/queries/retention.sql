@@ -1,8 +1,23 @@
 -- name: retention_running
--- Executions with ids from $1 up to $2 that have not ended, and one of them.
+-- Executions with ids from $1 up to $2 that have not ended, and one of them. Ids of subscriptions are no executions.
 select count(*)::text as count, min(execution_id) as execution_id
 from noetl.execution
-where execution_id >= $1::bigint and execution_id < $2::bigint and status not in ('COMPLETED', 'FAILED', 'CANCELLED');
+where execution_id >= $1::bigint and execution_id < $2::bigint and status not in ('COMPLETED', 'FAILED', 'CANCELLED')
+  and coalesce(last_event_type, '') !~ '^subscription[._]';
+
+-- name: retention_subscriptions
+-- Subscriptions with ids from $1 up to $2, in order after $3, at most $5; over are those that were deactivated before $4.
+select execution_id as subscription_id,
+  last_event_type in ('subscription.deactivated', 'subscription_deactivated') and updated_at < $4::timestamptz as is_over
+from noetl.execution
+where execution_id >= $1::bigint and execution_id < $2::bigint and execution_id > $3::bigint
+  and status not in ('COMPLETED', 'FAILED', 'CANCELLED') and last_event_type ~ '^subscription[._]'
+order by execution_id limit $5::int;
+
+-- name: retention_columns
+-- The columns of the event table, as a list for a statement.
+select string_agg(quote_ident(attname), ', ' order by attnum) as columns
+from pg_attribute where attrelid = 'noetl.event'::regclass and attnum > 0 and not attisdropped and attgenerated = '';
 
 -- name: retention_unpublished
 -- Outbox rows of the executions from $1 up to $2 that are not published yet.
@@ -19,15 +34,17 @@ where e.execution_id >= $1::bigint and e.execution_id < $2::bigint and e.stream_
 limit 1;
 
 -- name: retention_contents
--- How many events and executions there are from $1 up to $2, and whether one event is not older than $3.
+-- How many events and executions there are from $1 up to $2, and whether one event is not older than $3; without the
+-- subscriptions $4, whose events stay.
 select
   count(*)::text as events,
   coalesce(max(created_at) >= $3::timestamptz at time zone 'utc', false) as has_recent,
   (
-    select count(*)::text from noetl.execution x where x.execution_id >= $1::bigint and x.execution_id < $2::bigint
+    select count(*)::text from noetl.execution x
+    where x.execution_id >= $1::bigint and x.execution_id < $2::bigint and x.execution_id <> all($4::bigint[])
   ) as executions
 from noetl.event
-where execution_id >= $1::bigint and execution_id < $2::bigint;
+where execution_id >= $1::bigint and execution_id < $2::bigint and execution_id <> all($4::bigint[]);
 
 -- name: retention_touched
 -- Whether anything was appended to the executions from $1 up to $2 after $3: by us (the read model moves),
@@ -60,11 +77,14 @@ select execution_id from found where execution_id is not null limit $3::int;
 
 -- name: retention_judge
 -- What keeps each of the executions $1 from being deleted, cutoff $2: recent events, a status that is not an
--- end, outbox rows that wait, or events that the read model does not know yet. Null: nothing does.
+-- end, outbox rows that wait, or events that the read model does not know yet. Null: nothing does. $3 are
+-- subscriptions that may go.
 select
   given.execution_id,
   case
-    when x.execution_id is not null and x.status not in ('COMPLETED', 'FAILED', 'CANCELLED') then 'running'
+    when x.status not in ('COMPLETED', 'FAILED', 'CANCELLED') and x.last_event_type ~ '^subscription[._]'
+      and x.execution_id <> all($3::bigint[]) then 'subscription'
+    when x.status not in ('COMPLETED', 'FAILED', 'CANCELLED') and coalesce(x.last_event_type, '') !~ '^subscription[._]' then 'running'
     when x.execution_id is null and facts.has_unnumbered then 'unknown'
     when facts.has_recent then 'recent'
     when exists (
@@ -101,18 +121,21 @@ where (execution_id, event_id) in (
 select x.execution_id
 from noetl.execution x
 where x.execution_id >= $1::bigint and x.execution_id < $2::bigint
-  and x.status in ('COMPLETED', 'FAILED', 'CANCELLED')
-  and x.end_time < $3::timestamptz
+  and (
+    x.status in ('COMPLETED', 'FAILED', 'CANCELLED') and x.end_time < $3::timestamptz
+    or x.last_event_type in ('subscription.deactivated', 'subscription_deactivated') and x.updated_at < $3::timestamptz
+  )
   and not exists (select 1 from noetl.event e where e.execution_id = x.execution_id)
 order by x.execution_id
 limit $4::int;
 
 -- name: retention_lock_ended
--- Locks those of the executions $1 that have ended and were not touched since $2.
+-- Locks those of the executions $1 that have ended, and of the subscriptions that are over, untouched since $2.
 select execution_id
 from noetl.execution
 where execution_id = any($1::bigint[])
-  and status in ('COMPLETED', 'FAILED', 'CANCELLED')
+  and (status in ('COMPLETED', 'FAILED', 'CANCELLED')
+    or last_event_type in ('subscription.deactivated', 'subscription_deactivated'))
   and updated_at < $2::timestamptz
 order by execution_id
 for update;

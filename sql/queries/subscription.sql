@@ -159,3 +159,43 @@ order by execution_id limit $2::int;
 select event_id, event_type, status, catalog_id, created_at::text as created_at, meta from noetl.event
 where execution_id = $1::bigint and event_id > $2::bigint and (event_type like 'subscription.%' or event_type like 'subscription\_%')
 order by event_id limit $3::int;
+
+-- name: subscription_live_pull
+-- Live subscriptions that pull, newest first, at most $1.
+select subscription_id, path, catalog_id, catalog_version, mode, source, listener, spec, state, live, version, epoch, pending,
+  reason, actor, paused_until::text as paused_until, last_event_type, last_event_id, updated_at::text as updated_at, owner,
+  case when owner is not null then lease_until > now() else false end as is_owned, trouble
+from noetl.subscription where live and mode = 'pull' order by subscription_id desc limit $1::int;
+
+-- name: subscription_suspicious
+-- Live subscriptions that an operator should look at, at most $4: in trouble, paused without an end for more than $1
+-- seconds, draining for more than $2, active and driven by nobody for more than $3.
+select subscription_id, path, actor, trouble, suspicion, seconds from (
+  select subscription_id, path, actor, trouble, extract(epoch from now() - updated_at)::float8 as seconds,
+    case
+      when trouble is not null then 'trouble'
+      when state = 'PAUSED' and paused_until is null and updated_at < now() - make_interval(secs => $1::double precision) then 'paused'
+      when state = 'DRAINING' and updated_at < now() - make_interval(secs => $2::double precision) then 'draining'
+      when state = 'ACTIVE' and mode = 'pull' and updated_at < now() - make_interval(secs => $3::double precision)
+        and greatest(lease_until, updated_at) < now() - make_interval(secs => $3::double precision) then 'undriven'
+    end as suspicion
+  from noetl.subscription where live
+) as judged
+where suspicion is not null
+order by subscription_id limit $4::int;
+
+-- name: subscription_forgettable
+-- Those of the ids $1 that nobody needs any more: deactivated before $2, nothing under way, no given-up message; and
+-- those that have no row at all.
+select given.subscription_id
+from unnest($1::bigint[]) as given (subscription_id)
+left join noetl.subscription s on s.subscription_id = given.subscription_id
+where (s.subscription_id is null or s.state = 'DEACTIVATED' and not s.live and s.pending is null and s.updated_at < $2::timestamptz)
+  and not exists (select 1 from noetl.subscription_dead_letter d where d.subscription_id = given.subscription_id);
+
+-- name: subscription_forget
+-- Removes the rows of the ids $1 under the same conditions.
+delete from noetl.subscription s
+where s.subscription_id = any($1::bigint[]) and s.state = 'DEACTIVATED' and not s.live and s.pending is null
+  and s.updated_at < $2::timestamptz
+  and not exists (select 1 from noetl.subscription_dead_letter d where d.subscription_id = s.subscription_id);

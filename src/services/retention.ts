@@ -18,6 +18,7 @@ import {
 } from '../stores/partitionStore.js'
 import {
   contentsOf,
+  eventColumns,
   type KeepReason,
   type RangeContents,
   runningIn,
@@ -25,6 +26,7 @@ import {
   unknownIn,
   unpublishedIn,
 } from '../stores/retentionStore.js'
+import { forgetOldSubscriptions, keptSubscriptions } from './retentionSubscriptions.js'
 import { sweepDefault, sweepReadModel } from './retentionSweep.js'
 
 export interface RetentionRequest {
@@ -56,6 +58,8 @@ export interface RetentionReport {
   kept: KeptPartition[]
   /** Of the default partition. */
   defaultEventsDeleted: number
+  /** Of subscriptions that live on, moved from dropped partitions to the default one. */
+  subscriptionEventsKept: number
   defaultExecutionsKept: Record<KeepReason, number>
   executionsDeleted: number
   snapshotsDeleted: number
@@ -67,9 +71,13 @@ export interface RetentionReport {
 /** What one shard is judged by; all of it comes from the clock of its database. */
 export interface RetentionPass {
   db: Db
+  /** Where the rows of subscriptions are. */
+  clusterDb: Db
   cutoff: WireTime
   startedAt: WireTime
   aged: IdRange[]
+  /** Subscriptions that nobody knows any more. */
+  forgotten: Set<string>
   dryRun: boolean
   signal: AbortSignal | undefined
 }
@@ -80,17 +88,24 @@ const SCAN_DEADLINE_MS = 900_000
 
 /** Every shard on its own: one that fails is reported and does not stop the others. */
 export function applyRetention(databases: Databases, request: RetentionRequest): Promise<RetentionReport[]> {
-  return Promise.all(databases.shards.map(({ label, db }) => applyToShard(label, db, request)))
+  return Promise.all(
+    databases.shards.map(({ label, db }) => applyToShard(label, { db, clusterDb: databases.cluster.db }, request)),
+  )
 }
 
-async function applyToShard(shard: string, db: Db, request: RetentionRequest): Promise<RetentionReport> {
+async function applyToShard(
+  shard: string,
+  { db, clusterDb }: Pick<RetentionPass, 'db' | 'clusterDb'>,
+  request: RetentionRequest,
+): Promise<RetentionReport> {
   const report: RetentionReport = {
     shard,
     cutoff: wireTimeFromMillis(0),
     dropped: [],
     kept: [],
     defaultEventsDeleted: 0,
-    defaultExecutionsKept: { running: 0, recent: 0, unpublished: 0, unknown: 0 },
+    subscriptionEventsKept: 0,
+    defaultExecutionsKept: { running: 0, recent: 0, unpublished: 0, unknown: 0, subscription: 0 },
     executionsDeleted: 0,
     snapshotsDeleted: 0,
     projectionsDeleted: 0,
@@ -102,6 +117,8 @@ async function applyToShard(shard: string, db: Db, request: RetentionRequest): P
     const cutoffMs = nowMs - request.olderThanMs
     const pass: RetentionPass = {
       db,
+      clusterDb,
+      forgotten: new Set(),
       cutoff: wireTimeFromMillis(cutoffMs),
       startedAt: wireTimeFromMillis(nowMs),
       aged: agedRanges(cutoffMs, nowMs),
@@ -109,6 +126,7 @@ async function applyToShard(shard: string, db: Db, request: RetentionRequest): P
       signal: request.signal,
     }
     report.cutoff = pass.cutoff
+    pass.forgotten = await forgetOldSubscriptions(pass)
     await dropPartitions(pass, report)
     await sweepDefault(pass, report)
     await sweepReadModel(pass, report)
@@ -130,8 +148,9 @@ async function dropPartitions(pass: RetentionPass, report: RetentionReport): Pro
     }
     // Read in the other layout, the months we made ahead of time look old as well: they are just empty yet.
     if (judged.events === '0' && !isWithin(range, pass.aged[0]!)) continue
-    const dropped = pass.dryRun || (await drop(pass, partition.name, range))
-    if (dropped) {
+    const moved = pass.dryRun ? 0 : await drop(pass, partition.name, range)
+    if (moved !== undefined) {
+      report.subscriptionEventsKept += moved
       report.dropped.push({ name: partition.name, events: judged.events, executions: judged.executions })
       if (pass.dryRun) report.executionsDeleted += Number(judged.executions)
     } else {
@@ -144,7 +163,8 @@ async function dropPartitions(pass: RetentionPass, report: RetentionReport): Pro
 type Verdict = RangeContents | Pick<KeptPartition, 'reason' | 'detail'>
 
 /** The cheap questions first: the last one reads the partition. */
-async function judge({ db, cutoff }: RetentionPass, partition: EventPartition, range: IdRange): Promise<Verdict> {
+async function judge(pass: RetentionPass, partition: EventPartition, range: IdRange): Promise<Verdict> {
+  const { db, cutoff } = pass
   if (!partition.isPlain) {
     return { reason: 'by_hand', detail: 'it is no plain table of schema noetl; drop it by hand' }
   }
@@ -159,25 +179,28 @@ async function judge({ db, cutoff }: RetentionPass, partition: EventPartition, r
   if (unknown !== undefined) {
     return { reason: 'unknown', detail: `events of execution ${unknown} are not in the read model yet` }
   }
-  const contents = await contentsOf(db, range, cutoff, SCAN_DEADLINE_MS)
+  const contents = await contentsOf(db, range, await keptSubscriptions(db, pass, range), cutoff, SCAN_DEADLINE_MS)
   return contents.has_recent ? { reason: 'recent', detail: `it holds events after ${cutoff}` } : contents
 }
 
-/** Under the lock nothing can arrive any more; what arrived since we judged keeps the partition. */
-async function drop(pass: RetentionPass, name: string, range: IdRange): Promise<boolean> {
+/**
+ * Under the lock nothing can arrive any more; what arrived since we judged keeps the partition. Answers how many
+ * events of subscriptions were moved out of it; undefined when it stays.
+ */
+async function drop(pass: RetentionPass, name: string, range: IdRange): Promise<number | undefined> {
   try {
     return await pass.db.tx(async (tx) => {
       await limitLockWait(tx, LOCK_TIMEOUT_MS)
       await lockPartitions(tx)
       await lockPartition(tx, name)
-      if ((await runningIn(tx, range)).count !== '0' || (await unpublishedIn(tx, range)) !== '0') return false
-      if (await touchedSince(tx, range, pass.startedAt, pass.cutoff)) return false
-      await dropPartition(tx, name)
-      return true
+      if ((await runningIn(tx, range)).count !== '0' || (await unpublishedIn(tx, range)) !== '0') return undefined
+      if (await touchedSince(tx, range, pass.startedAt, pass.cutoff)) return undefined
+      const kept = { ids: await keptSubscriptions(tx, pass, range), columns: await eventColumns(tx) }
+      return dropPartition(tx, name, kept)
     })
   } catch (error) {
     // Somebody reads or writes it; waiting longer would hold up everybody behind us.
-    if (isTransient(error) && toCpError(error).code === 'timeout') return false
+    if (isTransient(error) && toCpError(error).code === 'timeout') return undefined
     throw error
   }
 }

@@ -27,7 +27,8 @@ export async function sweepDefault(pass: RetentionPass, report: RetentionReport)
       range,
       (rest) => executionsInDefault(pass.db, rest, EXECUTIONS_PER_STEP),
       async (ids) => {
-        const judged = await judgeExecutions(pass.db, ids, pass.cutoff, JUDGE_DEADLINE_MS)
+        const forgotten = ids.filter((id) => pass.forgotten.has(id))
+        const judged = await judgeExecutions(pass.db, ids, forgotten, pass.cutoff, JUDGE_DEADLINE_MS)
         for (const { reason } of judged) if (reason !== null) report.defaultExecutionsKept[reason] += 1
         const old = judged.filter(({ reason }) => reason === null)
         if (old.length > 0) await forget(pass, report, old)

@@ -80,8 +80,22 @@ export async function lockPartition(tx: Tx, name: string): Promise<void> {
   await tx.run(statement(`lock table only noetl.event, noetl.${plainName(name)} in access exclusive mode`))
 }
 
-export async function dropPartition(tx: Tx, name: string): Promise<void> {
-  await tx.run(statement(`drop table noetl.${plainName(name)}`))
+/** Drops it, except for the events of the ids `kept`: without their partition they belong to the default one. */
+export async function dropPartition(
+  tx: Tx,
+  name: string,
+  kept: { ids: readonly string[]; columns: string },
+): Promise<number> {
+  const table = `noetl.${plainName(name)}`
+  let moved = 0
+  if (kept.ids.length > 0) {
+    await tx.run(statement(`alter table noetl.event detach partition ${table}`))
+    const { columns } = kept
+    const move = `insert into noetl.event (${columns}) select ${columns} from ${table} where execution_id = any($1::bigint[])`
+    moved = (await tx.run(statement(move), [kept.ids])).count
+  }
+  await tx.run(statement(`drop table ${table}`))
+  return moved
 }
 
 function plainName(name: string): string {

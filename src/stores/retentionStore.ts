@@ -6,6 +6,8 @@ import type { WireTime } from '../domain/wireTime.js'
 
 const q = queries(
   'retention_running',
+  'retention_subscriptions',
+  'retention_columns',
   'retention_unpublished',
   'retention_unknown',
   'retention_contents',
@@ -36,6 +38,32 @@ export async function runningIn(
   return row!
 }
 
+export interface OldSubscription {
+  subscription_id: string
+  /** Deactivated, and long enough ago. */
+  is_over: boolean
+}
+
+export function subscriptionsIn(
+  db: Queryable,
+  range: IdRange,
+  page: { after: string; overBefore: WireTime; limit: number },
+): Promise<OldSubscription[]> {
+  return db.run<OldSubscription>(q.retention_subscriptions, [
+    range.from,
+    range.to,
+    page.after,
+    page.overBefore,
+    page.limit,
+  ])
+}
+
+/** Ready for a statement: every name is quoted by the server. */
+export async function eventColumns(db: Queryable): Promise<string> {
+  const [row] = await db.run<{ columns: string }>(q.retention_columns)
+  return row!.columns
+}
+
 export async function unpublishedIn(db: Queryable, range: IdRange): Promise<string> {
   const [row] = await db.run<{ count: string }>(q.retention_unpublished, [range.from, range.to])
   return row!.count
@@ -56,10 +84,12 @@ export interface RangeContents {
 export async function contentsOf(
   db: Queryable,
   range: IdRange,
+  without: readonly string[],
   cutoff: WireTime,
   deadlineMs: number,
 ): Promise<RangeContents> {
-  const [row] = await db.run<RangeContents>(q.retention_contents, [range.from, range.to, cutoff], { deadlineMs })
+  const params = [range.from, range.to, cutoff, without]
+  const [row] = await db.run<RangeContents>(q.retention_contents, params, { deadlineMs })
   return row!
 }
 
@@ -73,7 +103,7 @@ export async function executionsInDefault(db: Queryable, range: IdRange, limit: 
   return rows.map((row) => row.execution_id)
 }
 
-export type KeepReason = 'running' | 'recent' | 'unpublished' | 'unknown'
+export type KeepReason = 'running' | 'recent' | 'unpublished' | 'unknown' | 'subscription'
 
 export interface Judged {
   execution_id: string
@@ -85,10 +115,11 @@ export interface Judged {
 export function judgeExecutions(
   db: Queryable,
   ids: readonly string[],
+  forgotten: readonly string[],
   cutoff: WireTime,
   deadlineMs: number,
 ): Promise<Judged[]> {
-  return db.run<Judged>(q.retention_judge, [ids, cutoff], { deadlineMs })
+  return db.run<Judged>(q.retention_judge, [ids, cutoff, forgotten], { deadlineMs })
 }
 
 export async function notInReadModel(db: Queryable, ids: readonly string[]): Promise<string[]> {

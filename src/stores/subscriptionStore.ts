@@ -22,6 +22,10 @@ const q = queries(
   'subscription_count',
   'subscription_due',
   'subscription_live_page',
+  'subscription_live_pull',
+  'subscription_suspicious',
+  'subscription_forgettable',
+  'subscription_forget',
 )
 
 export interface SubscriptionRow {
@@ -234,4 +238,45 @@ export interface LiveRow {
 
 export function pageOfLive(db: Queryable, after: string, limit: number): Promise<LiveRow[]> {
   return db.run<LiveRow>(q.subscription_live_page, [after, limit])
+}
+
+/** Newest first. */
+export function listLivePull(db: Queryable, limit: number): Promise<SubscriptionRow[]> {
+  return db.run<SubscriptionRow>(q.subscription_live_pull, [limit])
+}
+
+export interface SuspiciousRow {
+  subscription_id: string
+  path: string
+  actor: string | null
+  trouble: string | null
+  suspicion: 'trouble' | 'paused' | 'draining' | 'undriven'
+  /** Since its last change. */
+  seconds: number
+}
+
+/** Limits in seconds. */
+export function listSuspicious(
+  db: Queryable,
+  limits: { paused: number; draining: number; undriven: number },
+  count: number,
+): Promise<SuspiciousRow[]> {
+  return db.run<SuspiciousRow>(q.subscription_suspicious, [limits.paused, limits.draining, limits.undriven, count])
+}
+
+/** Deactivated before a time and needed by nobody, or without a row already. */
+export async function forgettableSubscriptions(
+  db: Queryable,
+  ids: readonly string[],
+  before: string,
+): Promise<string[]> {
+  const rows = await db.run<{ subscription_id: string }>(q.subscription_forgettable, [ids, before])
+  return rows.map((row) => row.subscription_id)
+}
+
+/** Removes their rows; answers the ids that have none any more. */
+export async function forgetSubscriptions(db: Queryable, ids: readonly string[], before: string): Promise<string[]> {
+  await db.run(q.subscription_forget, [ids, before])
+  const left = await Promise.all(ids.map(async (id) => ((await getSubscription(db, id)) === undefined ? [id] : [])))
+  return left.flat()
 }

@@ -93,6 +93,7 @@ function toJson(report: RetentionReport): JsonObject {
     dropped: report.dropped.map((partition) => ({ ...partition })),
     kept: report.kept.map((partition) => ({ ...partition })),
     default_events_deleted: report.defaultEventsDeleted,
+    subscription_events_kept: report.subscriptionEventsKept,
     default_executions_kept: { ...report.defaultExecutionsKept },
     executions_deleted: report.executionsDeleted,
     snapshots_deleted: report.snapshotsDeleted,
