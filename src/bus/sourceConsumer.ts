@@ -1,7 +1,16 @@
 // A durable consumer on somebody's stream, driven by pull requests of our own: messages are handed over one by
 // one as they arrive, never more than asked for. Stopping asks for nothing more and waits for what was asked,
 // so that no message is left without an answer until its redelivery.
-import { AckPolicy, type ConsumerInfo, DeliverPolicy, type Msg, type NatsConnection, nanos, nuid } from 'nats'
+import {
+  AckPolicy,
+  type ConsumerInfo,
+  DeliverPolicy,
+  type JetStreamManager,
+  type Msg,
+  type NatsConnection,
+  nanos,
+  nuid,
+} from 'nats'
 import { CpError } from '../errors.js'
 import { withDeadline } from '../runtime/deadline.js'
 import { toBusError } from './busErrors.js'
@@ -87,7 +96,7 @@ function attach(connection: NatsConnection, stream: string, options: SourceOptio
       // A delivered message keeps its own subject. The server fills requests in their order.
       const token = firstOpen()
       const request = requests.get(token)
-      options.onMessage(wrap(message))
+      options.onMessage(new Delivered(message))
       if (request === undefined) return
       request.left -= 1
       if (request.left === 0) finish(token)
@@ -191,6 +200,10 @@ export interface ConsumerCounts {
   /** Delivered and not acknowledged yet. */
   ackPending: number
   redelivered: number
+  /** Whether it is there; one that is missing is made by the daemon that drives it. */
+  exists: boolean
+  /** When the oldest message without an acknowledgement was stored; undefined when none waits. */
+  oldestAt: Date | undefined
 }
 
 /** A consumer that does not exist yet has the whole stream before it. */
@@ -213,10 +226,44 @@ async function count(connection: NatsConnection, address: SourceAddress, durable
   const stream = await streamOf(connection, address)
   const info = await manager.consumers.info(stream, durable).catch(undefinedIfMissing)
   if (info !== undefined) {
-    return { pending: info.num_pending, ackPending: info.num_ack_pending, redelivered: info.num_redelivered }
+    const waits = info.num_pending + info.num_ack_pending > 0
+    return {
+      pending: info.num_pending,
+      ackPending: info.num_ack_pending,
+      redelivered: info.num_redelivered,
+      exists: true,
+      oldestAt: waits
+        ? await storedAfter(manager, stream, info.ack_floor.stream_seq, info.config.filter_subject)
+        : undefined,
+    }
   }
   const { state } = await manager.streams.info(stream)
-  return { pending: address.deliver === 'new' ? 0 : state.messages, ackPending: 0, redelivered: 0 }
+  const isAll = address.deliver === 'all' && state.messages > 0
+  return {
+    pending: isAll ? state.messages : 0,
+    ackPending: 0,
+    redelivered: 0,
+    exists: false,
+    oldestAt: isAll ? await storedAfter(manager, stream, 0, address.subject) : undefined,
+  }
+}
+
+/** The time of the first message of a subject after a sequence: one request, wherever in the stream it is. */
+async function storedAfter(
+  manager: JetStreamManager,
+  stream: string,
+  sequence: number,
+  subject: string | undefined,
+): Promise<Date | undefined> {
+  try {
+    // The server has taken both together since 2.9; the type of the client does not say so.
+    const query = { seq: sequence + 1, next_by_subj: subject ?? '>' } as unknown as { seq: number }
+    return (await manager.streams.getMessage(stream, query)).time
+  } catch (error) {
+    // 10037: acknowledged or removed meanwhile.
+    if ((error as { api_error?: { err_code?: number } }).api_error?.err_code === 10037) return undefined
+    throw error
+  }
 }
 
 function undefinedIfMissing(error: { code?: string; api_error?: { err_code?: number } }): undefined {
@@ -228,23 +275,45 @@ function undefinedIfMissing(error: { code?: string; api_error?: { err_code?: num
 const ACK = Buffer.from('+ACK')
 const TERM = Buffer.from('+TERM')
 
-function wrap(message: Msg): SourceMessage {
-  const { stream, deliveries, sequence } = readReply(message.reply!)
-  return {
-    stream,
-    sequence,
-    subject: message.subject,
-    data: message.data,
-    deliveries,
-    header: (name) => (message.headers?.has(name) ? message.headers.get(name) : undefined),
-    headers: () => {
-      const found: Record<string, string> = {}
-      for (const key of message.headers?.keys() ?? []) found[key] = message.headers!.get(key)
-      return found
-    },
-    ack: () => respond(message, ACK),
-    retryLater: (ms) => respond(message, Buffer.from(`-NAK ${JSON.stringify({ delay: nanos(ms) })}`)),
-    drop: () => respond(message, TERM),
+/** A class and not an object of functions: one of these is made per message. */
+class Delivered implements SourceMessage {
+  readonly stream: string
+  readonly sequence: number
+  readonly deliveries: number
+  readonly subject: string
+  readonly data: Uint8Array
+
+  constructor(private readonly message: Msg) {
+    const { stream, deliveries, sequence } = readReply(message.reply!)
+    this.stream = stream
+    this.sequence = sequence
+    this.deliveries = deliveries
+    this.subject = message.subject
+    this.data = message.data
+  }
+
+  header(name: string): string | undefined {
+    const { headers } = this.message
+    return headers?.has(name) ? headers.get(name) : undefined
+  }
+
+  headers(): Record<string, string> {
+    const found: Record<string, string> = {}
+    const { headers } = this.message
+    for (const key of headers?.keys() ?? []) found[key] = headers!.get(key)
+    return found
+  }
+
+  ack(): void {
+    respond(this.message, ACK)
+  }
+
+  retryLater(ms: number): void {
+    respond(this.message, Buffer.from(`-NAK ${JSON.stringify({ delay: nanos(ms) })}`))
+  }
+
+  drop(): void {
+    respond(this.message, TERM)
   }
 }
 

@@ -39,3 +39,9 @@ export function totalsBy(gauges: Gauges, name: string, label: string): Record<st
   }
   return totals
 }
+
+/** Of ages, the worst counts. Undefined when the daemon does not have the series at all. */
+export function largest(gauges: Gauges, name: string): number | undefined {
+  const samples = gauges.get(name)
+  return samples === undefined ? undefined : Math.max(...samples.map((sample) => sample.value))
+}

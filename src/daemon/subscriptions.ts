@@ -7,6 +7,7 @@ import { SUBSCRIPTION_STATES } from '../domain/subscription.js'
 import { componentLog } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
 import type { ExecutionsDeps } from '../services/executions.js'
+import { createBacklogWatch } from '../services/subscriptions/backlogWatch.js'
 import { createIngress, type Ingress } from '../services/subscriptions/ingress.js'
 import { createSubscriptionKeeper } from '../services/subscriptions/keeper.js'
 import type { LifecycleDeps } from '../services/subscriptions/lifecycle.js'
@@ -58,7 +59,19 @@ export function subscriptionLoops(deps: Deps, core: Core, writing: ExecutionsDep
     },
     onError: loopErrors(deps, 'listen'),
   })
-  return [keeper, supervisor, listener]
+  const backlog = createBacklogWatch({
+    ...subscriptionDeps(deps, core),
+    random: deps.random,
+    onBacklog: (byState) => {
+      for (const state of SUBSCRIPTION_STATES) {
+        const found = byState.get(state)
+        metrics.set('noetl_cp_subscription_backlog', found?.messages ?? 0, { state })
+        metrics.set('noetl_cp_subscription_oldest_age_seconds', found?.oldestSeconds ?? 0, { state })
+      }
+    },
+    onError: loopErrors(deps, 'subscription backlog'),
+  })
+  return [keeper, supervisor, listener, backlog]
 }
 
 export function buildIngress(deps: Deps, writing: ExecutionsDeps): Ingress {

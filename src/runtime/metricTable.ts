@@ -154,6 +154,16 @@ export const METRICS = {
     labels: { state: ['REGISTERED', 'ACTIVE', 'PAUSED', 'DRAINING', 'DEACTIVATED'] },
   },
   noetl_cp_subscription_dead_letters: { kind: 'gauge', help: 'Messages of subscriptions that were given up.' },
+  noetl_cp_subscription_backlog: {
+    kind: 'gauge',
+    help: 'Messages that wait for live pull subscriptions, by their state; of the newest 200.',
+    labels: { state: ['REGISTERED', 'ACTIVE', 'PAUSED', 'DRAINING', 'DEACTIVATED'] },
+  },
+  noetl_cp_subscription_oldest_age_seconds: {
+    kind: 'gauge',
+    help: 'How long the oldest of these messages has waited, by state.',
+    labels: { state: ['REGISTERED', 'ACTIVE', 'PAUSED', 'DRAINING', 'DEACTIVATED'] },
+  },
   noetl_cp_subscriptions_driven: { kind: 'gauge', help: 'Active pull subscriptions that this daemon drives.' },
   noetl_cp_subscription_messages_total: {
     kind: 'counter',

@@ -7,6 +7,7 @@ import type { Databases, NamedDatabase } from '../db/databases.js'
 import { migrationState } from '../db/migrations.js'
 import { SQL_FOLDER } from '../db/queries.js'
 import { toCpError } from '../errors.js'
+import type { Clock } from '../runtime/clock.js'
 import {
   describeSchema,
   listDeadTuples,
@@ -16,6 +17,7 @@ import {
 } from '../stores/doctorStore.js'
 import { inspectNats, type NatsInspection } from './natsDoctor.js'
 import { partitionFindings } from './partitionDoctor.js'
+import { subscriptionFindings } from './subscriptionDoctor.js'
 
 export interface Finding {
   level: 'problem' | 'advice'
@@ -28,6 +30,7 @@ export interface DoctorDeps {
   databases: Databases
   bus: Bus | undefined
   nats: NatsInspection
+  clock: Clock
 }
 
 const DEAD_TUPLES_MIN = 10_000
@@ -38,7 +41,8 @@ export async function examine(deps: DoctorDeps): Promise<Finding[]> {
   const perDatabase = await Promise.all(
     deps.databases.all.map((database) => examineDatabase(database, deps.databases.shards.includes(database))),
   )
-  return [...perDatabase.flat(), ...(await inspectNats(deps.bus, deps.nats))]
+  const nats = await inspectNats(deps.bus, deps.nats)
+  return [...perDatabase.flat(), ...nats, ...(await subscriptionFindings(deps))]
 }
 
 async function examineDatabase(database: NamedDatabase, isShard: boolean): Promise<Finding[]> {

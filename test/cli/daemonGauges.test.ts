@@ -1,6 +1,6 @@
 // Promise: the few numbers that status takes from /metrics are read right, and strange lines do no harm.
 import { expect, it } from 'vitest'
-import { parseGauges, total, totalsBy } from '../../src/cli/daemonGauges.js'
+import { largest, parseGauges, total, totalsBy } from '../../src/cli/daemonGauges.js'
 
 const TEXT = `# HELP noetl_cp_outbox_rows Rows.
 # TYPE noetl_cp_outbox_rows gauge
@@ -19,5 +19,7 @@ it('sums over labels and by one label', () => {
   expect(totalsBy(gauges, 'noetl_cp_outbox_rows', 'status')).toEqual({ PENDING: 7, DEAD: 0 })
   expect(total(gauges, 'noetl_cp_worker_threads')).toBe(2)
   expect(total(gauges, 'noetl_cp_missing')).toBeUndefined()
+  expect(largest(gauges, 'noetl_cp_outbox_rows')).toBe(4)
+  expect(largest(gauges, 'noetl_cp_missing')).toBeUndefined()
   expect(gauges.get('noetl_cp_strange')).toBeUndefined()
 })

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, inject, it } from 'vitest'
 import { openDatabases } from '../../src/db/databases.js'
 import { applyMigrations, loadMigrations, type Migration, migrationState } from '../../src/db/migrations.js'
+import { systemClock } from '../../src/runtime/clock.js'
 import { examine } from '../../src/services/doctor.js'
 import { prepareSchema } from '../../src/services/schema.js'
 import { describeSchema } from '../../src/stores/doctorStore.js'
@@ -216,7 +217,7 @@ describe('an existing NoETL database', () => {
 
     const opened = installation(database)
     try {
-      const findings = await examine({ databases: opened, bus: undefined, nats: {} as never })
+      const findings = await examine({ databases: opened, bus: undefined, nats: {} as never, clock: systemClock })
       expect(findings.filter(({ level }) => level === 'problem')).toEqual([])
     } finally {
       await opened.close(1_000)

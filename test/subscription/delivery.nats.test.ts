@@ -7,6 +7,7 @@ import { type Bus, createBus } from '../../src/bus/connect.js'
 import { systemClock } from '../../src/runtime/clock.js'
 import { silentLog } from '../../src/runtime/log.js'
 import { registerEntry } from '../../src/services/catalog.js'
+import { createBacklogWatch, type StateBacklog } from '../../src/services/subscriptions/backlogWatch.js'
 import { pageOfDead, redriveDead } from '../../src/services/subscriptions/deadLetters.js'
 import { createSubscriptionKeeper } from '../../src/services/subscriptions/keeper.js'
 import {
@@ -287,6 +288,34 @@ describe.each([1, 2])('over %i database(s)', (count) => {
     expect(perSecond).toBeGreaterThan(5)
     expect(inFlight).toBeLessThanOrEqual(5)
   })
+
+  it('tells how many messages wait and how long the oldest of them, also while it is paused', async () => {
+    const { id, subject } = await active()
+    const views = { ...cores[0]!, bus: buses[0] }
+    // Somebody else's message in the same stream, older than ours.
+    await publish(`${stream.prefix}.other`, 1)
+    expect(await backlogOf(views, id)).toMatchObject({ pending: 0, oldestSeconds: null, exists: true })
+    await changeSubscription(cores[0]!, { id, action: 'pause' })
+    await publish(subject, 3)
+    const later = { ...views, clock: { ...systemClock, now: () => systemClock.now() + 60_000 } }
+    const aged = await backlogOf(later, id)
+    expect(aged.pending).toBe(3)
+    expect(aged.oldestSeconds).toBeGreaterThanOrEqual(60)
+    expect(aged.oldestSeconds).toBeLessThan(90)
+
+    const seen: Map<string, StateBacklog>[] = []
+    const watch = createBacklogWatch({
+      ...later,
+      random: () => 0.5,
+      onBacklog: (byState) => seen.push(new Map(byState)),
+      onError: (error) => expect.fail(error.message),
+    })
+    await watch.start()
+    await until('it was counted', () => seen.length > 0)
+    await watch.stop(1_000)
+    expect(seen[0]!.get('PAUSED')!.messages).toBeGreaterThanOrEqual(3)
+    expect(seen[0]!.get('PAUSED')!.oldestSeconds).toBeGreaterThanOrEqual(60)
+  }, 30_000)
 
   it('finishes what is in flight when it drains, then is deactivated', async () => {
     const { id, subject } = await active()

@@ -1,5 +1,6 @@
 // The catalog: register, list, get, delete, restore, and a check of a document without any server.
 import { parseCatalogDocument, YAML_LIMITS } from '../../domain/catalog/catalogDocument.js'
+import { subscriptionWarnings } from '../../domain/catalog/subscriptionWarnings.js'
 import type { Violation } from '../../domain/catalog/violation.js'
 import type { JsonObject } from '../../domain/json/value.js'
 import { wireTimeFromPostgres } from '../../domain/wireTime.js'
@@ -51,9 +52,10 @@ export const catalogRegister: CommandSpec = {
         force: isSet(input, 'force'),
       }),
     )
-    const { path, version, catalogId, kind, created } = registered
+    const { path, version, catalogId, kind, created, document } = registered
+    const warnings = subscriptionWarnings(document.subscription)
     return {
-      json: { path, version, catalog_id: catalogId, kind, created },
+      json: { path, version, catalog_id: catalogId, kind, created, warnings: warnings.map((one) => ({ ...one })) },
       blocks: [
         {
           kind: 'record',
@@ -65,7 +67,10 @@ export const catalogRegister: CommandSpec = {
           ],
         },
       ],
-      notes: [created ? 'registered' : 'nothing changed: this is the newest version already'],
+      notes: [
+        ...warnings.map((warning) => `warning: ${warning.path} ${warning.message}`),
+        created ? 'registered' : 'nothing changed: this is the newest version already',
+      ],
     }
   },
 }
@@ -186,17 +191,30 @@ export const catalogValidate: CommandSpec = {
   path: ['catalog', 'validate'],
   summary: 'Check a document without registering it',
   description:
-    'Names everything that is wrong with a document, each with its place. Needs no server. Exit code 4 when it would be refused.',
+    'Names everything that is wrong with a document, each with its place, and warns of parts that have no effect. Needs no server. Exit code 4 when it would be refused; warnings alone are 0.',
   args: [fileArgument],
   options: [{ flags: '--kind <kind>', help: 'kind of a document that names none; default playbook' }],
   examples: [['catalog validate hello.yaml', 'all violations']],
   run: async (context, input) => {
     const content = await readSource(context, input.args['file']!, FILE_BYTES_MAX)
     try {
-      const { path, kind } = parseCatalogDocument(content, { resourceType: textOption(input, 'kind') })
+      const { path, kind, subscription } = parseCatalogDocument(content, { resourceType: textOption(input, 'kind') })
+      const warnings = subscriptionWarnings(subscription)
       return {
-        json: { valid: true, path, kind, violations: [] },
-        blocks: [{ kind: 'text', text: `${nameOf(input.args['file'])} is a valid ${kind}: ${path}` }],
+        json: { valid: true, path, kind, violations: [], warnings: warnings.map((warning) => ({ ...warning })) },
+        blocks: [
+          { kind: 'text', text: `${nameOf(input.args['file'])} is a valid ${kind}: ${path}` },
+          ...(warnings.length === 0
+            ? []
+            : [
+                {
+                  kind: 'table' as const,
+                  columns: ['place', 'warning'],
+                  rows: warnings.map((warning) => [warning.path, toned(warning.message, 'warn')]),
+                },
+              ]),
+        ],
+        notes: warnings.length === 0 ? [] : [`${warnings.length} warning(s)`],
       }
     } catch (thrown) {
       const error = toCpError(thrown)

@@ -10,7 +10,7 @@ export const doctor: CommandSpec = {
   path: ['doctor'],
   summary: 'Look for trouble, and say how to mend it',
   description:
-    'Checks every database (schema drift, missing indexes, dead rows, old transactions, durability) and NATS (stream, durability). Each finding comes with the command or SQL that mends it. Exit code 5 when there is a problem; advice alone is 0.',
+    'Checks every database (schema drift, missing indexes, dead rows, old transactions, durability), NATS (stream, durability) and subscriptions (in trouble, paused or draining for long, driven by nobody, without their consumer, messages given up). Each finding comes with the command or SQL that mends it. Exit code 5 when there is a problem; advice alone is 0.',
   examples: [
     ['doctor', 'all findings'],
     ['doctor --json | jq .findings', 'for a monitoring job'],
@@ -20,6 +20,7 @@ export const doctor: CommandSpec = {
     const findings = await examine({
       databases: deps.databases,
       bus: deps.bus,
+      clock: deps.clock,
       nats: {
         stream: wantedStream(deps.config),
         monitorUrl: deps.endpoints.natsMonitorUrl,

@@ -5,7 +5,7 @@ import type { Topology } from '../../domain/topology.js'
 import { messageOf } from '../../errors.js'
 import { type SchemaState, schemaStates } from '../../services/schema.js'
 import type { CommandSpec } from '../command.js'
-import { type Gauges, parseGauges, total, totalsBy } from '../daemonGauges.js'
+import { type Gauges, largest, parseGauges, total, totalsBy } from '../daemonGauges.js'
 import { EXIT } from '../exit.js'
 import type { Instance } from '../instance.js'
 import { type Block, toned } from '../output.js'
@@ -54,6 +54,7 @@ export const status: CommandSpec = {
           waiting: total(gauges, 'noetl_cp_worker_queue') ?? null,
         },
         backlog: { outbox: totalsBy(gauges, 'noetl_cp_outbox_rows', 'status') },
+        subscriptions: subscriptionsJson(gauges),
         schema: typeof schema === 'string' ? { error: schema } : schema.map(schemaJson),
       },
       blocks: [
@@ -66,6 +67,7 @@ export const status: CommandSpec = {
           empty: 'unknown while the daemon is down',
         },
         workBlock(databases.topology, gauges),
+        subscriptionsBlock(gauges),
         {
           kind: 'table',
           title: 'Schema',
@@ -119,6 +121,40 @@ function workBlock(topology: Topology, gauges: Gauges): Block {
       ],
       ['outbox', outbox.length === 0 ? UNKNOWN : outbox.map(([name, count]) => `${count} ${name}`).join(', ')],
     ],
+  }
+}
+
+function subscriptionsJson(gauges: Gauges): JsonObject {
+  return {
+    by_state: totalsBy(gauges, 'noetl_cp_subscriptions', 'state'),
+    driven: total(gauges, 'noetl_cp_subscriptions_driven') ?? null,
+    backlog: total(gauges, 'noetl_cp_subscription_backlog') ?? null,
+    oldest_age_seconds: largest(gauges, 'noetl_cp_subscription_oldest_age_seconds') ?? null,
+    dead_letters: total(gauges, 'noetl_cp_subscription_dead_letters') ?? null,
+  }
+}
+
+/** One line each; states that nobody is in are left out. */
+function subscriptionsBlock(gauges: Gauges): Block {
+  const states = Object.entries(totalsBy(gauges, 'noetl_cp_subscriptions', 'state')).filter(([, count]) => count > 0)
+  const driven = total(gauges, 'noetl_cp_subscriptions_driven')
+  const dead = total(gauges, 'noetl_cp_subscription_dead_letters') ?? 0
+  const oldest = Math.round(largest(gauges, 'noetl_cp_subscription_oldest_age_seconds') ?? 0)
+  return {
+    kind: 'record',
+    title: 'Subscriptions',
+    entries:
+      driven === undefined
+        ? [['state', UNKNOWN]]
+        : [
+            ['state', states.length === 0 ? 'none' : states.map(([name, count]) => `${count} ${name}`).join(', ')],
+            ['driven', `${driven} by this daemon`],
+            [
+              'backlog',
+              `${total(gauges, 'noetl_cp_subscription_backlog') ?? 0} message(s), the oldest waits for ${oldest} s`,
+            ],
+            ['dead', dead === 0 ? '0' : toned(`${dead}; see noetl-cp subscription dead list`, 'bad')],
+          ],
   }
 }
 

@@ -107,7 +107,14 @@ export const subscriptionShow: CommandSpec = {
       json: {
         ...status,
         backlog:
-          lag === null ? null : { pending: lag.pending, ack_pending: lag.ackPending, redelivered: lag.redelivered },
+          lag === null
+            ? null
+            : {
+                pending: lag.pending,
+                ack_pending: lag.ackPending,
+                redelivered: lag.redelivered,
+                oldest_age_seconds: lag.oldestSeconds,
+              },
       },
       blocks: [
         {
@@ -128,6 +135,7 @@ export const subscriptionShow: CommandSpec = {
             ['runtime', status['runtime'] as Cell],
             ['waiting', lag?.pending],
             ['in flight', lag?.ackPending],
+            ['oldest', lag?.oldestSeconds == null ? null : `${lag.oldestSeconds} s`],
             ['trouble', row.trouble ?? ('trouble' in backlog ? backlog.trouble : null)],
             ['shard', deps.databases.shardOf(row.subscription_id)],
           ]),

@@ -1,4 +1,5 @@
 // The catalog routes of the original, plus paging and identical-content detection.
+import { subscriptionWarnings } from '../../domain/catalog/subscriptionWarnings.js'
 import { parseCatalogId } from '../../domain/ids.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
 import { parseWireTime, wireTimeFromPostgres } from '../../domain/wireTime.js'
@@ -57,6 +58,7 @@ export function catalogRoutes({ catalog }: CatalogRouteDeps): RouteSpec[] {
           resourceType: typeof given['resource_type'] === 'string' ? given['resource_type'] : undefined,
           force: given['force'] === true,
         })
+        const warnings = subscriptionWarnings(done.document.subscription)
         const verb = done.created ? 'registered' : 'unchanged'
         return {
           body: {
@@ -67,6 +69,7 @@ export function catalogRoutes({ catalog }: CatalogRouteDeps): RouteSpec[] {
             catalog_id: done.catalogId,
             kind: done.kind,
             created: done.created,
+            ...(warnings.length === 0 ? {} : { warnings: warnings.map((warning) => ({ ...warning })) }),
           },
         }
       },

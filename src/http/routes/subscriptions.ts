@@ -199,7 +199,14 @@ function readRoutes(deps: LifecycleDeps & ViewDeps): RouteSpec[] {
       summary: 'Messages that wait for a subscription; a number for autoscalers',
       access: 'internal',
       responses: {
-        200: { type: 'object', properties: { backlog: { type: 'integer' }, pending: { type: 'integer' } } },
+        200: {
+          type: 'object',
+          properties: {
+            backlog: { type: 'integer' },
+            pending: { type: 'integer' },
+            oldest_age_seconds: { type: 'number' },
+          },
+        },
         404: 'never registered',
         422: 'a source whose backlog is not known',
         503: 'NATS does not answer',
@@ -212,8 +219,10 @@ function readRoutes(deps: LifecycleDeps & ViewDeps): RouteSpec[] {
   ]
 }
 
-function counts({ pending, ackPending, redelivered }: Backlog): JsonObject {
-  return { backlog: pending + ackPending, pending, ack_pending: ackPending, redelivered }
+function counts({ pending, ackPending, redelivered, oldestSeconds }: Backlog): JsonObject {
+  const backlog = pending + ackPending
+  // 0 and not null where nothing waits: an autoscaler wants a number.
+  return { backlog, pending, ack_pending: ackPending, redelivered, oldest_age_seconds: oldestSeconds ?? 0 }
 }
 
 function idOf({ params }: ApiRequest): string {

@@ -6,6 +6,7 @@ import type { Databases } from '../../db/databases.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
 import { wireTimeFromPostgres } from '../../domain/wireTime.js'
 import { CpError, toCpError } from '../../errors.js'
+import type { Clock } from '../../runtime/clock.js'
 import { type HistoryRow, lifecycleHistory } from '../../stores/subscriptionLogStore.js'
 import { listSubscriptions, type SubscriptionFilter, type SubscriptionRow } from '../../stores/subscriptionStore.js'
 import { entryOf, natsSourceOf } from './entry.js'
@@ -17,6 +18,7 @@ export type { SubscriptionFilter } from '../../stores/subscriptionStore.js'
 export interface ViewDeps {
   databases: Databases
   bus: Bus | undefined
+  clock: Clock
 }
 
 export interface SubscriptionPage {
@@ -104,6 +106,8 @@ export function verboseStatusOf(row: SubscriptionRow): JsonObject {
 export interface Backlog extends ConsumerCounts {
   subscriptionId: string
   state: string
+  /** How long the oldest message without an acknowledgement has waited; null when none does. */
+  oldestSeconds: number | null
 }
 
 /** What waits in the source and what was handed out without an answer yet; nothing ever waits in front of a webhook. */
@@ -114,13 +118,22 @@ export async function backlogOf(deps: ViewDeps, id: string): Promise<Backlog> {
 export async function backlogOfRow(deps: ViewDeps, row: SubscriptionRow): Promise<Backlog> {
   const about = { subscriptionId: row.subscription_id, state: row.state }
   const { spec } = await entryOf(deps, row.catalog_id)
-  if (spec.mode === 'push') return { ...about, pending: 0, ackPending: 0, redelivered: 0 }
+  if (spec.mode === 'push') return { ...about, ...NOTHING }
   if (spec.source.type !== 'nats') {
     throw new CpError('refused', `the backlog of a ${spec.source.type} source is not known here`)
   }
   if (deps.bus === undefined) throw new CpError('unavailable', 'no NATS is configured; set NOETL_NATS_URL')
   const source = natsSourceOf(row.path, spec)
-  return { ...about, ...(await consumerCounts(deps.bus.connection(), source, durableOf(row.path, source))) }
+  const counts = await consumerCounts(deps.bus.connection(), source, durableOf(row.path, source))
+  const { oldestAt } = counts
+  return { ...about, ...counts, oldestSeconds: oldestAt === undefined ? null : secondsSince(deps.clock, oldestAt) }
+}
+
+const NOTHING = { pending: 0, ackPending: 0, redelivered: 0, exists: true, oldestAt: undefined, oldestSeconds: null }
+
+/** By the broker's clock for the one end and ours for the other: good enough to see a backlog grow old. */
+function secondsSince(clock: Clock, at: Date): number {
+  return Math.max(0, Math.round((clock.now() - at.getTime()) / 100) / 10)
 }
 
 /** For views that show more than the backlog: trouble with the source is told, not thrown. */

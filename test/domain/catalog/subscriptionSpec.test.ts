@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseCatalogDocument } from '../../../src/domain/catalog/catalogDocument.js'
 import { listenerOf, type SubscriptionSpec } from '../../../src/domain/catalog/subscriptionSpec.js'
+import { subscriptionWarnings } from '../../../src/domain/catalog/subscriptionWarnings.js'
 import type { Violation } from '../../../src/domain/catalog/violation.js'
 import { CpError } from '../../../src/errors.js'
 
@@ -163,5 +164,32 @@ describe('listener', () => {
     ['/a b', undefined],
   ])('of %s is %s', (path, listener) => {
     expect(listenerOf(path)).toBe(listener)
+  })
+})
+
+describe('warnings', () => {
+  const warned = (spec: unknown) => subscriptionWarnings(parse(spec)).map(({ path }) => path)
+
+  it('name every part that has no effect here, and nothing else', () => {
+    expect(
+      warned({
+        ...PULL,
+        dispatch: { playbook: 'p', batch_dispatch: true, batch_max: 10 },
+        spool: { mode: 'buffer_and_ack' },
+        headers: {
+          directives: [
+            { header: 'X-Key', controls: 'idempotency_key' },
+            { header: 'X-Pool', controls: 'dispatch.execution_pool' },
+          ],
+        },
+      }),
+    ).toEqual(['/spec/spool', '/spec/dispatch/batch_dispatch', '/spec/headers/directives/1'])
+  })
+
+  it('say nothing about documents that are acted upon as written', () => {
+    expect(warned(PULL)).toEqual([])
+    expect(warned(PUSH)).toEqual([])
+    expect(warned({ ...PULL, spool: { mode: 'off' }, dispatch: { playbook: 'p', batch_dispatch: false } })).toEqual([])
+    expect(subscriptionWarnings(undefined)).toEqual([])
   })
 })

@@ -1,0 +1,54 @@
+// What waits before the live pull subscriptions, for metrics and `status`: how many messages, and how long the oldest
+// of them. A paused one counts, too: its backlog is the one that grows unseen. Asks NATS a little now and then; a
+// subscription whose source does not answer is told by its own trouble and left out here.
+import type { CpError } from '../../errors.js'
+import { createPollLoop, type PollLoop } from '../../runtime/loop.js'
+import { listLivePull } from '../../stores/subscriptionStore.js'
+import { backlogOrTrouble, type ViewDeps } from './views.js'
+
+export interface StateBacklog {
+  messages: number
+  oldestSeconds: number
+}
+
+export interface BacklogWatchDeps extends ViewDeps {
+  random: () => number
+  onBacklog(byState: ReadonlyMap<string, StateBacklog>): void
+  onError(error: CpError): void
+}
+
+const EVERY_MS = 15_000
+// The newest ones, where there are more: two requests each.
+const SUBSCRIPTIONS_MAX = 200
+const AT_ONCE = 8
+
+export function createBacklogWatch(deps: BacklogWatchDeps): PollLoop {
+  async function pass(): Promise<'idle'> {
+    const waiting = await listLivePull(deps.databases.cluster.db, SUBSCRIPTIONS_MAX)
+    const byState = new Map<string, StateBacklog>()
+    const work = async (): Promise<void> => {
+      for (let row = waiting.pop(); row !== undefined; row = waiting.pop()) {
+        const found = await backlogOrTrouble(deps, row)
+        if ('trouble' in found) continue
+        const sum = byState.get(row.state) ?? { messages: 0, oldestSeconds: 0 }
+        sum.messages += found.pending + found.ackPending
+        sum.oldestSeconds = Math.max(sum.oldestSeconds, found.oldestSeconds ?? 0)
+        byState.set(row.state, sum)
+      }
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, work))
+    deps.onBacklog(byState)
+    return 'idle'
+  }
+
+  return createPollLoop({
+    name: 'subscription backlog',
+    clock: deps.clock,
+    random: deps.random,
+    idleMs: EVERY_MS,
+    errorMs: 1_000,
+    errorMsMax: EVERY_MS,
+    onError: deps.onError,
+    runOnce: pass,
+  })
+}
