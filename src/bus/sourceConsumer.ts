@@ -206,7 +206,7 @@ export interface ConsumerCounts {
   oldestAt: Date | undefined
 }
 
-/** A consumer that does not exist yet has the whole stream before it. */
+/** A consumer that does not exist yet has everything of its subject before it. */
 export async function consumerCounts(
   connection: NatsConnection,
   address: SourceAddress,
@@ -237,15 +237,20 @@ async function count(connection: NatsConnection, address: SourceAddress, durable
         : undefined,
     }
   }
-  const { state } = await manager.streams.info(stream)
-  const isAll = address.deliver === 'all' && state.messages > 0
+  const pending = address.deliver === 'new' ? 0 : await messagesOf(manager, stream, address.subject)
   return {
-    pending: isAll ? state.messages : 0,
+    pending,
     ackPending: 0,
     redelivered: 0,
     exists: false,
-    oldestAt: isAll ? await storedAfter(manager, stream, 0, address.subject) : undefined,
+    oldestAt: pending > 0 ? await storedAfter(manager, stream, 0, address.subject) : undefined,
   }
+}
+
+async function messagesOf(manager: JetStreamManager, stream: string, subject: string | undefined): Promise<number> {
+  if (subject === undefined) return (await manager.streams.info(stream)).state.messages
+  const { state } = await manager.streams.info(stream, { subjects_filter: subject })
+  return Object.values(state.subjects ?? {}).reduce((sum, count) => sum + count, 0)
 }
 
 /** The time of the first message of a subject after a sequence: one request, wherever in the stream it is. */

@@ -31,7 +31,7 @@ async function rowsOf(executionId: string, eventId: string): Promise<string> {
   const texts = await Promise.all(
     ['execution', 'event', 'outbox'].map((table) =>
       database.sql<{ row: string }>(
-        `select (to_jsonb(r) - '{created_at,updated_at,event_time,start_time,available_at,outbox_id}'::text[])::text as row from noetl.${table} r where execution_id = $1::bigint`,
+        `select (to_jsonb(r) - '{created_at,updated_at,event_time,ingest_time,start_time,available_at,outbox_id}'::text[])::text as row from noetl.${table} r where execution_id = $1::bigint`,
         [executionId],
       ),
     ),
