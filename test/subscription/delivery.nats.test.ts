@@ -89,7 +89,7 @@ describe.each([1, 2])('over %i database(s)', (count) => {
   }
 
   async function publish(subject: string, count: number, from = 0): Promise<void> {
-    const js = stream.connection.jetstream()
+    const js = stream.connection.jetstream({ timeout: 60_000 })
     await Promise.all(
       Array.from({ length: count }, (_, index) => js.publish(subject, JSON.stringify({ n: from + index }))),
     )
@@ -179,7 +179,7 @@ describe.each([1, 2])('over %i database(s)', (count) => {
 
   it('recognises redelivered messages and messages with the same id', async () => {
     const { id, subject } = await active('  dedup: {enabled: true, window_secs: 600}\n')
-    const js = stream.connection.jetstream()
+    const js = stream.connection.jetstream({ timeout: 60_000 })
     const send = async (messageId: string) => {
       const headers = natsHeaders()
       headers.set('Nats-Msg-Id', messageId)

@@ -52,7 +52,7 @@ async function withNats<T>(work: (connection: NatsConnection) => Promise<T>): Pr
 
 function publish(from: number, count: number): Promise<unknown> {
   return withNats((connection) => {
-    const js = connection.jetstream()
+    const js = connection.jetstream({ timeout: 60_000 })
     return Promise.all(
       Array.from({ length: count }, (_, n) => js.publish('ORDERS.new', JSON.stringify({ n: from + n }))),
     )
