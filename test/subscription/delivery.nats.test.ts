@@ -211,7 +211,7 @@ describe.each([1, 2])('over %i database(s)', (count) => {
     const missing = `tests/missing-${serial}-${count}`
     const { id, subject } = await active('', { playbook: missing })
     await publish(subject, 2)
-    await stream.connection.jetstream().publish(subject, 'no json')
+    await stream.connection.jetstream({ timeout: 60_000 }).publish(subject, 'no json')
     await drive(0, { attemptsMax: 2 })
     const dead = await until(
       'three dead letters',
@@ -302,7 +302,8 @@ describe.each([1, 2])('over %i database(s)', (count) => {
     await publish(subject, 3)
     const later = { ...views, clock: { ...systemClock, now: () => systemClock.now() + 60_000 } }
     const aged = await backlogOf(later, id)
-    expect(aged.pending).toBe(3)
+    // A request under way may still take them; they are given back, and count as delivered.
+    expect(aged.pending + aged.ackPending).toBe(3)
     expect(aged.oldestSeconds).toBeGreaterThanOrEqual(60)
     expect(aged.oldestSeconds).toBeLessThan(90)
 
