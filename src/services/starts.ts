@@ -12,7 +12,7 @@ import { CpError } from '../errors.js'
 import { insertEvents } from '../stores/eventStore.js'
 import { insertStartedExecutions } from '../stores/executionStore.js'
 import { insertOutboxRows } from '../stores/outboxStore.js'
-import type { Appender } from './append/appender.js'
+import type { Appender, AppendListener } from './append/appender.js'
 import type { AppendContext } from './append/appendInTx.js'
 
 export interface StartItem {
@@ -33,19 +33,24 @@ export interface Starter extends Appender {
 }
 
 export function withStarts(appender: Appender, databases: Databases, context: AppendContext): Starter {
-  const listeners: Parameters<Appender['onAppended']>[0][] = []
+  const listeners: AppendListener[] = []
   return {
     ...appender,
     startWith: async (shard, work) => {
       const started = new Set<string>()
+      const traces = new Map<string, string>()
       const result = await databases.shards[shard]!.db.tx(async (tx) => {
         started.clear()
+        traces.clear()
         return work(tx, async (items) => {
           await writeStarts(tx, items, context)
-          for (const { event } of items) started.add(event.executionId)
+          for (const { event, trace } of items) {
+            started.add(event.executionId)
+            if (trace !== undefined) traces.set(event.executionId, trace)
+          }
         })
       })
-      if (started.size > 0) for (const listener of listeners) listener(shard, started)
+      if (started.size > 0) for (const listener of listeners) listener(shard, started, traces)
       return result
     },
     onAppended: (listener) => {

@@ -47,7 +47,9 @@ async function rowsOf(executionId: string, eventId: string): Promise<string> {
 
 it('writes what the general way writes', async () => {
   const heard: string[] = []
-  core.appender.onAppended((shard, ids) => heard.push(...[...ids].map((id) => `${shard}:${id}`)))
+  core.appender.onAppended((shard, ids, traces) =>
+    heard.push(...[...ids].map((id) => `${shard}:${id} ${traces.get(id)}`)),
+  )
   const [one, other] = [await first(), await first()]
   const trace = '{"traceparent":"00-1"}'
   await core.appender.append([
@@ -57,7 +59,7 @@ it('writes what the general way writes', async () => {
   const general = await rowsOf(one.executionId, one.eventId)
   expect(general.split('\n')).toHaveLength(3)
   expect(await rowsOf(other.executionId, other.eventId)).toBe(general)
-  expect(heard).toEqual([`0:${one.executionId}`, `0:${other.executionId}`])
+  expect(heard).toEqual([`0:${one.executionId} ${trace}`, `0:${other.executionId} ${trace}`])
 })
 
 it('refuses an id that exists, and then nothing of the batch is there', async () => {
