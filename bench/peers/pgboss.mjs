@@ -1,9 +1,9 @@
-// pg-boss publishing jobs to JetStream at its best settings found: two loops that fetch 500 and complete them.
+// pg-boss publishing jobs to JetStream at its best settings found: a few loops that fetch many and complete them at once.
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { createPublish } from './publishing.mjs'
 
-const { url, natsUrl, token, rows, way } = JSON.parse(process.argv[2])
+const { url, natsUrl, token, rows, way, loops = 2, batch = 500 } = JSON.parse(process.argv[2])
 const boss = new PgBoss({ connectionString: url, supervise: false, schedule: false, max: 6 })
 boss.on('error', console.error)
 await boss.start()
@@ -22,9 +22,9 @@ const publisher = await createPublish({ natsUrl, token, way })
 const started = performance.now()
 let done = 0
 await Promise.all(
-  [1, 2].map(async () => {
+  Array.from({ length: loops }, async () => {
     for (;;) {
-      const jobs = await boss.fetch('publish', { batchSize: 500 })
+      const jobs = await boss.fetch('publish', { batchSize: batch })
       if (jobs.length === 0) return
       await Promise.all(
         jobs.map(({ data }) => publisher.publish(`peer.events.${data.n % 5000}`, JSON.stringify(data), `p${data.n}`)),
