@@ -6,15 +6,10 @@ import { integerValue, type JsonObject, type JsonValue } from '../domain/json/va
 import { CpError, toCpError } from '../errors.js'
 
 export interface LogRow {
-  event_id: string
-  /** Type, status, node name and worker, as the text of an array. */
-  words: string
-  /** Stage, frame and command. */
-  ids: string
+  /** The event id, then stage, frame and command as the text of an array, then the words likewise. */
+  head: string
   meta: string | null
   payload_ref: string | null
-  aggregate_type: string | null
-  aggregate_id: string | null
   schema_name?: string | null
   schema_version?: number
   created_at?: string
@@ -29,26 +24,31 @@ export function createRowReader(): (row: LogRow) => JsonObject {
   let ids: Texts = []
 
   return (row) => {
-    const { event_id: id, payload_ref: reference } = row
-    const [event_type, status, node_name, worker_id] = words(row.words) as [string, string, string, string]
-    if (row.ids !== lastIds) {
-      lastIds = row.ids
-      ids = parseArrayText(row.ids)
+    const { head, payload_ref: reference } = row
+    const idEnd = head.indexOf('{')
+    // Ids are numbers, so the first brace that closes is theirs.
+    const idsEnd = head.indexOf('}', idEnd) + 1
+    const id = head.slice(0, idEnd)
+    const idsText = head.slice(idEnd, idsEnd)
+    const said = words(head.slice(idsEnd))
+    if (idsText !== lastIds) {
+      lastIds = idsText
+      ids = parseArrayText(idsText)
     }
     try {
       const event: JsonObject = {
         event_id: id.length <= SAFE_DIGITS ? Number(id) : integerValue(BigInt(id)),
-        event_type,
-        status,
-        node_name,
+        event_type: said[0]!,
+        status: said[1]!,
+        node_name: said[2]!,
         meta: row.meta === null ? null : metas(row.meta),
         payload_ref: reference === null ? null : parseJson(reference),
-        stage_id: ids[0] ?? null,
-        frame_id: ids[1] ?? null,
-        command_id: ids[2] ?? null,
-        worker_id,
-        aggregate_type: row.aggregate_type,
-        aggregate_id: row.aggregate_id,
+        stage_id: ids[0]!,
+        frame_id: ids[1]!,
+        command_id: ids[2]!,
+        worker_id: said[3]!,
+        aggregate_type: said[4]!,
+        aggregate_id: said[5]!,
       }
       if (row.schema_version !== undefined) {
         event['schema_name'] = row.schema_name ?? null
@@ -62,6 +62,10 @@ export function createRowReader(): (row: LogRow) => JsonObject {
       })
     }
   }
+}
+
+export function eventIdOfRow({ head }: LogRow): string {
+  return head.slice(0, head.indexOf('{'))
 }
 
 // Always exact as a double.

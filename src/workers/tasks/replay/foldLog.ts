@@ -6,7 +6,7 @@ import { REGISTRY_DIGEST, UPCASTERS } from '../../../domain/replay/registry.js'
 import type { ReplayQuery } from '../../../domain/replay/replayQuery.js'
 import { Timeline, type TimelineReport } from '../../../domain/replay/timeline.js'
 import { toPostgresTimestamp } from '../../../domain/wireTime.js'
-import { createRowReader } from '../../../stores/replayRows.js'
+import { createRowReader, eventIdOfRow } from '../../../stores/replayRows.js'
 import { type LogRange, readLog } from '../../../stores/replayStore.js'
 import type { Snapshot } from './database.js'
 import { findSeed, NO_SEED, type SeedUse, type UsableSeed } from './seed.js'
@@ -65,7 +65,7 @@ export async function foldFrom(snapshot: Snapshot, request: FoldRequest, seed: U
     leftMs: snapshot.leftMs,
     onRow: (row) => {
       if (eventsRead >= query.limit) {
-        nextEventId = row.event_id
+        nextEventId = eventIdOfRow(row)
         return false
       }
       eventsRead++
