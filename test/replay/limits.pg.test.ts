@@ -1,5 +1,7 @@
 // Promise: a replay ends. By its deadline, by the caller, or with its thread; and none of it concerns anybody else.
 // However long the log, memory holds the state and little more.
+import { fileURLToPath } from 'node:url'
+import { BroadcastChannel } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/runtime/clock.js'
 import { createSeedLoop, type TakenSeed } from '../../src/services/replay/seeds.js'
@@ -11,30 +13,37 @@ const database = useDatabase()
 let harness: Harness
 const LONG = '7001'
 const SHORT = '7002'
+const LONG_TOO = '7005'
 const EVENTS = 200_000
+const KILLABLE = fileURLToPath(new URL('./killableEntry.mjs', import.meta.url))
 
 beforeAll(async () => {
   harness = openReplay(database.get())
   await plantSeries(LONG, EVENTS)
+  await plantEvents(LONG_TOO, EVENTS)
   await plantSeries(SHORT, 10)
 }, 120_000)
 afterAll(() => harness.close())
 
-/** A long log whose state is small, made by the server. */
 async function plantSeries(executionId: string, count: number): Promise<void> {
-  await database.get().sql(
-    `insert into noetl.event (execution_id, event_id, catalog_id, event_type, node_name, status, meta, command_id, stream_version)
-     select $1::bigint, 1000000 + n, 1, case n % 3 when 0 then 'command.issued' when 1 then 'command.started' else 'command.completed' end,
-       'step ' || n % 10, null, jsonb_build_object('loop_id', 'L', 'worker_id', 'w' || n % 5, 'n', n, 'text', repeat('x', 100)), n % 100, n
-     from generate_series(1, $2::int) as n`,
-    [executionId, count],
-  )
+  await plantEvents(executionId, count)
   await database
     .get()
     .sql(
       `insert into noetl.execution (execution_id, catalog_id, status, stream_version, event_count) values ($1::bigint, 1, 'UNKNOWN', $2::int, $2::int)`,
       [executionId, count],
     )
+}
+
+/** A long log whose state is small, made by the server. */
+async function plantEvents(executionId: string, count: number, after = 0): Promise<void> {
+  await database.get().sql(
+    `insert into noetl.event (execution_id, event_id, catalog_id, event_type, node_name, status, meta, command_id, stream_version)
+     select $1::bigint, 1000000 + n, 1, case n % 3 when 0 then 'command.issued' when 1 then 'command.started' else 'command.completed' end,
+       'step ' || n % 10, null, jsonb_build_object('loop_id', 'L', 'worker_id', 'w' || n % 5, 'n', n, 'text', repeat('x', 100)), n % 100, n
+     from generate_series($3::int + 1, $3::int + $2::int) as n`,
+    [executionId, count, after],
+  )
 }
 
 describe('a long log', () => {
@@ -48,6 +57,18 @@ describe('a long log', () => {
       await small.close()
     }
   })
+
+  it('of a million events folds in a thread of 256 MB', async () => {
+    for (let after = 0; after < 1_000_000; after += 100_000) await plantEvents('7004', 100_000, after)
+    const small = openReplay(database.get(), { memoryMb: 256, threads: 1 })
+    try {
+      const output = await replay({ ...small, timeoutMs: 120_000 }, { execution_id: '7004' })
+      expect(output.eventsRead).toBe(1_000_000)
+      expect(output.document.byteLength).toBeLessThan(200_000)
+    } finally {
+      await small.close()
+    }
+  }, 180_000)
 
   it('is counted while it is read', async () => {
     const progress = new SharedArrayBuffer(4)
@@ -102,6 +123,36 @@ describe('a replay that is stopped', () => {
       await small.close()
     }
   })
+
+  it('by the death of its thread is run again; by another one it fails alone, with a code, and the next one works', async () => {
+    const killable = openReplay(database.get(), { entry: KILLABLE, threads: 2 })
+    const wire = new BroadcastChannel('kill the thread that folds')
+    const begin = async () => {
+      const progress = new SharedArrayBuffer(4)
+      const ended = replay(killable, { execution_id: LONG }, { progress }).catch((error: unknown) => error)
+      await until('it is on its way', () => Atomics.load(new Int32Array(progress), 0) > 0)
+      return { ended }
+    }
+    try {
+      const once = await begin()
+      wire.postMessage(LONG)
+      expect(await once.ended).toMatchObject({ eventsRead: EVENTS })
+
+      const beside = replay(killable, { execution_id: LONG_TOO })
+      const running = await begin()
+      const killing = setInterval(() => wire.postMessage(LONG), 20)
+      const failure = await running.ended
+      clearInterval(killing)
+      expect(failure).toMatchObject({ code: 'internal', message: expect.stringMatching(/thread of replay died/) })
+      expect((await beside).eventsRead).toBe(EVENTS)
+      const again = await Promise.all([LONG, SHORT].map((id) => replay(killable, { execution_id: id })))
+      expect(again.map(({ eventsRead }) => eventsRead)).toEqual([EVENTS, 10])
+      await until('its session is gone', async () => (await sessions()) === 0)
+    } finally {
+      wire.close()
+      await killable.close()
+    }
+  }, 120_000)
 
   it('by a lost connection fails with a code, and the next one works', async () => {
     const progress = new SharedArrayBuffer(4)
