@@ -1,6 +1,6 @@
 // Promise: the replay commands print the exact document, the right exit codes, and need a server only where they
 // say so; the same log gives the same bytes from the database, from an export, in any time zone and language.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -16,6 +16,7 @@ import { plantLog } from './replayHarness.js'
 const database = useDatabase()
 const vector = readVectors('replay').find(({ name }) => name === 'cutoff-event-id')!
 const rows = (vector.input['log'] as JsonObject[]).filter((row) => (row['tenant_id'] ?? 'default') === 'default')
+const LONG_EVENTS = 100_000
 let folder: string
 let file: string
 
@@ -47,6 +48,33 @@ describe('replay --file', () => {
     const wrapped = `{"execution_id": 9001, "events": ${writeJson(rows.map(({ execution_id: _id, ...row }) => row as JsonObject))}}`
     const piped = await runBinary(['replay', '--file', '-', '--json'], { input: wrapped })
     expect(piped.stdout).toBe(expected)
+  })
+
+  it('folds an export that is many times larger than its memory, lines or list', async () => {
+    const lines = join(folder, 'long.ndjson')
+    const list = join(folder, 'long.json')
+    await writeFile(list, '[')
+    const padding = 'x'.repeat(300)
+    for (let start = 1; start <= LONG_EVENTS; start += 20_000) {
+      const events = Array.from({ length: 20_000 }, (_, index) => {
+        const n = start + index
+        const type = ['command.issued', 'command.started', 'command.completed'][n % 3]
+        return `{"event_id":${n},"execution_id":77,"event_type":"${type}","command_id":${n % 50},"node_name":"s${n % 5}","meta":{"n":${n},"text":"${padding}"}}`
+      })
+      await appendFile(lines, `${events.join('\n')}\n`)
+      await appendFile(list, `${start === 1 ? '' : ','}${events.join(',\n')}`)
+    }
+    await appendFile(list, ']')
+    const env = { NODE_OPTIONS: '--max-old-space-size=64' }
+    const ran = await Promise.all(
+      [lines, list].map((path) => runBinary(['replay', '--file', path, '--json'], { env, timeoutMs: 100_000 })),
+    )
+    expect(ran.map(({ code, stderr }) => ({ code, stderr }))).toEqual([
+      { code: 0, stderr: '' },
+      { code: 0, stderr: '' },
+    ])
+    expect(parseJson(ran[0]!.stdout)).toMatchObject({ event_count: LONG_EVENTS, last_event_id: LONG_EVENTS })
+    expect(ran[1]!.stdout).toBe(ran[0]!.stdout)
   })
 
   it('gives the same bytes in every time zone and language', async () => {

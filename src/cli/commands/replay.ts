@@ -4,7 +4,6 @@ import { parseJson } from '../../domain/json/parse.js'
 import type { JsonObject } from '../../domain/json/value.js'
 import { SEED_PROBLEMS } from '../../domain/replay/replaySeed.js'
 import { CpError } from '../../errors.js'
-import { replayEvents } from '../../services/replay/fileReplay.js'
 import { type ReplayOutput, replayExecution, verifyExecution } from '../../services/replay/replay.js'
 import type { ParsedRequest } from '../../services/replay/request.js'
 import type { CommandContext, CommandSpec, Input } from '../command.js'
@@ -12,8 +11,8 @@ import { EXIT } from '../exit.js'
 import { print } from '../io.js'
 import { isSet, textOption } from '../options.js'
 import type { Cell, Output } from '../output.js'
-import { readEventFile } from '../replay/eventFile.js'
-import { CUTOFF_OPTIONS, FILE_OPTIONS, OWNER_OPTIONS, requestOf, requestOfEvents } from '../replay/options.js'
+import { foldFile } from '../replay/foldFile.js'
+import { CUTOFF_OPTIONS, FILE_OPTIONS, OWNER_OPTIONS, requestOf } from '../replay/options.js'
 import { replayReport } from '../replay/report.js'
 import { verifyOutput } from '../replay/verification.js'
 import { watching } from '../replay/watching.js'
@@ -80,9 +79,7 @@ async function replayFile(context: CommandContext, input: Input, path: string): 
   for (const option of ['verify', 'from-snapshot']) {
     if (isSet(input, option)) throw new CpError('invalid_input', `--${option} needs the database, not a file`)
   }
-  const events = await readEventFile(context, path)
-  const request = requestOfEvents(context, input, events)
-  const replayed = replayEvents(request.profile, request.query, events)
+  const { request, replayed } = await foldFile(context, input, path)
   const notes = notesOf(request, replayed)
   if (context.isJson) return printDocument(context, replayed.document(), notes)
   return {

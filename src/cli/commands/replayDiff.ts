@@ -4,7 +4,6 @@ import { parseJson } from '../../domain/json/parse.js'
 import type { JsonObject } from '../../domain/json/value.js'
 import { contentDifferences } from '../../domain/replay/diff.js'
 import { CpError } from '../../errors.js'
-import { replayEvents } from '../../services/replay/fileReplay.js'
 import { diffExecution } from '../../services/replay/replay.js'
 import { parseDiffRequest } from '../../services/replay/request.js'
 import type { CommandContext, CommandSpec, Input } from '../command.js'
@@ -12,8 +11,8 @@ import { EXIT } from '../exit.js'
 import { textOption } from '../options.js'
 import type { Output } from '../output.js'
 import { differenceJson, differenceTable } from '../replay/changes.js'
-import { readEventFile } from '../replay/eventFile.js'
-import { CUTOFF_OPTIONS, OWNER_OPTIONS, profileOf, requestOf, requestOfEvents } from '../replay/options.js'
+import { foldFile } from '../replay/foldFile.js'
+import { CUTOFF_OPTIONS, OWNER_OPTIONS, profileOf, requestOf } from '../replay/options.js'
 import { watching } from '../replay/watching.js'
 
 export const replayDiff: CommandSpec = {
@@ -69,9 +68,7 @@ async function diffFiles(context: CommandContext, input: Input, files: readonly 
   if (files.length !== 2) throw new CpError('invalid_input', `two files are compared, not ${files.length}`)
   const sides = []
   for (const path of files) {
-    const events = await readEventFile(context, path)
-    const { profile, query } = requestOfEvents(context, input, events)
-    const { result } = replayEvents(profile, query, events)
+    const { result } = (await foldFile(context, input, path)).replayed
     sides.push({ name: path, state: result.state, checksum: result.checksum, eventCount: String(result.eventCount) })
   }
   const [from, to] = sides as [(typeof sides)[number], (typeof sides)[number]]

@@ -1,24 +1,48 @@
 // Events from a file or from standard input: one JSON object per line, a JSON array, or an object with a list
-// called `events`. Which of them it is shows in the first line.
+// called `events`. Which of them it is shows at the beginning.
 import { parseJson } from '../../domain/json/parse.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
 import { CpError, toCpError } from '../../errors.js'
 import type { CommandContext } from '../command.js'
+import { isList, readItems } from '../jsonItems.js'
 import { type Line, readLines } from '../lines.js'
 import { nameOf, openSource } from '../source.js'
 
 export async function readEventFile(context: CommandContext, path: string): Promise<JsonObject[]> {
-  const name = nameOf(path)
   const events: JsonObject[] = []
+  for await (const event of readEvents(context, path)) events.push(event)
+  return events
+}
+
+/** One by one, and none is kept: only an object that wraps its list has to be read as a whole. */
+export async function* readEvents(context: CommandContext, path: string): AsyncIterable<JsonObject> {
+  const name = nameOf(path)
+  const { isList: isAList, source } = await isList(openSource(context, path))
+  if (isAList) yield* readList(source, name)
+  else yield* readObjects(source, name)
+}
+
+async function* readList(source: AsyncIterable<Buffer>, name: string): AsyncIterable<JsonObject> {
+  let index = 0
+  for await (const text of readItems(source, name)) {
+    const value = readJson(text, `item ${index} of ${name}`)
+    if (!isJsonObject(value)) throw new CpError('invalid_input', `item ${index} of ${name} is no event`)
+    index += 1
+    yield value
+  }
+}
+
+async function* readObjects(source: AsyncIterable<Buffer>, name: string): AsyncIterable<JsonObject> {
   let document: string[] | undefined
-  for await (const line of readLines(openSource(context, path))) {
+  let isFirst = true
+  for await (const line of readLines(source)) {
     const text = textOf(line, name)
     if (document !== undefined) document.push(text)
-    else if (events.length === 0 && !isEventLine(text)) document = [text]
-    else events.push(parseLine(text, line.number, name))
+    else if (isFirst && !isEventLine(text)) document = [text]
+    else yield parseLine(text, line.number, name)
+    isFirst = false
   }
-  if (document !== undefined) return eventsOf(parseDocument(document.join('\n'), name), name)
-  return events
+  if (document !== undefined) yield* eventsOf(readJson(document.join('\n'), name), name)
 }
 
 function textOf(line: Line, name: string): string {
@@ -41,10 +65,6 @@ function parseLine(text: string, number: number, name: string): JsonObject {
   const value = readJson(text, `line ${number} of ${name}`)
   if (isJsonObject(value)) return value
   throw new CpError('invalid_input', `line ${number} of ${name} is no event: an event is a JSON object`)
-}
-
-function parseDocument(text: string, name: string): JsonValue {
-  return readJson(text, name)
 }
 
 function readJson(text: string, where: string): JsonValue {

@@ -33,7 +33,7 @@ export function selectReplayInput(
   query: ReplayQuery,
   registryDigest: string,
 ): ReplayInput {
-  const own = inIdOrder(rows.filter((row) => isOwn(row, query))).filter((row) => isWithin(profile, row, query.cutoff))
+  const own = inIdOrder(rows.filter((row) => isSelected(profile, row, query)))
   const seedRow = findSeed(profile, own, snapshots, query)
   const refusal = seedRow === null ? null : seedRefusal(profile, seedRow, query, registryDigest)
   const isSeeded = seedRow !== null && refusal === null
@@ -50,6 +50,11 @@ export function selectReplayInput(
     truncated: next !== undefined,
     nextEventId: next === undefined ? null : idOf(next),
   }
+}
+
+/** Does the replay read this row, if nothing but the limit is left to decide? */
+export function isSelected(profile: FoldProfile, row: JsonObject, query: ReplayQuery): boolean {
+  return isOwn(row, query) && isWithin(profile, row, query.cutoff)
 }
 
 function isOwn(row: JsonObject, query: ReplayQuery): boolean {
@@ -117,7 +122,7 @@ function seedVersionMax(
 }
 
 // The older reader did not load the worker column, and its checksums show it.
-function selectColumns(profile: FoldProfile, row: JsonObject): JsonObject {
+export function selectColumns(profile: FoldProfile, row: JsonObject): JsonObject {
   if (profile === 'cp' || !Object.hasOwn(row, 'worker_id')) return row
   const { worker_id: _worker, ...selected } = row
   return selected
