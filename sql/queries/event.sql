@@ -104,21 +104,21 @@ limit $2::int;
 -- The event $2 that started execution $1.
 select context from noetl.event where execution_id = $1::bigint and event_id = $2::bigint;
 
--- name: event_step_progress
--- Steps of execution $1 by how far they have come.
+-- name: event_step_ranks
+-- How far each step of execution $1 has come by the events after version $2 and those without a version: 3 completed,
+-- 2 failed, 1 running. What belongs to no step is under null, and counts for the version only.
 select
-  count(*)::int as total,
-  count(*) filter (where rank = 3)::int as completed,
-  count(*) filter (where rank = 2)::int as failed,
-  count(*) filter (where rank = 1)::int as running
-from (
-  select node_name, max(case
+  case when event_type ~ '^(step|command|action)[._]' then node_name end as node_name,
+  max(case
     when event_type in ('step.exit', 'step_exit', 'step.completed', 'step_completed', 'command.completed', 'command_completed', 'action_completed') then 3
     when event_type in ('command.failed', 'command_failed', 'action_failed', 'step_failed', 'step.failed') then 2
-    else 1 end) as rank
-  from noetl.event
-  where execution_id = $1::bigint
-    and node_name is not null
-    and event_type ~ '^(step|command|action)[._]'
-  group by node_name
-) as steps;
+    else 1 end)::int as rank,
+  max(stream_version) as stream_version
+from (
+  select node_name, event_type, stream_version from noetl.event
+  where execution_id = $1::bigint and stream_version > $2::bigint
+  union all
+  select node_name, event_type, stream_version from noetl.event
+  where execution_id = $1::bigint and stream_version is null
+) as fresh
+group by 1;

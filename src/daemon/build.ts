@@ -11,6 +11,7 @@ import { databaseChecks, natsCheck, outboxCheck } from '../services/checks.js'
 import { createHealthMonitor, type HealthMonitor } from '../services/health.js'
 import { createProjectorLoop } from '../services/projectorLoop.js'
 import type { SchemaKeeper } from '../services/schemaKeeper.js'
+import { createStepProgress } from '../services/stepProgress.js'
 import { VERSION } from '../version.js'
 import { buildCore } from './core.js'
 import type { Deps } from './deps.js'
@@ -111,7 +112,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
       ingest: writing,
       onAppended: (outcome) => metrics.inc('noetl_cp_events_appended_total', { outcome, source: 'api' }),
       executions: writing,
-      queries: { databases },
+      queries: { databases, stepProgress: createStepProgress() },
       catalog: writing,
       cleanup: { databases },
       topology: databases.topology,

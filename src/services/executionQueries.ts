@@ -4,13 +4,7 @@ import type { Databases } from '../db/databases.js'
 import type { ExecutionId } from '../domain/ids.js'
 import { isJsonObject, type JsonValue } from '../domain/json/value.js'
 import type { CpError } from '../errors.js'
-import {
-  type LatestEvent,
-  readLatest,
-  readStartContext,
-  readStepProgress,
-  type StepProgress,
-} from '../stores/eventStore.js'
+import { type LatestEvent, readLatest, readStartContext } from '../stores/eventStore.js'
 import {
   type ExecutionFilter,
   type ExecutionRow,
@@ -19,6 +13,7 @@ import {
   listExecutions,
 } from '../stores/executionStore.js'
 import { unknownExecution } from './executions.js'
+import type { StepCounts, StepProgress } from './stepProgress.js'
 
 export type { ExecutionRow } from '../stores/executionStore.js'
 
@@ -85,9 +80,9 @@ export async function executionDetail(
 }
 
 export async function executionStatus(
-  deps: ExecutionQueriesDeps,
+  deps: ExecutionQueriesDeps & { stepProgress: StepProgress },
   id: ExecutionId,
-): Promise<{ row: ExecutionRow; progress: StepProgress }> {
+): Promise<{ row: ExecutionRow; progress: StepCounts }> {
   const row = await findExecution(deps, id)
-  return { row, progress: await readStepProgress(deps.databases.of(id), id) }
+  return { row, progress: await deps.stepProgress(deps.databases.of(id), id) }
 }

@@ -19,7 +19,7 @@ const q = queries(
   'event_after_version',
   'event_latest',
   'event_start',
-  'event_step_progress',
+  'event_step_ranks',
 )
 
 export interface ExistingEvent extends EventRow {
@@ -153,14 +153,14 @@ export async function readStartContext(db: Queryable, executionId: string, event
   return row?.context ?? null
 }
 
-export interface StepProgress {
-  total: number
-  completed: number
-  running: number
-  failed: number
+export interface StepRank {
+  /** Null for events of no step. */
+  node_name: string | null
+  /** 3 completed, 2 failed, 1 running. */
+  rank: number
+  stream_version: string | null
 }
 
-export async function readStepProgress(db: Queryable, executionId: string): Promise<StepProgress> {
-  const [row] = await db.run<StepProgress>(q.event_step_progress, [executionId])
-  return row ?? { total: 0, completed: 0, running: 0, failed: 0 }
+export function readStepRanks(db: Queryable, executionId: string, afterVersion: string): Promise<StepRank[]> {
+  return db.run<StepRank>(q.event_step_ranks, [executionId, afterVersion])
 }

@@ -8,6 +8,7 @@ import { adoptExecution, createAdopter } from '../../src/services/adoption.js'
 import { executionDetail, executionStatus, pageOfExecutions } from '../../src/services/executionQueries.js'
 import { startExecution } from '../../src/services/executions.js'
 import { ingestEvent } from '../../src/services/ingest.js'
+import { createStepProgress } from '../../src/services/stepProgress.js'
 import { readAfterVersion } from '../../src/stores/eventStore.js'
 import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
@@ -105,7 +106,9 @@ describe('a row written by somebody else', () => {
       workload: { a: 1 },
     })
     expect(detail.events).toHaveLength(2)
-    expect((await executionStatus(core, executionId as never)).row).toMatchObject({
+    expect(
+      (await executionStatus({ ...core, stepProgress: createStepProgress() }, executionId as never)).row,
+    ).toMatchObject({
       status: 'RUNNING',
       last_node_name: 'first',
     })

@@ -14,11 +14,12 @@ import {
   pageOfExecutions,
 } from '../../services/executionQueries.js'
 import { type ExecutionsDeps, endExecution, runningDescendants } from '../../services/executions.js'
+import type { StepProgress } from '../../services/stepProgress.js'
 import type { RouteSpec } from '../route.js'
 import { traceContextOf } from '../traceContext.js'
 
 export interface ExecutionRouteDeps {
-  queries: ExecutionQueriesDeps
+  queries: ExecutionQueriesDeps & { stepProgress: StepProgress }
   executions: ExecutionsDeps
 }
 
