@@ -9,17 +9,19 @@ import { packState } from '../../dist/workers/tasks/state/snapshotBytes.js'
 import { median } from './context.mjs'
 import { openStateService } from './stateService.mjs'
 
-const { url, bytes } = JSON.parse(process.argv[2])
+const { url, bytes, repetitive } = JSON.parse(process.argv[2])
 const id = '350000000000000000'
 const COMMANDS = 2_000
 const sql = postgres(url, { max: 1 })
 await sql`insert into noetl.execution (execution_id, catalog_id, status, start_time, stream_version, event_count)
   values (${id}, 1, 'RUNNING', now(), ${COMMANDS}, ${COMMANDS})`
-// Results as tools give them: rows of numbers and words.
+// Results as tools give them: rows of numbers and words. Words that come again and again make a state that is stored
+// compressed, others one that is not.
+const name = repetitive ? sql`'customer number ' || lpad((m % 40)::text, 16, '0')` : sql`md5((n * 1000 + m)::text)`
 await sql`insert into noetl.event (execution_id, event_id, catalog_id, event_type, node_name, status, result, meta, stream_version)
   select ${id}::bigint, ${id}::bigint + n, 1, 'call.done', 'loop', 'COMPLETED',
     jsonb_build_object('status', 'COMPLETED', 'context', jsonb_build_object('rows', (
-      select jsonb_agg(jsonb_build_object('id', n * 1000 + m, 'name', md5((n * 1000 + m)::text), 'score', (n * m) % 997))
+      select jsonb_agg(jsonb_build_object('id', n * 1000 + m, 'name', ${name}, 'score', (n * m) % 997))
       from generate_series(1, ${Math.round(bytes / COMMANDS / 72)}::int) as m
     ))),
     jsonb_build_object('command_id', 'c' || n), n
@@ -39,11 +41,13 @@ const value = JSON.parse(serialiseState(live.state))
 const pack = []
 const bare = []
 let packed = 0
+let codec = ''
 for (let round = 0; round < 7; round++) {
   let started = performance.now()
   const snapshot = await packState(live, { executionId: id, tenantId: 'default', organizationId: 'default' })
   pack.push(performance.now() - started)
   packed = snapshot.bytes.length
+  codec = snapshot.codec
   started = performance.now()
   createHash('sha256')
     .update(Buffer.from(JSON.stringify(value)))
@@ -67,6 +71,7 @@ console.log(
   JSON.stringify({
     bytes: serialiseState(live.state).length,
     packed,
+    isCompressed: codec.endsWith('gzip'),
     packMs: median(pack),
     bareMs: median(bare),
     mainMs: median(main),

@@ -9,6 +9,8 @@ import { append, foldText, openState, plantRunning, type StateOptions, start, ty
 
 const CHAIN = new URL('./orchestrators/chain.mjs', import.meta.url).pathname
 
+const LIVE = 10_000
+
 const database = useDatabase()
 let core: TestCore
 let catalogId: string
@@ -77,8 +79,8 @@ describe('live states', () => {
     expect(state.counts.errors).toEqual([])
   })
 
-  it('of 1,500 executions stay within the bound of bytes, and every one is still right', async () => {
-    const ids = await plantRunning(database.get(), 1_500, 4)
+  it('of 10,000 executions stay within the bound of bytes, and every one is still right', async () => {
+    const ids = await plantRunning(database.get(), LIVE, 4)
     const bytesMax = 250_000
     let most = 0
     const state = await open({ bytesMax })
@@ -87,21 +89,19 @@ describe('live states', () => {
     }, 5)
     await until(
       'all were looked at',
-      () => state.service.stats().tracked === 1_500 && state.service.stats().queued === 0,
-      {
-        timeoutMs: 45_000,
-      },
+      () => state.service.stats().tracked === LIVE && state.service.stats().queued === 0,
+      { timeoutMs: 120_000 },
     )
-    await until('all were advanced', () => state.counts.advances >= 1_500, { timeoutMs: 45_000 })
+    await until('all were advanced', () => state.counts.advances >= LIVE, { timeoutMs: 120_000 })
     clearInterval(watch)
-    expect(state.counts.evicted['bound']).toBeGreaterThan(1_000)
+    expect(state.counts.evicted['bound']).toBeGreaterThan(LIVE - 1_000)
     // Those in the hands of threads come on top: two threads with eight each, about a kilobyte.
     expect(most).toBeLessThan(bytesMax * 1.2)
     for (const id of sample(ids, 20)) expect(await state.sealed(id)).toBe(await foldText(database.get(), id))
     expect(state.counts.rejected).toEqual({})
     expect(state.counts.rebuilds.snapshot).toBeGreaterThan(0)
     expect(state.counts.errors).toEqual([])
-  })
+  }, 300_000)
 })
 
 async function issued(): Promise<number> {

@@ -11,9 +11,9 @@ import { useDatabase } from '../support/database.js'
 import { until } from '../support/until.js'
 import { foldText, insertForeign, openState, start } from './stateHarness.js'
 
-const EXECUTIONS = 60
+const EXECUTIONS = 200
 const STEPS = 5
-const KILLS = 5
+const KILLS = 6
 
 const database = useDatabase()
 const SCRIPT = new URL('./driverProcess.mjs', import.meta.url).pathname
@@ -105,7 +105,7 @@ it(`${EXECUTIONS} executions of ${STEPS} steps, ${KILLS} kills: all through, eve
         .sql<{ count: number }>(`select count(*)::int as count from noetl.execution where status = 'COMPLETED'`)
       return row!.count === EXECUTIONS && kills === KILLS
     },
-    { timeoutMs: 100_000, everyMs: 50 },
+    { timeoutMs: 240_000, everyMs: 50 },
   )
 
   const keys = await database.get().sql<{ key: string; count: number; executions: number }>(
@@ -129,4 +129,4 @@ it(`${EXECUTIONS} executions of ${STEPS} steps, ${KILLS} kills: all through, eve
     .get()
     .sql<{ count: number }>('select count(*)::int as count from noetl.state_lane where owner is not null')
   expect(held!.count).toBe(0)
-})
+}, 300_000)

@@ -1,12 +1,16 @@
 // Promise: why-stuck names the thing an execution waits for, most likely first, with what to do about it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ExecutionId } from '../../src/domain/ids.js'
-import { endExecution } from '../../src/services/executions.js'
+import type { WireTime } from '../../src/domain/wireTime.js'
+import { registerEntry } from '../../src/services/catalog.js'
+import { endExecution, startExecution } from '../../src/services/executions.js'
 import { laneOf } from '../../src/services/state/ownership.js'
 import { type Finding, whyStuck } from '../../src/services/state/whyStuck.js'
+import { changeSubscription, registerSubscription } from '../../src/services/subscriptions/lifecycle.js'
+import { pullDocument } from '../subscription/specs.js'
 import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
-import { append, openState, start, type TestState } from './stateHarness.js'
+import { append, openState, type TestState } from './stateHarness.js'
 
 const database = useDatabase()
 let core: TestCore
@@ -31,8 +35,8 @@ async function findings(executionId: string): Promise<Finding[]> {
 }
 
 /** Everything published, a daemon there, a pool alive: whatever is found afterwards is what the test made. */
-async function fresh(): Promise<string> {
-  const executionId = await start(core, catalogId)
+async function fresh(parentExecutionId?: string): Promise<string> {
+  const { executionId } = await startExecution(core, { catalogId, parentExecutionId })
   await settle()
   await sql(
     `insert into noetl.state_lane (share, lane, owner, lease_until) values ('0/1', $1::int, 'd', now() + interval '1 hour')
@@ -140,6 +144,30 @@ describe('an execution', () => {
       { reason: 'outbox backoff', what: expect.stringContaining('refused') },
     ])
     await settle()
+  })
+
+  it('of a subscription that is paused: with reason and end', async () => {
+    await registerEntry(core, { content: pullDocument({ path: 'test/orders', stream: 'S', playbook: 'test/stuck' }) })
+    const { row } = await registerSubscription(core, 'test/orders')
+    const id = row.subscription_id
+    await changeSubscription(core, { id, action: 'activate' })
+    const executionId = await fresh(id)
+    expect(await findings(executionId)).toMatchObject([{ reason: 'nothing known' }])
+    const until = '2999-01-01T00:00:00.000000+00:00' as WireTime
+    await changeSubscription(core, { id, action: 'pause', reason: 'the shop moves', until })
+    await settle()
+    expect(await findings(executionId)).toMatchObject([
+      {
+        reason: 'paused subscription',
+        what: expect.stringMatching(
+          new RegExp(`^subscription ${id} \\(test/orders\\) is PAUSED until 2999-01-01.*: the shop moves$`),
+        ),
+        next: `noetl-cp subscription show ${id}`,
+      },
+    ])
+    await changeSubscription(core, { id, action: 'resume' })
+    await settle()
+    expect(await findings(executionId)).toMatchObject([{ reason: 'nothing known' }])
   })
 
   it('that nobody drives', async () => {
