@@ -56,9 +56,9 @@ export function drawChart(document) {
     const colour = isMet(row) ? '#2f855a' : '#c53030'
     const asked = `${row.ratio.toFixed(2)}  (${sign === '>=' ? '≥' : '≤'} ${bound})`
     return [
-      `<text x="${LEFT - 10}" y="${y + 13}" text-anchor="end">${escape(`${row.benchmark}: ${row.name}`.slice(0, 52))}</text>`,
+      `<text x="${LEFT - 10}" y="${y + 13}" text-anchor="end">${escapeXml(`${row.benchmark}: ${row.name}`.slice(0, 52))}</text>`,
       `<rect x="${LEFT}" y="${y}" width="${length.toFixed(1)}" height="16" rx="2" fill="${colour}"/>`,
-      `<text x="${LEFT + BAR + 12}" y="${y + 13}">${escape(asked)}${share > SCALE_MAX ? ' ▸' : ''}</text>`,
+      `<text x="${LEFT + BAR + 12}" y="${y + 13}">${escapeXml(asked)}${share > SCALE_MAX ? ' ▸' : ''}</text>`,
     ].join('\n')
   })
   const line = LEFT + unit
@@ -69,7 +69,7 @@ export function drawChart(document) {
 <text x="${line}" y="40" text-anchor="middle" fill="#4a5568">target</text>
 ${bars.join('\n')}
 <line x1="${line}" y1="44" x2="${line}" y2="${height - 26}" stroke="#1a202c" stroke-dasharray="4 3"/>
-<text x="${LEFT}" y="${height - 10}" fill="#4a5568">${escape(`${document.at.slice(0, 10)}, ${document.cores} cores, ${document.cpu}; ▸ more than twice as good`)}</text>
+<text x="${LEFT}" y="${height - 10}" fill="#4a5568">${escapeXml(`${document.at.slice(0, 10)}, ${document.cores} cores, ${document.cpu}; ▸ more than twice as good`)}</text>
 </svg>
 `
 }
@@ -79,7 +79,7 @@ export function formatValue(value) {
   return value.toFixed(Math.abs(value) >= 10 ? 1 : 2)
 }
 
-function escape(text) {
+function escapeXml(text) {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
