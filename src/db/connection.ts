@@ -56,6 +56,8 @@ export function createConnection(settings: ConnectionSettings): Connection {
   const where = describeTarget(target)
   let socket: net.Socket | undefined
   let broken = false
+  /** Something was answered. */
+  let isUp = false
 
   function openSocket(): net.Socket {
     if (broken || socket !== undefined) {
@@ -115,16 +117,26 @@ export function createConnection(settings: ConnectionSettings): Connection {
   async function guarded<T>(what: string, work: () => PromiseLike<T>, deadlineMs: number): Promise<T> {
     if (broken) throw new CpError('unavailable', `the connection to ${where} was lost`)
     try {
-      return await withDeadline(work(), deadlineMs, { what: `${what} on ${where}`, onExpire: discard })
+      const result = await withDeadline(work(), deadlineMs, { what: `${what} on ${where}`, onExpire: discard })
+      isUp = true
+      return result
     } catch (error) {
       if (isConnectionError(error)) discard()
       throw toDbError(error, what, where)
     }
   }
 
-  /** The server cuts every statement at the session's limit, so a call with a longer deadline lifts it first. */
-  function limitStatements(ms: number): void {
-    if (!broken) void sql.unsafe(`set statement_timeout = ${Math.ceil(ms)}`).catch(() => undefined) // the query itself will tell
+  /**
+   * The server cuts every statement at the session's limit, so a call with a longer deadline lifts it first. Until the
+   * connection is up this must be waited for: the driver fails only the first statement of a connection that never
+   * comes up, and a second one behind it would hang.
+   */
+  async function limitStatements(ms: number): Promise<void> {
+    if (broken) return
+    const limited = () => sql.unsafe(`set statement_timeout = ${Math.ceil(ms)}`)
+    if (isUp)
+      void limited().catch(() => undefined) // the query itself will tell
+    else await guarded('set statement_timeout', limited, ms)
   }
 
   function send(query: Query, values: readonly Param[]) {
@@ -134,11 +146,12 @@ export function createConnection(settings: ConnectionSettings): Connection {
 
   async function run(query: Query, values: readonly Param[], deadlineMs: number): Promise<unknown> {
     const isLong = settings.prepare && deadlineMs > settings.statementTimeoutMs
-    if (isLong) limitStatements(deadlineMs)
+    if (isLong) await limitStatements(deadlineMs)
     try {
       return await guarded(query.name, () => send(query, values), deadlineMs)
     } finally {
-      if (isLong) limitStatements(settings.statementTimeoutMs)
+      // Only what was answered needs it; a connection in any other state is thrown away.
+      if (isLong && isUp) void limitStatements(settings.statementTimeoutMs)
     }
   }
 

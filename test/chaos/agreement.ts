@@ -34,7 +34,7 @@ export interface Agreement {
 type Database = Pick<LabPostgres, 'url' | 'db'>
 
 const PAGE = 1_000
-const DEADLINE_MS = 600_000
+const DEADLINE_MS = 3_600_000
 const REPLAYS_MAX = 400
 const REPLAY_EVERY = 5
 const SIDE_BY_SIDE = 6

@@ -1,9 +1,7 @@
 // Reads back what is really stored: both databases and the stream, straight from the servers.
-import { messageOf } from '../../src/errors.js'
 import { readStream, type StreamMessage } from '../support/stream.js'
-import type { LabNats } from './nats.js'
 import type { LabPostgres } from './postgres.js'
-import { STREAM } from './site.js'
+import { type Site, STREAM } from './site.js'
 
 export interface EventRow {
   execution_id: string
@@ -47,16 +45,22 @@ export interface Evidence {
   /** Messages that the subscription gave up, with the reason. */
   deadLetters: string[]
   quarantined: string[]
+  /** What the other installation has stored of our messages. */
+  projected: EventRow[]
+}
+
+export function readEvents(database: Pick<LabPostgres, 'sql'>): Promise<EventRow[]> {
+  return database.sql<EventRow>(
+    `select execution_id::text, event_id::text, stream_version::text, event_type, parent_execution_id::text,
+         coalesce(result -> 'context' ->> 'mark', context -> 'workload' ->> 'mark', context ->> 'mark') as mark,
+         (context -> 'workload' ->> 'n')::int as n
+       from noetl.event e order by e.execution_id, e.stream_version, e.event_id`,
+  )
 }
 
 export async function readShard(shard: Pick<LabPostgres, 'sql'>): Promise<ShardEvidence> {
   return {
-    events: await shard.sql<EventRow>(
-      `select execution_id::text, event_id::text, stream_version::text, event_type, parent_execution_id::text,
-         coalesce(result -> 'context' ->> 'mark', context -> 'workload' ->> 'mark', context ->> 'mark') as mark,
-         (context -> 'workload' ->> 'n')::int as n
-       from noetl.event e order by e.execution_id, e.stream_version, e.event_id`,
-    ),
+    events: await readEvents(shard),
     outbox: await shard.sql<OutboxRowSeen>(
       `select outbox_id::text, execution_id::text, event_id::text, status, attempts, last_error, payload::text as payload,
          coalesce(execution_id::text, 'none') || ':' || event_id as message_id
@@ -68,11 +72,12 @@ export async function readShard(shard: Pick<LabPostgres, 'sql'>): Promise<ShardE
   }
 }
 
-export async function collectEvidence(shards: readonly LabPostgres[], nats: LabNats): Promise<Evidence> {
+export async function collectEvidence({ shards, nats, mirror }: Site): Promise<Evidence> {
   const [cluster] = shards
   const connection = await nats.connect()
   try {
     return {
+      projected: await readEvents(mirror.database),
       shards: await Promise.all(shards.map(readShard)),
       messages: await readStream(connection, await connection.jetstreamManager(), STREAM),
       deadLetters: (
@@ -82,7 +87,7 @@ export async function collectEvidence(shards: readonly LabPostgres[], nats: LabN
       ).map(({ text }) => text),
       quarantined: (
         await Promise.all(
-          shards.map((shard) =>
+          [...shards, mirror.database].map((shard) =>
             shard.sql<{ text: string }>(
               `select coalesce(event_id::text, '?') || ': ' || reason as text from noetl.projector_quarantine`,
             ),
@@ -97,23 +102,24 @@ export async function collectEvidence(shards: readonly LabPostgres[], nats: LabN
 
 /** What still has to happen before the data may be judged; nothing when all is quiet. */
 export async function unfinished(
-  shards: readonly LabPostgres[],
+  { shards, mirror }: Site,
   started: () => Promise<number>,
   sourced: number,
 ): Promise<string[]> {
   const waiting: string[] = []
+  let published = 0
   for (const [index, shard] of shards.entries()) {
-    try {
-      const [row] = await shard.sql<{ outbox: number; unnumbered: number }>(
-        `select (select count(*)::int from noetl.outbox where status in ('PENDING', 'FAILED', 'IN_FLIGHT')) as outbox,
-           (select count(*)::int from noetl.event where stream_version is null) as unnumbered`,
-      )
-      if (row!.outbox > 0) waiting.push(`${row!.outbox} outbox rows of shard ${index}`)
-      if (row!.unnumbered > 0) waiting.push(`${row!.unnumbered} events of shard ${index} without a number`)
-    } catch (error) {
-      waiting.push(`shard ${index}: ${messageOf(error)}`)
-    }
+    const [row] = await shard.sql<{ outbox: number; open: number; unnumbered: number }>(
+      `select (select count(*)::int from noetl.outbox) as outbox,
+         (select count(*)::int from noetl.outbox where status in ('PENDING', 'FAILED', 'IN_FLIGHT')) as open,
+         (select count(*)::int from noetl.event where stream_version is null) as unnumbered`,
+    )
+    published += row!.outbox
+    if (row!.open > 0) waiting.push(`${row!.open} outbox rows of shard ${index}`)
+    if (row!.unnumbered > 0) waiting.push(`${row!.unnumbered} events of shard ${index} without a number`)
   }
+  const [projected] = await mirror.database.sql<{ n: number }>('select count(*)::int as n from noetl.event')
+  if (projected!.n < published) waiting.push(`${published - projected!.n} events of the other installation`)
   const missing = sourced - (await started())
   if (missing > 0) waiting.push(`${missing} messages of the subscription`)
   return waiting

@@ -20,28 +20,28 @@ const victimOf = <T>(list: readonly T[], fault: PlannedFault): T => list[fault.v
 
 const INJECT: Record<FaultName, Inject> = {
   'daemon killed': async (site, fault) => {
-    const daemon = victimOf(site.daemons, fault)
+    const daemon = victimOf(site.processes, fault)
     await daemon.kill()
     return { victim: daemon.name, heal: () => daemon.start() }
   },
   'daemon frozen': (site, fault) => {
-    const daemon = victimOf(site.daemons, fault)
+    const daemon = victimOf(site.processes, fault)
     daemon.freeze()
     return { victim: daemon.name, heal: () => daemon.thaw() }
   },
   // The exit code is judged by the runner of the faults, see below.
   'daemon stopped': (site, fault) => {
-    const daemon = victimOf(site.daemons, fault)
+    const daemon = victimOf(site.processes, fault)
     return { victim: daemon.name, heal: () => daemon.start() }
   },
   'thread killed': async (site, fault) => {
-    const daemon = victimOf(site.daemons, fault)
+    const daemon = victimOf(site.processes, fault)
     await daemon.order({ thread: fault.dice })
     return { victim: daemon.name, heal: () => undefined }
   },
   // Backward steps of up to 10 s are promised to be absorbed; a step forward is followed by one back.
   'clock jump': async (site, fault) => {
-    const daemon = victimOf(site.daemons, fault)
+    const daemon = victimOf(site.processes, fault)
     const jumpMs = Math.round((fault.dice * 2 - 1) * 8_000)
     await daemon.order({ clock: jumpMs })
     return { victim: `${daemon.name} by ${(jumpMs / 1000).toFixed(1)} s`, heal: () => daemon.order({ clock: 0 }) }
@@ -114,14 +114,14 @@ function onLink(
   kind: 'postgres' | 'nats',
   what: 'blackhole' | 'refuse' | 'reset',
 ): Struck {
-  const daemons = fault.dice < 0.5 ? [victimOf(site.daemons, fault)] : [...site.daemons]
+  const daemons = fault.dice < 0.5 ? [victimOf(site.processes, fault)] : [...site.processes]
   // Of a cluster of brokers a whole daemon is cut off, not one link that it would not miss.
   const proxies = daemons.flatMap(({ links }) => (kind === 'nats' ? links.nats : [victimOf(links.postgres, fault)]))
   for (const proxy of proxies) {
     if (what === 'reset') proxy.reset()
     else proxy.setMode(what)
   }
-  const shard = kind === 'postgres' ? ` to shard ${fault.victim % site.shards.length}` : ''
+  const shard = kind === 'postgres' ? ` to database ${fault.victim % site.shards.length}` : ''
   return {
     victim: daemons.map(({ name }) => name).join('+') + shard,
     heal: () => {
@@ -152,7 +152,7 @@ async function strikeOne(site: Site, fault: PlannedFault, journal: Journal): Pro
   const { victim, heal } = await INJECT[fault.name](site, fault)
   const record: FaultRecord = { name: fault.name, victim, from: journal.seconds() }
   journal.faults.push(record)
-  if (fault.name === 'daemon stopped') await stopJudged(victimOf(site.daemons, fault), journal)
+  if (fault.name === 'daemon stopped') await stopJudged(victimOf(site.processes, fault), journal)
   await sleep(fault.seconds * 1000)
   await heal()
   record.to = journal.seconds()
@@ -162,6 +162,7 @@ async function strikeOne(site: Site, fault: PlannedFault, journal: Journal): Pro
 export async function stopJudged(daemon: LabDaemon, journal: Journal): Promise<void> {
   const begun = journal.seconds()
   const code = await daemon.stop()
+  journal.stops.push(journal.seconds() - begun)
   if (code === 0) return
   journal.report({
     invariant: 'I7',

@@ -36,6 +36,8 @@ export interface FaultRecord {
 export interface Journal {
   readonly faults: FaultRecord[]
   readonly violations: Violation[]
+  /** Seconds that each daemon took to stop when asked. */
+  readonly stops: number[]
   /** Faults that cannot be injected here, with the reason. */
   readonly skipped: { name: string; reason: string }[]
   seconds(): number
@@ -47,6 +49,7 @@ export function openJournal(say: (line: string) => void): Journal {
   const journal: Journal = {
     faults: [],
     violations: [],
+    stops: [],
     skipped: [],
     seconds: () => (performance.now() - begun) / 1000,
     report: (violation) => {

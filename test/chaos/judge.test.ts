@@ -25,6 +25,7 @@ function clean(): Case {
     messages: [],
     deadLetters: [],
     quarantined: [],
+    projected: [],
   }
   const counts = [0, 0]
   while (counts.some((count) => count < 2)) {
@@ -104,6 +105,7 @@ function store(evidence: Evidence, shard: number, { executionId, eventId, type, 
   }
   outbox.push(row)
   evidence.messages.push(messageOf(row, evidence.messages.length + 1))
+  evidence.projected.push({ ...events.at(-1)! })
 }
 
 function messageOf(row: OutboxRowSeen, seq: number): StreamMessage {
@@ -154,7 +156,7 @@ describe('the judge', () => {
       (planted) => {
         shardWithEvents(planted).events[1]!.mark = 'event-of-somebody-else'
       },
-      ['I1 altered'],
+      ['I1 altered', 'I5 altered'],
     ],
     [
       'an event in the wrong database',
@@ -332,6 +334,27 @@ describe('the judge', () => {
         evidence.deadLetters.push('nats:S:1: reason')
       },
       ['I6 stuck'],
+    ],
+    [
+      'an event that the other installation missed',
+      ({ evidence }) => {
+        evidence.projected.pop()
+      },
+      ['I5 not projected'],
+    ],
+    [
+      'an event that the other installation stored differently',
+      ({ evidence }) => {
+        evidence.projected[1]!.mark = 'event-of-somebody-else'
+      },
+      ['I5 altered'],
+    ],
+    [
+      'an event that only the other installation has',
+      ({ evidence }) => {
+        evidence.projected.push({ ...evidence.projected[0]!, event_id: '99' })
+      },
+      ['I5 uninvited'],
     ],
     [
       'an event that was set aside',

@@ -10,6 +10,7 @@ export interface Tally {
   events: number
   acknowledged: number
   outboxRows: number
+  projected: number
   delivered: number
   executions: number
   ended: number
@@ -33,6 +34,7 @@ export function judgeEvidence(evidence: Evidence, ledger: LedgerView, subscripti
     ...judgeStarts(evidence, ledger, subscriptionId),
     ...judgePauses(ledger),
     ...judgeEnds(evidence, ledger),
+    ...judgeMirror(evidence),
   ]
   const started = evidence.shards.flatMap(({ events }) => startsOf(events, subscriptionId))
   const executions = [...ledger.executions.values()]
@@ -43,6 +45,7 @@ export function judgeEvidence(evidence: Evidence, ledger: LedgerView, subscripti
       acknowledged: sum(executions, ({ events }) => events.filter(({ acknowledged }) => acknowledged).length),
       outboxRows: sum(evidence.shards, ({ outbox }) => outbox.length),
       delivered: evidence.messages.length,
+      projected: evidence.projected.length,
       executions: sum(evidence.shards, (shard) => shard.executions.length),
       ended: sum(evidence.shards, (shard) => shard.executions.filter(({ status }) => isEnd(status)).length),
       sourced: ledger.sourced.size,
@@ -279,6 +282,36 @@ function judgeEnds({ shards }: Evidence, ledger: LedgerView): Violation[] {
   }
   return found
 }
+
+/** I5: the projector of another installation has stored every event that was published, as it is, and no other. */
+function judgeMirror({ shards, projected }: Evidence): Violation[] {
+  const found: Violation[] = []
+  const copies = new Map(projected.map((row) => [idOf(row), row]))
+  for (const { events, outbox } of shards) {
+    const originals = new Map(events.map((row) => [idOf(row), row]))
+    for (const row of outbox) {
+      const about = { invariant: 'I5' as const, executionId: row.execution_id, eventId: row.event_id }
+      const [original, copy] = [originals.get(row.message_id), copies.get(row.message_id)]
+      copies.delete(row.message_id)
+      if (copy === undefined) {
+        const message = `the other installation has not stored ${row.message_id}`
+        found.push({ ...about, kind: 'not projected', message })
+      } else if (original?.event_type !== copy.event_type || original.mark !== copy.mark) {
+        const message = `${row.message_id} is ${original?.event_type} ${original?.mark} here and ${copy.event_type} ${copy.mark} in the other installation`
+        found.push({ ...about, kind: 'altered', message })
+      }
+    }
+  }
+  for (const id of copies.keys())
+    found.push({
+      invariant: 'I5',
+      kind: 'uninvited',
+      message: `the other installation has stored ${id}, which was never published`,
+    })
+  return found
+}
+
+const idOf = (row: { execution_id: string; event_id: string }): string => `${row.execution_id}:${row.event_id}`
 
 function startsOf(events: readonly EventRow[], subscriptionId: string | undefined): EventRow[] {
   return events.filter(

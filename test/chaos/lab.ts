@@ -13,6 +13,7 @@ import { type Judgement, judgeEvidence } from './judge.js'
 import { judgeLeases } from './leases.js'
 import { type Ledger, openLedger } from './ledger.js'
 import { runExecutions } from './load/executions.js'
+import { finishStarted } from './load/finishers.js'
 import { writeForeignExecutions, writeStragglers } from './load/foreignWriter.js'
 import { type Load, type LoadContext, PLAYBOOK } from './load/loadContext.js'
 import { readBack } from './load/readers.js'
@@ -39,6 +40,8 @@ export interface LabOptions {
   restSeconds: readonly [number, number]
   /** Names of faults to leave out. */
   without?: readonly string[]
+  /** Compare at most so many executions one by one, chosen by the seed; default all. */
+  compareMax?: number
   /** Memory and open handles must stay flat; only a long and calm run can tell. */
   flat?: boolean
   command: string
@@ -76,7 +79,7 @@ export async function runLab(options: LabOptions): Promise<Report> {
     link = await site.nats.connect()
     const bench = await prepare(options, site, journal, link)
     options.say(
-      `${site.daemons.length} daemons, 2 shards and ${site.nats.nodes.length} nats-server(s) are up after ${journal.seconds().toFixed(1)} s`,
+      `${site.daemons.length} daemons, 2 shards, ${site.nats.nodes.length} nats-server(s) and a mirror are up after ${journal.seconds().toFixed(1)} s`,
     )
     return await run(options, bench)
   } finally {
@@ -133,7 +136,7 @@ async function prepare(options: LabOptions, site: Site, journal: Journal, link: 
 
 async function run(options: LabOptions, bench: Bench): Promise<Report> {
   const { journal, site, ledger } = bench
-  const vitals = watchVitals(site.daemons, journal)
+  const vitals = watchVitals(site.processes, journal)
   const load = startLoad(options, bench)
   const recoveries = await injectFaults(options, bench)
   bench.isOver.value = true
@@ -142,14 +145,14 @@ async function run(options: LabOptions, bench: Bench): Promise<Report> {
   const summary: VitalsSummary = vitals.stop()
   options.say(`quiet at ${journal.seconds().toFixed(1)} s; reading everything back`)
 
-  const evidence = await collectEvidence(site.shards, site.nats)
+  const evidence = await collectEvidence(site)
   const judgement = judgeEvidence(evidence, ledger, bench.subscriptionId)
-  const agreement = await compareAll(bench, evidence)
-  for (const daemon of site.daemons) await stopJudged(daemon, journal)
+  const agreement = await compareAll(bench, evidence, options)
+  for (const daemon of site.processes) await stopJudged(daemon, journal)
   const found = [
     ...judgement.violations,
     ...agreement.violations,
-    ...(await judgeLeases(site.shards)),
+    ...(await judgeLeases([...site.shards, site.mirror.database])),
     ...(options.flat === true ? judgeVitals(summary) : []),
   ]
   for (const violation of found) journal.report(violation)
@@ -166,6 +169,7 @@ function startLoad(options: LabOptions, bench: Bench): Promise<void>[] {
     [1, sendNonsense],
     [1, feedSource(js)],
     [1, pauseAndResume(js, bench.subscriptionId)],
+    [options.writers, finishStarted(bench.subscriptionId)],
   ]
   return loads.flatMap(([count, load], kind) =>
     Array.from({ length: count }, (_, index) =>
@@ -222,8 +226,8 @@ async function becomeQuiet({ site, context, ledger, journal, subscriptionId }: B
     await until(
       'everything is quiet',
       async () => {
-        for (const daemon of site.daemons) await assertReady(daemon.name, daemon.running()?.url)
-        const waiting = await unfinished(site.shards, started, ledger.sourced.size)
+        for (const daemon of site.processes) await assertReady(daemon.name, daemon.running()?.url)
+        const waiting = await unfinished(site, started, ledger.sourced.size)
         if (waiting.length > 0) throw new Error(waiting.join(', '))
         return true
       },
@@ -234,11 +238,12 @@ async function becomeQuiet({ site, context, ledger, journal, subscriptionId }: B
   }
 }
 
-async function compareAll({ site, client }: Bench, evidence: Evidence): Promise<Agreement> {
+async function compareAll({ site, client }: Bench, evidence: Evidence, options: LabOptions): Promise<Agreement> {
   const places = evidence.shards.flatMap(({ executions }, shard) =>
     executions.map((row) => ({ executionId: row.execution_id, database: site.shards[shard]!, status: row.status })),
   )
-  return judgeAgreement(places, {
+  const chosen = randomFrom(options.seed).fork('compare').shuffled(places).slice(0, options.compareMax)
+  return judgeAgreement(chosen, {
     state: async (executionId) => (await client.insist('GET', `/api/executions/${executionId}/state`)).text,
     replay: async (executionId) => {
       const { headers } = await client.insist(
@@ -274,6 +279,7 @@ function reportOf(options: LabOptions, { journal, ledger }: Bench, findings: Fin
     counts: ledger.counts,
     agreement,
     recoveries: findings.recoveries,
+    stops: journal.stops,
     vitals: findings.summary,
     violations: journal.violations,
     trails: journal.violations

@@ -17,7 +17,7 @@ export interface LedgerExecution {
   executionId: string
   /** In the workload of the start event. */
   mark: string
-  writer: 'http' | 'foreign'
+  writer: 'http' | 'foreign' | 'source'
   events: LedgerEvent[]
   /** The status that an acknowledged end gave it. */
   ended?: 'COMPLETED' | 'FAILED' | 'CANCELLED'

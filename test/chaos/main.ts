@@ -57,6 +57,8 @@ export async function main(args: string[]): Promise<number> {
     process.stdout.write(HELP)
     return 0
   }
+  // Whatever was started is tied to the end of this process.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
   const seed = values.seed ?? Math.floor(Math.random() * 1e9).toString(36)
   const report = await runLab({
     seed,
@@ -69,6 +71,7 @@ export async function main(args: string[]): Promise<number> {
     restSeconds: values.soak ? [60, 120] : [0.5, 3],
     without: leftOut(namesIn(values.only), [...namesIn(values.without), ...(values.soak ? NOT_IN_A_SOAK : [])]),
     flat: values.soak,
+    ...(values.soak ? { compareMax: 3_000 } : {}),
     command: commandFor(args, seed),
     say: (line) => process.stderr.write(`${line}\n`),
   })

@@ -28,6 +28,8 @@ export interface LabPostgres {
   freeze(): void
   thaw(): void
   answers(): Promise<void>
+  /** An empty database beside the first. */
+  extraDatabase(name: string): Promise<{ url: string; sql: LabPostgres['sql']; close(): Promise<void> }>
   /** Why there is none, if it is a text. */
   readonly disk: SmallDisk | string
   stop(): Promise<void>
@@ -63,14 +65,7 @@ export async function startPostgres(options: { smallDisk: boolean }): Promise<La
     newSecrets: created,
   })
   const url = `postgres://${SUPERUSER}:${secrets.postgresPassword}@127.0.0.1:${port}/${DATABASE}`
-  const db = createPool({
-    ...adminSettings({ databaseUrl: url }),
-    applicationName: 'chaos lab',
-    max: 6,
-    acquireTimeoutMs: 30_000,
-    queryTimeoutMs: 60_000,
-  })
-  const sql: LabPostgres['sql'] = (text, values = []) => db.run({ name: 'chaos', text }, values) as Promise<never>
+  const { db, sql } = openPool(url)
   // Its own log of changes must fit on the small disk.
   await sql(`alter system set max_wal_size = '192MB'`)
   await sql('select pg_reload_conf()')
@@ -89,6 +84,13 @@ export async function startPostgres(options: { smallDisk: boolean }): Promise<La
         everyMs: 100,
       })
     },
+    extraDatabase: async (name) => {
+      await sql(`create database ${name}`)
+      const place = new URL(url)
+      place.pathname = `/${name}`
+      const opened = openPool(place.toString())
+      return { url: place.toString(), sql: opened.sql, close: () => opened.db.close(2_000) }
+    },
     stop: async () => {
       await db.close(2_000)
       for (const release of cleanup.reverse()) await release()
@@ -96,4 +98,15 @@ export async function startPostgres(options: { smallDisk: boolean }): Promise<La
       await rm(root, { recursive: true, force: true })
     },
   }
+}
+
+function openPool(url: string): Pick<LabPostgres, 'db' | 'sql'> {
+  const db = createPool({
+    ...adminSettings({ databaseUrl: url }),
+    applicationName: 'chaos lab',
+    max: 6,
+    acquireTimeoutMs: 30_000,
+    queryTimeoutMs: 60_000,
+  })
+  return { db, sql: (text, values = []) => db.run({ name: 'chaos', text }, values) as Promise<never> }
 }

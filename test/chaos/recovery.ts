@@ -23,7 +23,7 @@ export async function measureRecovery(
       async () => {
         const { state } = await jsm.streams.info(STREAM)
         from ??= state.last_seq
-        for (const daemon of site.daemons) await assertReady(daemon.name, daemon.running()?.url)
+        for (const daemon of site.processes) await assertReady(daemon.name, daemon.running()?.url)
         if (state.last_seq <= from) throw new Error(`the stream stays at ${from}`)
         return true
       },

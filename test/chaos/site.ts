@@ -1,4 +1,5 @@
-// Everything that runs: two Postgres servers with a shard each, the broker, the daemons.
+// Everything that runs: two Postgres servers with a shard each, the broker, the daemons, and a second installation that
+// listens to the first.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +12,10 @@ export interface Site {
   readonly shards: readonly LabPostgres[]
   readonly nats: LabNats
   readonly daemons: readonly LabDaemon[]
+  /** Another installation on the same stream, with a database of its own: its projector stores what we publish. */
+  readonly mirror: { daemon: LabDaemon; database: Pick<LabPostgres, 'sql'> }
+  /** All of them: faults and readiness make no difference. */
+  readonly processes: readonly LabDaemon[]
   readonly env: Record<string, string>
   stop(): Promise<void>
 }
@@ -70,22 +75,31 @@ export async function openSite(options: SiteOptions): Promise<Site> {
     ) as unknown as [LabPostgres, LabPostgres, LabNats]
     const shards = [first, second]
     const env = { ...SETTINGS, NOETL_CP_STREAM_REPLICAS: String(nats.replicas) }
+    const daemonOf = (name: string, shardUrls: readonly string[], more: Record<string, string> = {}) =>
+      createDaemon({
+        name,
+        folder,
+        shardUrls,
+        natsPorts: nats.nodes.map(({ port }) => port),
+        env: { ...env, ...more },
+        journal: options.journal,
+      })
     const daemons = await Promise.all(
       Array.from({ length: options.daemons }, (_, index) =>
-        createDaemon({
-          name: String.fromCharCode(97 + index),
-          folder,
-          shardUrls: shards.map(({ url }) => url),
-          natsPorts: nats.nodes.map(({ port }) => port),
-          env,
-          journal: options.journal,
-        }),
+        daemonOf(
+          String.fromCharCode(97 + index),
+          shards.map(({ url }) => url),
+        ),
       ),
     )
-    undo.push(() => Promise.all(daemons.map((daemon) => daemon.closeLinks())))
-    undo.push(() => Promise.all(daemons.map((daemon) => daemon.kill())))
-    await Promise.all(daemons.map((daemon) => daemon.start()))
-    return { shards, nats, daemons, env, stop }
+    const elsewhere = await first.extraDatabase('elsewhere')
+    const mirror = await daemonOf('mirror', [elsewhere.url], { NOETL_CP_SUBSCRIPTIONS: 'false' })
+    const processes = [...daemons, mirror]
+    undo.push(() => Promise.all(processes.map((daemon) => daemon.closeLinks())))
+    undo.push(elsewhere.close)
+    undo.push(() => Promise.all(processes.map((daemon) => daemon.kill())))
+    await Promise.all(processes.map((daemon) => daemon.start()))
+    return { shards, nats, daemons, mirror: { daemon: mirror, database: elsewhere }, processes, env, stop }
   } catch (error) {
     await stop()
     throw error

@@ -19,6 +19,8 @@ export interface Report {
   agreement: Omit<Agreement, 'violations'>
   /** Seconds from the heal of a round of faults to everything working again. */
   recoveries: number[]
+  /** Seconds that each daemon took to stop when asked. */
+  stops: number[]
   vitals: VitalsSummary
   violations: Violation[]
   trails: string[]
@@ -55,7 +57,7 @@ function faultTable({ faults }: Report): string {
   return table.toString()
 }
 
-function figureTable({ tally, counts, agreement, recoveries, vitals, violations }: Report): string {
+function figureTable({ tally, counts, agreement, recoveries, stops, vitals, violations }: Report): string {
   const of = (...kinds: string[]): number => violations.filter(({ kind }) => kinds.includes(kind)).length
   const table = new Table({ head: ['figure', 'value'], style, colAligns: ['left', 'right'] })
   const slope = vitals.memorySlopeMbPerMinute
@@ -66,6 +68,7 @@ function figureTable({ tally, counts, agreement, recoveries, vitals, violations 
     ['executions (ended)', `${tally.executions} (${tally.ended})`],
     ['outbox rows', tally.outboxRows],
     ['delivered to the stream', tally.delivered],
+    ['stored by the other installation', tally.projected],
     ['duplicates stored', of('duplicate')],
     ['out of order', of('out of order')],
     ['lost', of('lost')],
@@ -80,6 +83,7 @@ function figureTable({ tally, counts, agreement, recoveries, vitals, violations 
       `${agreement.executions} (${agreement.snapshots}, ${agreement.seeds}, ${agreement.replays})`,
     ],
     ['recovery p50 / p99', `${show(percentile(recoveries, 0.5))} / ${show(percentile(recoveries, 0.99))} s`],
+    ['stop of a daemon, longest', `${show(percentile(stops, 1))} s`],
     [
       'memory slope',
       slope === undefined

@@ -76,6 +76,26 @@ const marks = async (mark: string) =>
   (await database.get().sql<{ n: number }>('select count(*)::int as n from marks where mark = $1', [mark]))[0]!.n
 const insert = (mark: string) => statement(`insert into marks values ('${mark}')`)
 
+describe('a new connection that is cut before it is ready', () => {
+  it.each(['acceptThenClose', 'refuse'] as const)(
+    '(%s) fails a call with a long deadline at once, too',
+    async (mode) => {
+      const base = database.get().settings
+      proxy.setMode(mode)
+      // Longer than the limit of a statement, which must therefore be lifted first.
+      const connection = createConnection({
+        ...base,
+        target: { ...base.target, port: proxy.port },
+        connectTimeoutMs: 2_000,
+        statementTimeoutMs: 1_000,
+      })
+      await expect(connection.run(SELECT_1, [], 3_600_000)).rejects.toMatchObject({ code: 'unavailable' })
+      expect(connection.isBroken()).toBe(true)
+    },
+    30_000,
+  )
+})
+
 describe('a black-holed link', () => {
   it('under an idle pool, a query, a transaction and a new connection: each ends at its deadline', async () => {
     const pool = throughProxy()

@@ -54,6 +54,24 @@ function open(limits: Partial<SlotLimits> = {}) {
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
+describe('questions that somebody waits for', () => {
+  it('go before everything that nobody waits for, whether they are new or already queued, and run once', async () => {
+    const { states, calls } = open({ parallelMax: 1 })
+    for (let id = 1; id <= 200; id++) states.trigger(String(id))
+    void states.ask('1000', { view: true })
+    void states.ask('150', { view: true })
+    await settle()
+    for (let round = 0; round < 202; round++) {
+      calls[round]?.finish()
+      await settle()
+    }
+    expect(calls.slice(0, 4).map(({ executionId }) => executionId)).toEqual(['1', '1000', '150', '2'])
+    expect(calls).toHaveLength(201)
+    expect(new Set(calls.map(({ executionId }) => executionId)).size).toBe(201)
+    expect(states.stats()).toMatchObject({ queued: 0, running: 0 })
+  })
+})
+
 describe('triggers', () => {
   it('a storm of 500 while one runs costs one more round, and the round starts after the last of them', async () => {
     const { states, calls, coalesced } = open()

@@ -1,6 +1,7 @@
 // The slots of live states. One execution is worked on by one question at a time; what is asked meanwhile is
 // remembered once and asked again afterwards, so a storm of triggers costs two rounds and none is lost. Executions
-// never wait for each other, except for a free hand of their thread. Memory is bounded: by entries and by bytes,
+// never wait for each other, except for a free hand of their thread, and there those that somebody waits for go before
+// the thousands that a reconciler may have brought. Memory is bounded: by entries and by bytes,
 // the longest unused go first, each with a snapshot.
 //
 //   idle ──want──▶ queued ──hand free──▶ running ──want meanwhile──▶ queued …   idle ──bound passed──▶ evicted
@@ -71,6 +72,8 @@ interface Slot extends SlotPlace {
 }
 
 interface Hand {
+  /** Slots that somebody waits for; they may be in the other queue as well. */
+  urgent: Slot[]
   queue: Slot[]
   active: number
 }
@@ -98,7 +101,7 @@ const SHRINK_TO = 0.95
 export function createLiveStates(limits: SlotLimits, work: SlotWork): LiveStates {
   /** In order of use: the first was unused for longest. */
   const slots = new Map<string, Slot>()
-  const hands = Array.from({ length: limits.threads }, (): Hand => ({ queue: [], active: 0 }))
+  const hands = Array.from({ length: limits.threads }, (): Hand => ({ urgent: [], queue: [], active: 0 }))
   let entries = 0
   let bytes = 0
   let evicting = 0
@@ -132,12 +135,15 @@ export function createLiveStates(limits: SlotLimits, work: SlotWork): LiveStates
       work.onCoalesced()
     }
     if (slot.phase === 'idle') enqueue(slot)
+    else if (slot.phase === 'queued' && waiter !== undefined) hands[slot.thread]!.urgent.push(slot)
   }
 
   function enqueue(slot: Slot): void {
     slot.phase = 'queued'
-    hands[slot.thread]!.queue.push(slot)
-    pump(hands[slot.thread]!)
+    const hand = hands[slot.thread]!
+    if (slot.waiters.length > 0) hand.urgent.push(slot)
+    else hand.queue.push(slot)
+    pump(hand)
   }
 
   const isOver = (): boolean => entries > limits.entriesMax || bytes > limits.bytesMax
@@ -145,8 +151,10 @@ export function createLiveStates(limits: SlotLimits, work: SlotWork): LiveStates
   function pump(hand: Hand): void {
     // Building states faster than others can be saved would leave the bound behind.
     while (hand.active < limits.parallelMax && !(isOver() && evicting > 0)) {
-      const slot = hand.queue.shift()
+      const slot = hand.urgent.shift() ?? hand.queue.shift()
       if (slot === undefined) return
+      // Its turn came by the other queue.
+      if (slot.phase !== 'queued') continue
       hand.active += 1
       slot.phase = 'running'
       let isHeld = true
@@ -272,14 +280,14 @@ export function createLiveStates(limits: SlotLimits, work: SlotWork): LiveStates
     stats: () => ({
       entries,
       bytes,
-      queued: hands.reduce((sum, hand) => sum + hand.queue.length, 0),
+      queued: hands.reduce((sum, hand) => sum + hand.urgent.length + hand.queue.length, 0),
       running: hands.reduce((sum, hand) => sum + hand.active, 0),
     }),
     close: async (deadlineMs) => {
       closed = true
       const until = performance.now() + deadlineMs
       const left = (): boolean => performance.now() < until
-      for (const hand of hands) for (const slot of hand.queue.splice(0)) cancel(slot)
+      for (const { urgent, queue } of hands) for (const slot of [...urgent.splice(0), ...queue.splice(0)]) cancel(slot)
       while (left() && [...slots.values()].some((slot) => slot.phase === 'running'))
         await new Promise((resolve) => setTimeout(resolve, 5))
       const resident = [...slots.values()].filter((slot) => slot.resident && slot.phase === 'idle')
@@ -292,6 +300,7 @@ export function createLiveStates(limits: SlotLimits, work: SlotWork): LiveStates
   }
 
   function cancel(slot: Slot): void {
+    if (slot.phase !== 'queued') return
     slot.phase = 'idle'
     slot.want = undefined
     for (const waiter of slot.waiters.splice(0)) waiter.reject(new CpError('unavailable', 'the daemon is stopping'))
