@@ -50,11 +50,19 @@ const CONNECTIONS_MAX = 5_000
 const HEADERS_TIMEOUT_MS = 10_000
 const IDLE_CONNECTION_MS = 600_000
 const MESSAGE_MAX = 300
+const CUT_EVERY_MS = 50
 
 export function createHttpServer(routes: readonly RouteSpec[], settings: HttpSettings, hooks: HttpHooks): HttpServer {
   const app = createApp(settings, hooks.log)
   const all = [...routes, openApiRoute(routes, settings.version)]
   let listening = false
+  let unanswered = 0
+  app.server.on('request', (_, response) => {
+    unanswered += 1
+    response.once('close', () => {
+      unanswered -= 1
+    })
+  })
 
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
@@ -93,10 +101,18 @@ export function createHttpServer(routes: readonly RouteSpec[], settings: HttpSet
     stop: async (deadlineMs) => {
       if (!listening) return
       listening = false
-      await withDeadline(app.close(), deadlineMs, {
-        what: 'answering the open requests',
-        onExpire: () => app.server.closeAllConnections(),
-      })
+      // A connection on which nothing, or half a request, was sent counts as neither idle nor in need of an answer.
+      const cut = setInterval(() => {
+        if (unanswered === 0) app.server.closeAllConnections()
+      }, CUT_EVERY_MS)
+      try {
+        await withDeadline(app.close(), deadlineMs, {
+          what: 'answering the open requests',
+          onExpire: () => app.server.closeAllConnections(),
+        })
+      } finally {
+        clearInterval(cut)
+      }
     },
     url: () => {
       const address = app.server.address() as AddressInfo

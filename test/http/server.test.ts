@@ -214,6 +214,53 @@ describe('the signal of a request', () => {
     await until('the handler knows', () => state.aborted)
     release()
   })
+  it('is finished, and its connection is then not waited for', async () => {
+    let finish: () => void = () => undefined
+    let entered: () => void = () => undefined
+    const inside = new Promise<void>((resolve) => {
+      entered = resolve
+    })
+    const slow: RouteSpec = {
+      method: 'GET',
+      path: '/slow',
+      summary: 'answers when told to',
+      access: 'open',
+      responses: { 200: 'ok' },
+      handler: async () => {
+        entered()
+        await new Promise<void>((resolve) => {
+          finish = resolve
+        })
+        return { body: { ok: true } }
+      },
+    }
+    const http = server({}, [slow])
+    const url = await listening(http)
+    // A connection that its client keeps open after the answer.
+    const received = rawRequest(url, (socket) => socket.write('GET /slow HTTP/1.1\r\nhost: localhost\r\n\r\n'))
+    await inside
+    const stopped = http.stop(3_600_000)
+    finish()
+    await stopped
+    expect(await received).toMatch(/^HTTP\/1.1 200 .*\{"ok":true\}/s)
+  }, 15_000)
+
+  it.each([
+    ['nothing', ''],
+    ['half a request', 'GET /open HT'],
+  ])(
+    'that was never asked (%s was sent) does not keep the server from stopping',
+    async (_, text) => {
+      const http = server()
+      const url = await listening(http)
+      const received = rawRequest(url, (socket) => socket.write(text))
+      expect((await fetch(`${url}/open`)).status).toBe(200)
+      await http.stop(3_600_000)
+      expect(await received).toBe('')
+    },
+    15_000,
+  )
+
   it('does not keep the server from stopping within its deadline', async () => {
     const { route, state } = observed()
     const http = server({}, [route])
