@@ -3,7 +3,7 @@ import { Logger, makeWorkerUtils, run } from 'graphile-worker'
 import pg from 'pg'
 import { createPublish } from './publishing.mjs'
 
-const { url, natsUrl, token, rows, way, jobs = 500, size = 1000 } = JSON.parse(process.argv[2])
+const { url, natsUrl, token, rows, way, jobs = 1000, size = 2000 } = JSON.parse(process.argv[2])
 const pool = new pg.Pool({ connectionString: url, max: 6 })
 pool.on('error', console.error)
 pool.on('connect', (client) => client.on('error', console.error))

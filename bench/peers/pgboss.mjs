@@ -3,7 +3,7 @@ import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { createPublish } from './publishing.mjs'
 
-const { url, natsUrl, token, rows, way, loops = 2, batch = 500 } = JSON.parse(process.argv[2])
+const { url, natsUrl, token, rows, way, loops = 4, batch = 500 } = JSON.parse(process.argv[2])
 const boss = new PgBoss({ connectionString: url, supervise: false, schedule: false, max: 6 })
 boss.on('error', console.error)
 await boss.start()

@@ -18,18 +18,6 @@ from unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6
 order by execution_id
 on conflict (execution_id) do nothing;
 
--- name: execution_insert_started
--- Executions $1 as their first events $8 (types $9, times $10) leave them: catalog entries $2, paths $3, parents $4,
--- tenants $5, organisations $6, and for all of them the status $7.
-insert into noetl.execution (
-  execution_id, catalog_id, path, parent_execution_id, tenant_id, organization_id, status, stream_version, event_count,
-  last_event_id, last_event_type, start_event_id, start_time
-)
-select execution_id, catalog_id, path, parent_execution_id, tenant_id, organization_id, $7::text, 1, 1,
-  event_id, event_type, event_id, start_time
-from unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[], $8::bigint[], $9::text[], $10::timestamptz[])
-  as given (execution_id, catalog_id, path, parent_execution_id, tenant_id, organization_id, event_id, event_type, start_time);
-
 -- name: execution_update
 -- Writes the read model of locked executions: one array per column, $1 are the ids.
 update noetl.execution x

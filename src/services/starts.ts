@@ -4,14 +4,12 @@
 // start costs the database.
 import type { Databases } from '../db/databases.js'
 import type { Tx } from '../db/db.js'
-import { writeEnvelope, writeParts } from '../domain/events/envelope.js'
 import type { EventRecord } from '../domain/events/eventRecord.js'
 import { isStartEventType } from '../domain/events/eventType.js'
 import { evolveExecution, UNKNOWN_EXECUTION } from '../domain/events/executionEffect.js'
+import { writeJson } from '../domain/json/write.js'
 import { CpError } from '../errors.js'
-import { insertEvents } from '../stores/eventStore.js'
-import { insertStartedExecutions } from '../stores/executionStore.js'
-import { insertOutboxRows } from '../stores/outboxStore.js'
+import { insertStarts, type SharedStart } from '../stores/startStore.js'
 import type { Appender, AppendListener } from './append/appender.js'
 import type { AppendContext } from './append/appendInTx.js'
 
@@ -60,34 +58,65 @@ export function withStarts(appender: Appender, databases: Databases, context: Ap
   }
 }
 
-const FIRST = 1n
-
 async function writeStarts(tx: Tx, items: readonly StartItem[], context: AppendContext): Promise<void> {
-  if (items.length === 0) return
-  const rows = items.map(({ event, path, trace }) => {
-    if (!isStartEventType(event.eventType) || event.catalogId === undefined) {
-      throw new CpError('internal', `${event.eventType} does not begin an execution`)
-    }
-    const { catalogId } = event
-    return { event, path, trace, catalogId, streamVersion: FIRST, parts: writeParts(event), checksum: null }
-  })
-  // Sent together: one round trip for the three.
-  await Promise.all([
-    insertStartedExecutions(
-      tx,
-      evolveExecution(UNKNOWN_EXECUTION, items[0]!.event).status,
-      items.map(({ event, path }) => ({ event, path })),
-    ),
-    insertEvents(tx, rows),
-    insertOutboxRows(
-      tx,
-      rows.map(({ event, catalogId, parts, trace }) => ({
-        executionId: event.executionId,
-        eventId: event.eventId,
-        subject: context.subjectOf(event),
-        payload: writeEnvelope(event, String(FIRST), catalogId, parts),
-        trace: trace ?? null,
-      })),
-    ),
-  ])
+  const [first] = items
+  if (first === undefined) return
+  const shared = sharedOf(first)
+  for (const item of items) {
+    if (!isAlike(item, first)) throw new CpError('internal', 'executions that begin together must be of one kind')
+  }
+  await insertStarts(
+    tx,
+    shared,
+    items.map(({ event, trace }) => ({
+      executionId: event.executionId,
+      eventId: event.eventId,
+      at: event.createdAt,
+      subject: context.subjectOf(event),
+      trace: trace ?? null,
+      context: writeJson(event.context ?? null),
+      meta: writeJson(event.meta ?? null),
+    })),
+  )
+}
+
+function sharedOf({ event, path }: StartItem): SharedStart {
+  const { catalogId, nodeId, nodeType, status, context, meta, result } = event
+  const isWhole = [catalogId, nodeId, nodeType, status, context, meta, result].every((part) => part !== undefined)
+  if (!isStartEventType(event.eventType) || !isWhole || event.nodeName !== path) {
+    throw new CpError('internal', `this ${event.eventType} does not begin an execution`)
+  }
+  return {
+    catalogId: catalogId!,
+    path,
+    parentExecutionId: event.parentExecutionId,
+    tenantId: event.tenantId,
+    organizationId: event.organizationId,
+    eventType: event.eventType,
+    nodeId: nodeId!,
+    nodeType: nodeType!,
+    eventStatus: status!,
+    result: writeJson(result!),
+    executionStatus: evolveExecution(UNKNOWN_EXECUTION, event).status,
+  }
+}
+
+const ALIKE = [
+  'catalogId',
+  'parentExecutionId',
+  'tenantId',
+  'organizationId',
+  'eventType',
+  'nodeId',
+  'nodeName',
+  'nodeType',
+  'status',
+] as const
+
+function isAlike(one: StartItem, other: StartItem): boolean {
+  return (
+    one.path === other.path &&
+    ALIKE.every((key) => one.event[key] === other.event[key]) &&
+    writeJson(one.event.result ?? null) === writeJson(other.event.result ?? null)
+  )
 }

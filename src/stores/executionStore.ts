@@ -1,7 +1,6 @@
 // The read model of executions, and the row lock that orders everything appended to one of them.
 import type { Queryable, Tx } from '../db/db.js'
 import { queries } from '../db/queries.js'
-import type { EventRecord } from '../domain/events/eventRecord.js'
 import type { ExecutionSummary } from '../domain/events/executionEffect.js'
 import type { EventId } from '../domain/ids.js'
 import { wireTimeFromPostgres } from '../domain/wireTime.js'
@@ -9,7 +8,6 @@ import { wireTimeFromPostgres } from '../domain/wireTime.js'
 const q = queries(
   'execution_lock',
   'execution_create',
-  'execution_insert_started',
   'execution_update',
   'execution_get',
   'execution_list',
@@ -97,28 +95,6 @@ export async function createExecutions(tx: Tx, list: readonly NewExecution[]): P
     list.map((row) => row.parentExecutionId),
     list.map((row) => row.tenantId),
     list.map((row) => row.organizationId),
-  ])
-}
-
-/** Executions as their first events leave them, all with the same status; one that exists already is a conflict. */
-export async function insertStartedExecutions(
-  tx: Tx,
-  status: ExecutionSummary['status'],
-  starts: readonly { event: EventRecord; path: string }[],
-): Promise<void> {
-  const of = (read: (event: EventRecord) => string | undefined): (string | null)[] =>
-    starts.map(({ event }) => read(event) ?? null)
-  await tx.run(q.execution_insert_started, [
-    of((event) => event.executionId),
-    of((event) => event.catalogId),
-    starts.map(({ path }) => path),
-    of((event) => event.parentExecutionId),
-    of((event) => event.tenantId),
-    of((event) => event.organizationId),
-    status,
-    of((event) => event.eventId),
-    of((event) => event.eventType),
-    of((event) => event.createdAt),
   ])
 }
 

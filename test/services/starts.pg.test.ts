@@ -1,6 +1,7 @@
 // Promise: an execution that begins by the short way leaves the same rows as by the general one, whoever listens hears
 // of it after the commit, and an id that exists is refused as a whole.
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import type { EventRecord } from '../../src/domain/events/eventRecord.js'
 import type { ExecutionId } from '../../src/domain/ids.js'
 import { findEntry } from '../../src/services/catalog.js'
 import { startEvent } from '../../src/services/executions.js'
@@ -68,7 +69,7 @@ it('refuses an id that exists, and then nothing of the batch is there', async ()
   const fresh = await first()
   const heard: string[] = []
   core.appender.onAppended((_, ids) => heard.push(...ids))
-  const again = { ...(await first(known.executionId)), path: 'tests/begin' }
+  const again = await first(known.executionId)
   await expect(
     core.appender.startWith(0, (_, start) =>
       start([
@@ -79,6 +80,27 @@ it('refuses an id that exists, and then nothing of the batch is there', async ()
   ).rejects.toMatchObject({ code: 'conflict' })
   expect(await rowsOf(fresh.executionId, fresh.eventId)).toBe('')
   expect(heard).toEqual([])
+})
+
+it('writes the same without a parent and without a trace', async () => {
+  const request = { payload: {}, parentExecutionId: undefined }
+  const entry = await findEntry(core, { path: 'tests/begin' })
+  const [one, other] = [1, 2].map(() => startEvent(core, request, core.ids.next() as ExecutionId, entry)) as [
+    EventRecord,
+    EventRecord,
+  ]
+  await core.appender.append([
+    { event: one, idGiven: false, publish: true, createExecution: true, path: 'tests/begin' },
+  ])
+  await core.appender.startWith(0, (_, start) => start([{ event: other, path: 'tests/begin' }]))
+  expect(await rowsOf(other.executionId, other.eventId)).toBe(await rowsOf(one.executionId, one.eventId))
+})
+
+it('refuses a mixed batch', async () => {
+  const [one, other] = [await first(), { ...(await first()), tenantId: 'other' }]
+  await expect(
+    core.appender.startWith(0, (_, start) => start([one, other].map((event) => ({ event, path: 'tests/begin' })))),
+  ).rejects.toMatchObject({ code: 'internal' })
 })
 
 it('refuses an event that begins nothing', async () => {
