@@ -134,7 +134,7 @@ describe('the checker', () => {
        values ($1::bigint, 1, $2::text, '{}', 'FAILED', now() + interval '1 hour')`,
       [ids[1]!, `${stream.prefix}.x.y.${ids[1]}.0`],
     )
-    expect(await judged()).toEqual(['I1 lost 0', 'I1 lost 1', 'I1 stuck 1'])
+    expect(await judged()).toEqual(['I1 lost 0', 'I1 lost 1', 'I1 stuck 1', 'I5 not projected 1'])
     await database.sql('delete from noetl.outbox where event_id = 1')
     const [message] = (await stream.messages()).filter(({ executionId }) => executionId === ids[2])
     const { headers } = await import('nats')
