@@ -56,6 +56,11 @@ chaos: build nats-server ## three minutes of faults under load, then a verdict (
 soak: build nats-server ## 20 minutes at steady load with few faults: memory and handles stay flat
 	node test/chaos/run.mjs --soak $(ARGS)
 
+.PHONY: bench-report
+bench-report: build ## keep the newest benchmark run: docs/bench and the table in README.md
+	node scripts/benchReport.mjs
+	node scripts/readme.mjs
+
 .PHONY: schema
 schema: build nats-server ## write sql/schema.json from the migrations
 	UPDATE_SCHEMA=1 npx vitest run --project pg test/sql/schema.pg.test.ts

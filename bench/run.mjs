@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import Table from 'cli-table3'
+import { formatValue, isMet } from '../scripts/benchReport.mjs'
 import fold from './fold.mjs'
 import history from './history.mjs'
 import ingest from './ingest.mjs'
@@ -69,7 +70,7 @@ for (const row of results) {
   table.push([
     row.benchmark,
     row.name,
-    row.value === undefined ? '' : `${format(row.value)} ${row.unit ?? ''}`,
+    row.value === undefined ? '' : `${formatValue(row.value)} ${row.unit ?? ''}`,
     row.ratio === undefined ? '' : row.ratio.toFixed(2),
     row.target ?? '',
     met,
@@ -95,13 +96,3 @@ const text = `${JSON.stringify(document, null, 2)}\n`
 writeFileSync(new URL(`${document.at.replace(/[:.]/g, '-')}.json`, folder), text)
 writeFileSync(new URL('latest.json', folder), text)
 process.exitCode = failed ? 1 : 0
-
-function isMet({ ratio, target }) {
-  const [, sign, bound] = /^(>=|<=) ([\d.]+)$/.exec(target)
-  return sign === '>=' ? ratio >= Number(bound) : ratio <= Number(bound)
-}
-
-function format(value) {
-  if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString('en')
-  return value.toFixed(Math.abs(value) >= 10 ? 1 : 2)
-}

@@ -1,5 +1,5 @@
 // Keeps the newest benchmark run: copies it to docs/bench/results.json and draws it as docs/bench/ratios.svg. The README
-// shows the same figures (`make readme`), and a test compares all three.
+// shows the same figures, and a test compares all three.
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
@@ -87,5 +87,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   mkdirSync(new URL('.', KEPT), { recursive: true })
   copyFileSync(LATEST, KEPT)
   writeFileSync(CHART, drawChart(JSON.parse(readFileSync(KEPT, 'utf8'))))
-  process.stdout.write('docs/bench is up to date; run "make readme" for the table in README.md\n')
+  process.stdout.write('docs/bench holds the newest run\n')
 }

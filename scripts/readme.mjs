@@ -2,6 +2,7 @@
 // <!-- name:begin --> and <!-- name:end -->; everything outside them is written by people.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { benchTable, KEPT } from './benchReport.mjs'
 
 const README = new URL('../README.md', import.meta.url)
 
@@ -33,7 +34,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { settingsTable } = await import('../dist/config/settingsTable.js')
   const { METRICS } = await import('../dist/runtime/metricTable.js')
   const before = readFileSync(README, 'utf8')
-  const after = fillBlocks(before, { settings: settingsTable(), metrics: metricsTable(METRICS) })
+  const bench = benchTable(JSON.parse(readFileSync(KEPT, 'utf8')))
+  const after = fillBlocks(before, { settings: settingsTable(), metrics: metricsTable(METRICS), bench })
   if (after !== before) writeFileSync(README, after)
   process.stdout.write(after === before ? 'README.md is current\n' : 'README.md was brought up to date\n')
 }

@@ -15,10 +15,19 @@ interface Generator {
   metricsTable(metrics: unknown): string
 }
 
+interface Reporter {
+  benchTable(run: unknown): string
+  drawChart(run: unknown): string
+}
+
 describe('README.md', () => {
   it('has current tables; "make readme" writes them', async () => {
     const { fillBlocks, metricsTable } = (await import(at('scripts/readme.mjs').href)) as Generator
-    expect(fillBlocks(readme, { settings: settingsTable(), metrics: metricsTable(METRICS) })).toBe(readme)
+    const { benchTable, drawChart } = (await import(at('scripts/benchReport.mjs').href)) as Reporter
+    const run = JSON.parse(readFileSync(at('docs/bench/results.json'), 'utf8'))
+    const bench = benchTable(run)
+    expect(fillBlocks(readme, { settings: settingsTable(), metrics: metricsTable(METRICS), bench })).toBe(readme)
+    expect(readFileSync(at('docs/bench/ratios.svg'), 'utf8')).toBe(drawChart(run))
     expect(() => fillBlocks('no markers', { settings: '' })).toThrow('lacks the markers')
   })
 

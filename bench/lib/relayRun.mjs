@@ -41,3 +41,5 @@ await relays[0].stop(5_000)
 const ms = performance.now() - started
 console.log(JSON.stringify({ rows: Number(relays[0].stats().published), ms, tenths }))
 await deps.close(2_000)
+// Whoever told it to stop keeps the pipe open.
+process.stdin.destroy()
