@@ -12,6 +12,7 @@ const SIZES = [1, 2, 4]
 const IDLE_MS = 10_000
 const STORED_EVENTS = 20_000
 const BATCH = 500
+const GIVE_UP_MS = 180_000
 
 export default {
   name: 'scale',
@@ -65,13 +66,22 @@ async function relayed(ctx, size) {
   const left = async () => Promise.all(drivers.map(pending))
   let before = await left()
   // From the first settled rows on: starting processes is not what is measured.
-  for (; sum(before) === ROWS * size; before = await left()) await sleep(10)
+  const giveUpAt = performance.now() + GIVE_UP_MS
+  const stillWaiting = (rows) => {
+    if (performance.now() > giveUpAt)
+      throw new Error(`${sum(rows)} rows were not relayed within ${GIVE_UP_MS / 1000} s`)
+  }
+  for (; sum(before) === ROWS * size; before = await left()) {
+    stillWaiting(before)
+    await sleep(10)
+  }
   const cpuBefore = cpuByProgram()
   const started = performance.now()
   const endedAt = drivers.map(() => undefined)
   for (let now = before; ; now = await left()) {
     for (const [shard, count] of now.entries()) if (count === 0) endedAt[shard] ??= performance.now() - started
     if (sum(now) === 0) break
+    stillWaiting(now)
     await sleep(20)
   }
   const seconds = (performance.now() - started) / 1000
@@ -164,7 +174,11 @@ async function storage(ctx) {
       })),
     })
   await onLanes(4, STORED_EVENTS / BATCH, (n) => client.post('/api/events/batch', body(executions[n])))
-  while ((await pending(sql)) > 0) await sleep(50)
+  const giveUpAt = performance.now() + GIVE_UP_MS
+  while ((await pending(sql)) > 0) {
+    if (performance.now() > giveUpAt) throw new Error('the events were not relayed in time')
+    await sleep(50)
+  }
   const [{ event, outbox }] = await sql.unsafe(
     `select sum(pg_total_relation_size(c.oid)) filter (where c.relname like 'event%')::bigint as event,
             sum(pg_total_relation_size(c.oid)) filter (where c.relname like 'outbox')::bigint as outbox
