@@ -7,7 +7,7 @@ import { runScript } from './lib/child.mjs'
 import { median } from './lib/context.mjs'
 import { fillOutbox, resetOutbox } from './lib/outboxRows.mjs'
 
-const ROWS = 30_000
+const ROWS = 100_000
 const ROUNDS = 3
 
 export default {

@@ -6,7 +6,7 @@ export async function fillOutbox(sql, { rows, executions, status = 'PENDING', fi
   await sql.unsafe(
     `insert into noetl.outbox (execution_id, event_id, subject, payload, payload_codec, status, published_at)
      select e, n, 'noetl.events.default.default.' || e || '.0',
-       jsonb_build_object('event_id', n, 'execution_id', e, 'event_type', 'step.exit', 'stream_version', n,
+       jsonb_build_object('event_id', n, 'execution_id', e, 'event_type', 'step.exit', 'stream_version', (n - 1) / ${executions} + 1,
          'timestamp', '2026-11-16T00:00:00.000000+00:00', 'filler', repeat('x', ${PAYLOAD_BYTES} - 175)),
        'json', '${status}', ${status === 'PUBLISHED' ? 'now()' : 'null'}
      from (select n, 380000000000000000 + (n % ${executions}) * 4194304 as e

@@ -12,19 +12,20 @@ select pg_notify('noetl_outbox', '');
 
 -- name: outbox_read
 -- Unsettled rows after $1, visiting at most $2; of lanes outside the bit mask $3 only the id, so that the reader can pass them.
+-- Numbers come as one array (id, execution, event, lane, attempts, ms to wait): a column costs the driver more than a digit.
 select
-  v.outbox_id, v.owned, v.lane, v.execution_id, v.event_id, v.status, v.attempts, v.wait_ms,
+  case when v.owned then array[v.outbox_id, v.execution_id, v.event_id, v.lane, v.attempts, v.wait_ms] else array[v.outbox_id] end as numbers,
   case when v.owned then v.subject end as subject,
   case when v.owned then v.payload::text end as payload,
   case when v.owned then v.trace::text end as trace,
   case when v.owned then v.payload ->> 'event_type' end as event_type,
   case when v.owned then v.payload ->> 'stream_version' end as stream_version
 from (
-  select outbox_id, execution_id, event_id, status, attempts, subject, payload, trace,
-    (hashint8extended(coalesce(execution_id, event_id), 0) & 63)::smallint as lane,
-    ($3::bigint >> (hashint8extended(coalesce(execution_id, event_id), 0) & 63)::int) & 1 = 1 as owned,
-    greatest(0, extract(epoch from case when status = 'IN_FLIGHT' then coalesce(lease_until, locked_at + interval '15 seconds', now()) else available_at end - now()) * 1000)::float8 as wait_ms
-  from noetl.outbox
+  select outbox_id, execution_id, event_id, attempts, subject, payload, trace, lane,
+    ($3::bigint >> lane::int) & 1 = 1 as owned,
+    case when status = 'PENDING' and available_at <= now() then 0
+    else least(9e15, greatest(0, ceil((extract(epoch from case when status = 'IN_FLIGHT' then coalesce(lease_until, locked_at + interval '15 seconds', now()) else available_at end) - extract(epoch from now())) * 1000))) end::bigint as wait_ms
+  from noetl.outbox, lateral (select hashint8extended(coalesce(execution_id, event_id), 0) & 63 as lane) as hashed
   where status in ('PENDING', 'FAILED', 'IN_FLIGHT') and outbox_id > $1::bigint
   order by outbox_id
   limit $2::int
@@ -42,15 +43,21 @@ limit $3::int;
 
 -- name: outbox_read_earlier
 -- Ids of unsettled rows of the executions $1 up to $2.
-select outbox_id from noetl.outbox
-where execution_id = any($1::bigint[]) and outbox_id <= $2::bigint and status in ('PENDING', 'FAILED', 'IN_FLIGHT');
+-- One look into the index of each execution: the planner would rather walk everything behind the front, settled or not.
+select late.outbox_id from unnest($1::bigint[]) as wanted (execution_id),
+lateral (
+  select outbox_id from noetl.outbox
+  where execution_id = wanted.execution_id and outbox_id <= $2::bigint and status in ('PENDING', 'FAILED', 'IN_FLIGHT')
+  order by execution_id, outbox_id
+  limit 1000
+) as late;
 
 -- name: outbox_read_ids
 -- The unsettled ones of the rows $1, in order.
 select
-  outbox_id, true as owned, (hashint8extended(coalesce(execution_id, event_id), 0) & 63)::smallint as lane,
-  execution_id, event_id, status, attempts,
-  greatest(0, extract(epoch from case when status = 'IN_FLIGHT' then coalesce(lease_until, locked_at + interval '15 seconds', now()) else available_at end - now()) * 1000)::float8 as wait_ms,
+  array[outbox_id, execution_id, event_id, hashint8extended(coalesce(execution_id, event_id), 0) & 63, attempts,
+    case when status = 'PENDING' and available_at <= now() then 0
+    else least(9e15, greatest(0, ceil((extract(epoch from case when status = 'IN_FLIGHT' then coalesce(lease_until, locked_at + interval '15 seconds', now()) else available_at end) - extract(epoch from now())) * 1000))) end::bigint] as numbers,
   subject, payload::text as payload, trace::text as trace, payload ->> 'event_type' as event_type, payload ->> 'stream_version' as stream_version
 from noetl.outbox
 where outbox_id = any($1::bigint[]) and status in ('PENDING', 'FAILED', 'IN_FLIGHT')
@@ -59,9 +66,9 @@ order by outbox_id;
 -- name: outbox_read_execution
 -- Unsettled rows of execution $1 in order, at most $2.
 select
-  outbox_id, true as owned, (hashint8extended(coalesce(execution_id, event_id), 0) & 63)::smallint as lane,
-  execution_id, event_id, status, attempts,
-  greatest(0, extract(epoch from case when status = 'IN_FLIGHT' then coalesce(lease_until, locked_at + interval '15 seconds', now()) else available_at end - now()) * 1000)::float8 as wait_ms,
+  array[outbox_id, execution_id, event_id, hashint8extended(coalesce(execution_id, event_id), 0) & 63, attempts,
+    case when status = 'PENDING' and available_at <= now() then 0
+    else least(9e15, greatest(0, ceil((extract(epoch from case when status = 'IN_FLIGHT' then coalesce(lease_until, locked_at + interval '15 seconds', now()) else available_at end) - extract(epoch from now())) * 1000))) end::bigint] as numbers,
   subject, payload::text as payload, trace::text as trace, payload ->> 'event_type' as event_type, payload ->> 'stream_version' as stream_version
 from noetl.outbox
 where execution_id = $1::bigint and status in ('PENDING', 'FAILED', 'IN_FLIGHT')
@@ -72,9 +79,10 @@ limit $2::int;
 -- The same with dead rows in their place, each as one that must wait five seconds. Two questions, because there is one
 -- index for what is unsettled and one for what is dead, and none for both.
 select
-  outbox_id, true as owned, (hashint8extended(coalesce(execution_id, event_id), 0) & 63)::smallint as lane,
-  execution_id, event_id, status, attempts,
-  case when status = 'DEAD' then 5000 else greatest(0, extract(epoch from case when status = 'IN_FLIGHT' then coalesce(lease_until, locked_at + interval '15 seconds', now()) else available_at end - now()) * 1000)::float8 end as wait_ms,
+  array[outbox_id, execution_id, event_id, hashint8extended(coalesce(execution_id, event_id), 0) & 63, attempts,
+    case when status = 'PENDING' and available_at <= now() then 0
+    when status = 'DEAD' then 5000
+    else least(9e15, greatest(0, ceil((extract(epoch from case when status = 'IN_FLIGHT' then coalesce(lease_until, locked_at + interval '15 seconds', now()) else available_at end) - extract(epoch from now())) * 1000))) end::bigint] as numbers,
   subject, payload::text as payload, trace::text as trace, payload ->> 'event_type' as event_type, payload ->> 'stream_version' as stream_version
 from noetl.outbox
 where outbox_id = any(
@@ -97,12 +105,11 @@ set status = 'PUBLISHED', published_at = now(), updated_at = now(), last_error =
 from unnest($1::bigint[], $2::bigint[]) as given (outbox_id, seq)
 where o.outbox_id = given.outbox_id
   and o.status in ('PENDING', 'FAILED', 'IN_FLIGHT')
-  and (hashint8extended(coalesce(o.execution_id, o.event_id), 0) & 63)::smallint = any(array(
-    select l.lane from noetl.outbox_lane l join unnest($4::smallint[], $5::bigint[]) as mine (lane, token)
+  and ((
+    select bit_or(1::bigint << l.lane) from noetl.outbox_lane l join unnest($4::smallint[], $5::bigint[]) as mine (lane, token)
       on l.lane = mine.lane and l.token = mine.token
     where l.owner = $3::text and l.lease_until > now()
-  ))
-returning o.outbox_id;
+  ) >> (hashint8extended(coalesce(o.execution_id, o.event_id), 0) & 63)::int) & 1 = 1;
 
 -- name: outbox_fail
 -- Marks rows $1 failed with status $2 (FAILED or DEAD), waits $3 (ms) and errors $4, fenced like outbox_settle by $5, $6, $7.
@@ -112,12 +119,11 @@ set status = given.status, attempts = o.attempts + 1, available_at = now() + giv
 from unnest($1::bigint[], $2::text[], $3::float8[], $4::text[]) as given (outbox_id, status, wait_ms, error)
 where o.outbox_id = given.outbox_id
   and o.status in ('PENDING', 'FAILED', 'IN_FLIGHT')
-  and (hashint8extended(coalesce(o.execution_id, o.event_id), 0) & 63)::smallint = any(array(
-    select l.lane from noetl.outbox_lane l join unnest($6::smallint[], $7::bigint[]) as mine (lane, token)
+  and ((
+    select bit_or(1::bigint << l.lane) from noetl.outbox_lane l join unnest($6::smallint[], $7::bigint[]) as mine (lane, token)
       on l.lane = mine.lane and l.token = mine.token
     where l.owner = $5::text and l.lease_until > now()
-  ))
-returning o.outbox_id;
+  ) >> (hashint8extended(coalesce(o.execution_id, o.event_id), 0) & 63)::int) & 1 = 1;
 
 -- name: outbox_has_unsettled
 -- Is anything left to publish?

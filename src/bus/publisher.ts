@@ -1,10 +1,11 @@
 // Pipelined JetStream publishing: plain publishes with a shared reply inbox, many acknowledgements
 // outstanding. The client's own js.publish makes a request object, a timer and an Error per message, which
 // costs most of the throughput. Every message gets exactly one outcome, at the latest at its deadline.
-import { type Msg, type NatsConnection, NatsError, nuid, type Subscription } from 'nats'
+import { type Msg, type NatsConnection, nuid, type Subscription } from 'nats'
 import { messageOf } from '../errors.js'
 import type { Clock } from '../runtime/clock.js'
 import type { Bus } from './connect.js'
+import { createFrameWriter, type FrameWriter } from './frameWriter.js'
 
 export interface OutMessage {
   subject: string
@@ -23,8 +24,12 @@ export type PublishOutcome =
   | { kind: 'rejected'; reason: string; permanent: boolean }
 
 export interface Publisher {
-  /** `done` is called exactly once, never synchronously with a stored outcome. */
-  publish(message: OutMessage, done: (outcome: PublishOutcome) => void): void
+  /**
+   * `now` is the caller's monotonic time. `done` is called exactly once, never synchronously with a stored outcome.
+   * What is published leaves with the next `flush`, at the latest when a chunk is full.
+   */
+  publish(message: OutMessage, now: number, done: (outcome: PublishOutcome) => void): void
+  flush(): void
   inFlight(): number
   /** The largest message the server takes, headers included. */
   maxPayload(): number
@@ -52,12 +57,14 @@ export function createPublisher({ bus, clock, ackTimeoutMs }: PublisherOptions):
   const pending = new Map<string, Pending>()
   let connection: NatsConnection | undefined
   let subscription: Subscription | undefined
+  let frames: FrameWriter | undefined
   let inbox = ''
   let counter = 0
   let sweeper: NodeJS.Timeout | undefined
 
   function attach(current: NatsConnection): void {
     connection = current
+    frames = createFrameWriter(current)
     subscription?.unsubscribe()
     // A fresh inbox per connection: an answer to something already given up must not find a new message.
     inbox = `_INBOX.${nuid.next()}.`
@@ -74,20 +81,22 @@ export function createPublisher({ bus, clock, ackTimeoutMs }: PublisherOptions):
       const subject = status.permissionContext?.subject
       for (const [token, entry] of pending) {
         if (entry.subject === subject)
-          settle(token, { kind: 'rejected', reason: `NATS does not permit publishing to ${subject}`, permanent: false })
+          finish(token, entry, {
+            kind: 'rejected',
+            reason: `NATS does not permit publishing to ${subject}`,
+            permanent: false,
+          })
       }
     }
   }
 
   function onAnswer(message: Msg): void {
     const token = message.subject.slice(inbox.length)
-    if (!pending.has(token)) return
-    settle(token, readAnswer(message))
+    const entry = pending.get(token)
+    if (entry !== undefined) finish(token, entry, readAnswer(message))
   }
 
-  function settle(token: string, outcome: PublishOutcome): void {
-    const entry = pending.get(token)
-    if (entry === undefined) return
+  function finish(token: string, entry: Pending, outcome: PublishOutcome): void {
     pending.delete(token)
     if (pending.size === 0 && sweeper !== undefined) {
       clearInterval(sweeper)
@@ -97,7 +106,7 @@ export function createPublisher({ bus, clock, ackTimeoutMs }: PublisherOptions):
   }
 
   function giveUpAll(reason: string): void {
-    for (const token of [...pending.keys()]) settle(token, { kind: 'unknown', reason })
+    for (const [token, entry] of [...pending]) finish(token, entry, { kind: 'unknown', reason })
   }
 
   function giveUpLate(): void {
@@ -105,30 +114,28 @@ export function createPublisher({ bus, clock, ackTimeoutMs }: PublisherOptions):
     for (const [token, entry] of pending) {
       // In the order of sending, so the first that still has time ends the search.
       if (entry.deadline > now) return
-      settle(token, { kind: 'unknown', reason: `no acknowledgement within ${ackTimeoutMs} ms` })
+      finish(token, entry, { kind: 'unknown', reason: `no acknowledgement within ${ackTimeoutMs} ms` })
     }
   }
 
   return {
-    publish: (message, done) => {
+    publish: (message, now, done) => {
       try {
         const current = bus.connection()
         if (current !== connection) attach(current)
         const token = (counter++).toString(36)
-        pending.set(token, { subject: message.subject, deadline: clock.monotonic() + ackTimeoutMs, done })
-        sweeper ??= setInterval(giveUpLate, SWEEP_MS)
-        try {
-          current.publish(message.subject, message.body, {
-            reply: inbox + token,
-            headers: encoded(message.headers) as never,
-          })
-        } catch (error) {
-          settle(token, refusal(error))
+        const written = frames!.write(message.subject, inbox + token, message.headers, message.body)
+        if (!written) {
+          done({ kind: 'rejected', reason: 'larger than the server takes', permanent: true })
+          return
         }
+        pending.set(token, { subject: message.subject, deadline: now + ackTimeoutMs, done })
+        sweeper ??= setInterval(giveUpLate, SWEEP_MS)
       } catch (error) {
         done({ kind: 'unavailable', reason: messageOf(error) })
       }
     },
+    flush: () => frames?.flush(),
     inFlight: () => pending.size,
     maxPayload: () => (bus.isConnected() ? (bus.connection().info?.max_payload ?? 1_048_576) : 1_048_576),
     close: () => {
@@ -140,19 +147,8 @@ export function createPublisher({ bus, clock, ackTimeoutMs }: PublisherOptions):
   }
 }
 
-/** The client only calls encode() on headers; handing it the block saves its map and its checks. */
-function encoded(lines: string): { encode(): Uint8Array } {
-  return { encode: () => Buffer.from(`NATS/1.0\r\n${lines}\r\n`, 'latin1') }
-}
-
-function refusal(error: unknown): PublishOutcome {
-  const code = error instanceof NatsError ? error.code : ''
-  if (code === 'MAX_PAYLOAD_EXCEEDED')
-    return { kind: 'rejected', reason: 'larger than the server takes', permanent: true }
-  if (code === 'BAD_SUBJECT' || code === 'BAD_HEADER')
-    return { kind: 'rejected', reason: messageOf(error), permanent: true }
-  return { kind: 'unavailable', reason: messageOf(error) }
-}
+// What nearly every answer looks like. Anything else in it, and it is read as JSON.
+const PLAIN_ACK = /^\{"stream":"[^"\\]+", ?"seq":(\d+)\}$/
 
 interface AckBody {
   seq?: number
@@ -166,11 +162,12 @@ function readAnswer(message: Msg): PublishOutcome {
       message.headers?.code === 503 ? 'no stream takes this subject, or JetStream is off' : 'empty answer from NATS'
     return { kind: 'unavailable', reason }
   }
+  const text = Buffer.from(message.data.buffer, message.data.byteOffset, message.data.length).toString('latin1')
+  const plain = PLAIN_ACK.exec(text)
+  if (plain !== null) return { kind: 'stored', seq: Number(plain[1]), duplicate: false }
   let body: AckBody
   try {
-    body = JSON.parse(
-      Buffer.from(message.data.buffer, message.data.byteOffset, message.data.length).toString('latin1'),
-    ) as AckBody
+    body = JSON.parse(text) as AckBody
   } catch {
     return { kind: 'unknown', reason: 'unreadable answer from NATS' }
   }

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Bus } from '../bus/connect.js'
-import { createPublisher } from '../bus/publisher.js'
+import { createPublisher, type PublishOutcome } from '../bus/publisher.js'
 import { lastOfSubject } from '../bus/streamLookup.js'
 import { createListener } from '../db/listen.js'
 import { compareIds } from '../domain/ids.js'
@@ -143,12 +143,22 @@ async function isStored(bus: Bus, stream: string, subject: string, row: OutboxRo
 function relayHooks(deps: Deps, shard: number): RelayHooks {
   const { metrics } = deps
   const log = componentLog(deps.log, 'relay')
+  // Counted here and handed over at each scrape: finding a series by its labels costs more than sending a message.
+  const tally: Record<PublishOutcome['kind'], number> = { stored: 0, unknown: 0, unavailable: 0, rejected: 0 }
+  metrics.onCollect(() => {
+    for (const [outcome, count] of Object.entries(tally)) {
+      metrics.inc('noetl_cp_outbox_publish_total', { outcome }, count)
+      tally[outcome as PublishOutcome['kind']] = 0
+    }
+  })
   return {
     onPublished: (duplicate, seconds) => {
       if (duplicate) metrics.inc('noetl_cp_outbox_duplicates_total')
       metrics.observe('noetl_cp_outbox_publish_seconds', seconds)
     },
-    onOutcome: (outcome) => metrics.inc('noetl_cp_outbox_publish_total', { outcome }),
+    onOutcome: (outcome) => {
+      tally[outcome] += 1
+    },
     onDead: (reason) => {
       metrics.inc('noetl_cp_outbox_dead_total', { reason: deadReason(reason) })
       log.warn({ shard, reason }, 'an outbox row is dead; see "noetl-cp outbox dead list"')

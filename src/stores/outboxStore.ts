@@ -1,6 +1,7 @@
 // The outbox in SQL, as the relay sees it. Rows are written inside the transaction that writes their events.
 import type { Queryable, Tx } from '../db/db.js'
-import { queries } from '../db/queries.js'
+import type { Param } from '../db/params.js'
+import { type Query, queries } from '../db/queries.js'
 import type { HeldLane } from './laneStore.js'
 
 const q = queries(
@@ -51,7 +52,6 @@ export interface OutboxRow {
   lane: number
   execution_id: string | null
   event_id: string
-  status: 'PENDING' | 'FAILED' | 'IN_FLIGHT' | 'DEAD'
   attempts: number
   /** How long it must still wait, by the database clock. */
   wait_ms: number
@@ -60,6 +60,39 @@ export interface OutboxRow {
   trace: string | null
   event_type: string | null
   stream_version: string | null
+}
+
+interface ReadRow {
+  /** The text of an array: id, execution, event, lane, attempts, ms to wait; of a row of another relay only the id. */
+  numbers: string
+  subject: string | null
+  payload: string
+  trace: string | null
+  event_type: string | null
+  stream_version: string | null
+}
+
+async function readRows(db: Queryable, query: Query, values: readonly Param[]): Promise<OutboxRow[]> {
+  const rows = await db.run<ReadRow>(query, values)
+  return rows.map(toOutboxRow)
+}
+
+function toOutboxRow({ numbers, subject, payload, trace, event_type, stream_version }: ReadRow): OutboxRow {
+  const [id, execution, event, lane, attempts, wait] = numbers.slice(1, -1).split(',')
+  return {
+    outbox_id: id!,
+    owned: lane !== undefined,
+    lane: Number(lane),
+    execution_id: execution === 'NULL' ? null : execution!,
+    event_id: event!,
+    attempts: Number(attempts),
+    wait_ms: Number(wait),
+    subject,
+    payload,
+    trace,
+    event_type,
+    stream_version,
+  }
 }
 
 /** One bit per lane; the top one makes it negative, which the database's shift does not mind. */
@@ -75,7 +108,7 @@ export function readUnsettled(
   visit: number,
   lanes: readonly number[],
 ): Promise<OutboxRow[]> {
-  return db.run<OutboxRow>(q.outbox_read, [afterId, visit, laneMask(lanes)])
+  return readRows(db, q.outbox_read, [afterId, visit, laneMask(lanes)])
 }
 
 export interface SweptRow {
@@ -104,7 +137,7 @@ export async function readEarlierIds(
 }
 
 export function readIds(db: Queryable, ids: readonly string[]): Promise<OutboxRow[]> {
-  return db.run<OutboxRow>(q.outbox_read_ids, [ids])
+  return readRows(db, q.outbox_read_ids, [ids])
 }
 
 /** With `withDead` a dead row appears in its place, as one that must wait. */
@@ -114,7 +147,7 @@ export function readExecution(
   limit: number,
   withDead: boolean,
 ): Promise<OutboxRow[]> {
-  return db.run<OutboxRow>(withDead ? q.outbox_read_execution_with_dead : q.outbox_read_execution, [executionId, limit])
+  return readRows(db, withDead ? q.outbox_read_execution_with_dead : q.outbox_read_execution, [executionId, limit])
 }
 
 export interface Fence {
@@ -122,20 +155,20 @@ export interface Fence {
   lanes: readonly HeldLane[]
 }
 
-/** Answers the ids that were marked; the others no longer belonged to this relay. */
+/** Answers how many were marked; the others no longer belonged to this relay. */
 export async function settlePublished(
   db: Queryable,
   rows: readonly { outboxId: string; seq: number | null }[],
   fence: Fence,
-): Promise<string[]> {
-  const settled = await db.run<{ outbox_id: string }>(q.outbox_settle, [
+): Promise<number> {
+  const settled = await db.run(q.outbox_settle, [
     rows.map((row) => row.outboxId),
     rows.map((row) => row.seq),
     fence.relayId,
     fence.lanes.map((held) => held.lane),
     fence.lanes.map((held) => held.token),
   ])
-  return settled.map((row) => row.outbox_id)
+  return settled.count
 }
 
 export interface FailedRow {
@@ -147,8 +180,8 @@ export interface FailedRow {
 
 const ERROR_MAX = 2_000
 
-export async function settleFailed(db: Queryable, rows: readonly FailedRow[], fence: Fence): Promise<string[]> {
-  const settled = await db.run<{ outbox_id: string }>(q.outbox_fail, [
+export async function settleFailed(db: Queryable, rows: readonly FailedRow[], fence: Fence): Promise<number> {
+  const settled = await db.run(q.outbox_fail, [
     rows.map((row) => row.outboxId),
     rows.map((row) => row.status),
     rows.map((row) => row.waitMs),
@@ -157,7 +190,7 @@ export async function settleFailed(db: Queryable, rows: readonly FailedRow[], fe
     fence.lanes.map((held) => held.lane),
     fence.lanes.map((held) => held.token),
   ])
-  return settled.map((row) => row.outbox_id)
+  return settled.count
 }
 
 export async function hasUnsettled(db: Queryable): Promise<boolean> {

@@ -12,7 +12,6 @@ function row(id: number, execution: number, waitMs = 0): OutboxRow {
     lane: execution % 4,
     execution_id: String(execution),
     event_id: String(id),
-    status: 'PENDING',
     attempts: 0,
     wait_ms: waitMs,
     subject: null,

@@ -72,6 +72,10 @@ describe('the relay', () => {
     await daemons[0]!.stop('SIGKILL')
     await allPublished()
     expect(await verdict()).toEqual(clean(10_000))
+    const [refused] = await database.sql<{ rows: number }>(
+      'select count(*)::int as rows from noetl.outbox where attempts > 1',
+    )
+    expect(refused?.rows).toBeGreaterThan(50)
   })
 
   it.each([

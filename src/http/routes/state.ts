@@ -2,6 +2,7 @@
 import { parseExecutionId } from '../../domain/ids.js'
 import { integerValue, type JsonObject, type JsonValue } from '../../domain/json/value.js'
 import { toCpError } from '../../errors.js'
+import { withDeadline } from '../../runtime/deadline.js'
 import type { StateService } from '../../services/state/stateService.js'
 import type { RouteSpec } from '../route.js'
 
@@ -12,6 +13,14 @@ export interface StateRouteDeps {
 }
 
 const ADVANCE_MAX = 1_000
+// A long log is built in seconds; whoever waits longer is told, while the building goes on for the next who asks.
+const ANSWER_MS = 60_000
+
+function inTime<T>(answer: Promise<T>, executionId: string): Promise<T> {
+  return withDeadline(answer, ANSWER_MS, {
+    what: `building the state of execution ${executionId} goes on, ask again; it`,
+  })
+}
 
 export function stateRoutes({ state, wakeOwners }: StateRouteDeps): RouteSpec[] {
   return [
@@ -24,10 +33,11 @@ export function stateRoutes({ state, wakeOwners }: StateRouteDeps): RouteSpec[] 
         200: { type: 'object', description: 'WorkflowState; X-Noetl-State-Version says how many events it contains' },
         404: 'unknown execution',
         503: 'the database is away',
+        504: 'it takes longer than a minute to build; ask again',
       },
       handler: async ({ params }) => {
         const executionId = parseExecutionId(params['execution_id'], 'execution_id')
-        const { view, version } = await state.ask(executionId, { view: true })
+        const { view, version } = await inTime(state.ask(executionId, { view: true }), executionId)
         return {
           headers: { 'x-noetl-state-version': String(version) },
           text: Buffer.from(view!).toString('utf8'),
@@ -62,7 +72,7 @@ export function stateRoutes({ state, wakeOwners }: StateRouteDeps): RouteSpec[] 
         const ids = [...new Set(given.map((id, index) => parseExecutionId(id, `/execution_ids/${index}`)))]
         const settled = await Promise.all(
           ids.map((id) =>
-            state.ask(id, { drive: true }).then(
+            inTime(state.ask(id, { drive: true }), id).then(
               ({ version, applied }) => ({ id, version, applied }),
               (error: unknown) => ({ id, error: toCpError(error).message }),
             ),

@@ -59,11 +59,12 @@ const PAUSE_MS_MAX = 5_000
 
 export function createCourier(deps: CourierDeps): Courier {
   const { queues, publisher, settler, clock, limits, hooks } = deps
-  const attempts = new WeakMap<OutboxRow, Attempt>()
+  // Only of rows that will be sent again; a row that is on its way carries its own.
+  const retries = new Map<string, { attempt: Attempt; lane: number }>()
   const suspects = new Map<number, string>()
   // Rows that may not be sent because the allowance is used up; they count as on their way and never leave.
   const parked: OutboxRow[] = []
-  let published = 0n
+  let published = 0
   let lastAckAt = 0
   let pausedUntil = 0
   let pauseMs = 0
@@ -82,20 +83,22 @@ export function createCourier(deps: CourierDeps): Courier {
   function pump(): void {
     // Refilled by halves: a few large writes to the socket instead of one per acknowledgement.
     if (publisher.inFlight() > limits.window / 2 || clock.monotonic() < pausedUntil || !deps.mayPublish()) return
+    const now = clock.monotonic()
     // An answer may come at once and pause everything: look again before each row.
-    while (publisher.inFlight() < limits.window && clock.monotonic() >= pausedUntil) {
+    while (publisher.inFlight() < limits.window && now >= pausedUntil) {
       const row = queues.next()
       if (row === undefined) break
-      if (isAllowed(row)) send(row)
+      if (isAllowed(row)) send(row, now)
       else parked.push(row)
     }
+    publisher.flush()
     if (queues.queued() < limits.page / 2) deps.onHungry()
   }
 
   function isAllowed(row: OutboxRow): boolean {
     const { allowance } = deps
     // A row that is sent again has paid already: it may be in the stream.
-    if (allowance === undefined || attempts.has(row)) return true
+    if (allowance === undefined || retries.has(row.outbox_id)) return true
     if (allowance.left <= 0) return false
     allowance.left -= 1
     return true
@@ -108,12 +111,22 @@ export function createCourier(deps: CourierDeps): Courier {
     for (const row of parked.splice(0)) queues.again(row)
   }
 
-  function send(row: OutboxRow): void {
-    const now = clock.monotonic()
-    const attempt = attempts.get(row) ?? { firstSentAt: now, sentAt: now, silentTries: 0 }
-    attempts.set(row, attempt)
+  function send(row: OutboxRow, now: number): void {
+    const attempt = resumed(row.outbox_id) ?? { firstSentAt: now, sentAt: now, silentTries: 0 }
     if (isForgotten(row, attempt, now)) void verifyThenPublish(row, attempt)
-    else publish(row, attempt)
+    else publish(row, attempt, now)
+  }
+
+  function resumed(outboxId: string): Attempt | undefined {
+    if (retries.size === 0) return undefined
+    const attempt = retries.get(outboxId)?.attempt
+    retries.delete(outboxId)
+    return attempt
+  }
+
+  function sendAgain(row: OutboxRow, attempt: Attempt): void {
+    retries.set(row.outbox_id, { attempt, lane: row.lane })
+    queues.again(row)
   }
 
   /** It may be stored already, and so long ago that JetStream no longer knows its message id. */
@@ -125,9 +138,9 @@ export function createCourier(deps: CourierDeps): Courier {
     )
   }
 
-  function publish(row: OutboxRow, attempt: Attempt): void {
+  function publish(row: OutboxRow, attempt: Attempt, now: number): void {
     if (isTracing()) {
-      publishTraced(row, attempt)
+      publishTraced(row, attempt, now)
       return
     }
     const built = toMessage(row, publisher.maxPayload(), deps.message)
@@ -135,12 +148,12 @@ export function createCourier(deps: CourierDeps): Courier {
       onOutcome(row, attempt, { kind: 'rejected', reason: built.reason, permanent: true })
       return
     }
-    attempt.sentAt = clock.monotonic()
-    publisher.publish(built.message, (outcome) => onOutcome(row, attempt, outcome))
+    attempt.sentAt = now
+    publisher.publish(built.message, now, (outcome) => onOutcome(row, attempt, outcome))
   }
 
   /** With a span per row; consumers continue from it instead of from the one that wrote the row. */
-  function publishTraced(row: OutboxRow, attempt: Attempt): void {
+  function publishTraced(row: OutboxRow, attempt: Attempt, now: number): void {
     const span = startSpan('noetl.publish', {
       kind: 'producer',
       parent: row.trace,
@@ -156,8 +169,8 @@ export function createCourier(deps: CourierDeps): Courier {
       return
     }
     span.set({ 'messaging.destination.name': built.message.subject })
-    attempt.sentAt = clock.monotonic()
-    publisher.publish(built.message, settle)
+    attempt.sentAt = now
+    publisher.publish(built.message, now, settle)
   }
 
   async function verifyThenPublish(row: OutboxRow, attempt: Attempt): Promise<void> {
@@ -169,7 +182,8 @@ export function createCourier(deps: CourierDeps): Courier {
       }
       if (stored === undefined) hooks.onPossibleDuplicate()
       attempt.firstSentAt = clock.monotonic()
-      publish(row, attempt)
+      publish(row, attempt, attempt.firstSentAt)
+      publisher.flush()
     } catch (error) {
       onOutcome(row, attempt, { kind: 'unavailable', reason: toCpError(error).message })
     }
@@ -189,13 +203,13 @@ export function createCourier(deps: CourierDeps): Courier {
       silentTries: attempt.silentTries,
       silentTriesMax: SILENT_TRIES_MAX,
     }
-    apply(row, settleAttempt(outcome, facts, deps.random()))
+    apply(row, attempt, settleAttempt(outcome, facts, deps.random()))
   }
 
   function onStored(row: OutboxRow, attempt: Attempt, seq: number, duplicate: boolean): void {
     const now = clock.monotonic()
     lastAckAt = now
-    published += 1n
+    published += 1
     pauseMs = 0
     pauseReason = undefined
     hooks.onPublished(duplicate, (now - attempt.sentAt) / 1000)
@@ -204,16 +218,16 @@ export function createCourier(deps: CourierDeps): Courier {
     schedule()
   }
 
-  function apply(row: OutboxRow, settlement: Settlement): void {
+  function apply(row: OutboxRow, attempt: Attempt, settlement: Settlement): void {
     switch (settlement.action) {
       case 'published':
         break
       case 'again':
-        queues.again(row)
+        sendAgain(row, attempt)
         schedule()
         break
       case 'pause':
-        queues.again(row)
+        sendAgain(row, attempt)
         pause(settlement.reason)
         break
       case 'fail':
@@ -255,8 +269,9 @@ export function createCourier(deps: CourierDeps): Courier {
     },
     forgetLanes: (lanes) => {
       for (const lane of lanes) suspects.delete(lane)
+      for (const [id, { lane }] of retries) if (lanes.has(lane)) retries.delete(id)
     },
-    published: () => published,
+    published: () => BigInt(published),
     pausedFor: () => pauseReason,
   }
 }

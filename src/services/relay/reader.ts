@@ -16,6 +16,7 @@ import {
 } from '../../stores/outboxStore.js'
 import { type ExecutionQueues, keyOf } from './executionQueues.js'
 import type { LaneKeeper } from './laneKeeper.js'
+import { createVersionTrail } from './versionTrail.js'
 
 export interface ReaderDeps {
   db: Db
@@ -46,6 +47,7 @@ const SWEEP_IDLE_MS = 150
 export function createReader({ db, clock, queues, lanes, limits }: ReaderDeps): Reader {
   const settledMeanwhile = new Set<string>()
   const unexplored: number[] = []
+  const versions = createVersionTrail()
   let front = '0'
   let sweepFrom = '0'
   let sweptAt = Number.NEGATIVE_INFINITY
@@ -104,7 +106,8 @@ export function createReader({ db, clock, queues, lanes, limits }: ReaderDeps): 
   async function appearedBehind(page: readonly OutboxRow[]): Promise<OutboxRow[]> {
     const executions = new Set<string>()
     for (const row of page) {
-      if (row.owned && row.execution_id !== null && !queues.isBehind(row.execution_id)) executions.add(row.execution_id)
+      if (!row.owned || row.execution_id === null || versions.follows(row.execution_id, row.stream_version)) continue
+      if (!queues.isBehind(row.execution_id)) executions.add(row.execution_id)
     }
     if (front === '0' || executions.size === 0) return []
     const ids = await readEarlierIds(db, [...executions], front)
@@ -162,7 +165,8 @@ export function createReader({ db, clock, queues, lanes, limits }: ReaderDeps): 
       await holdBehindDead()
       let queued = await catchUp(signal)
       const room = limits.bufferMax - queues.size()
-      if (room <= 0) return queued > 0
+      // Whole pages only: a read costs nearly the same for a few rows.
+      if (room < limits.page) return queued > 0
       const read = await readFront(room)
       queued += read.queued
       wasFull = read.visited === Math.min(limits.page, room)
@@ -174,6 +178,7 @@ export function createReader({ db, clock, queues, lanes, limits }: ReaderDeps): 
     },
     restart: (gained) => {
       generation += 1
+      versions.clear()
       unexplored.push(...gained)
       front = '0'
       sweepFrom = '0'

@@ -1,5 +1,5 @@
-// Writes the outcomes back, in batches, by exactly the ids that were acknowledged. One statement at a time:
-// while it runs the next batch gathers, so batches grow with the load and a lone row does not wait.
+// Writes the outcomes back, in batches, by exactly the ids that were acknowledged. While a statement runs the next
+// batch gathers, so batches grow with the load and a lone row does not wait.
 import type { Db } from '../../db/db.js'
 import { type CpError, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
@@ -25,48 +25,65 @@ export interface Settler {
 
 const BATCH_MAX = 1_000
 const RETRY_MS = 200
+// A second statement runs while the first one waits for its commit, if there is enough for both.
+const WRITERS_MAX = 2
+const WORTH_A_SECOND = 250
+
+interface Acknowledged {
+  outboxId: string
+  seq: number | null
+}
 
 export function createSettler(deps: SettlerDeps): Settler {
-  let acked: { outboxId: string; seq: number | null }[] = []
+  let acked: Acknowledged[] = []
   let failures: FailedRow[] = []
-  let working: Promise<void> | undefined
+  let writers = 0
+  let isGathering = false
 
   function kick(): void {
-    working ??= work().finally(() => {
-      working = undefined
-      if (acked.length > 0 || failures.length > 0) kick()
+    if (isGathering || writers >= WRITERS_MAX || (writers > 0 && acked.length < WORTH_A_SECOND)) return
+    isGathering = true
+    // Let the other acknowledgements of this turn join.
+    setImmediate(() => {
+      isGathering = false
+      void write()
     })
   }
 
-  function finish(batch: readonly { outboxId: string }[], marked: number): void {
-    if (marked < batch.length) deps.onFenced(batch.length - marked)
+  async function write(): Promise<void> {
+    if (acked.length === 0 && failures.length === 0) return
+    writers += 1
+    const batch = acked.slice(0, BATCH_MAX)
+    const refused = failures.slice(0, BATCH_MAX)
+    acked = acked.slice(batch.length)
+    failures = failures.slice(refused.length)
+    try {
+      if (batch.length > 0) {
+        tellFenced(batch, await settlePublished(deps.db, batch, deps.fence()))
+        deps.onSettled(batch.splice(0).map((row) => row.outboxId))
+      }
+      if (refused.length > 0) {
+        tellFenced(refused, await settleFailed(deps.db, refused, deps.fence()))
+        deps.onSettled(
+          refused
+            .splice(0)
+            .filter((row) => row.status === 'DEAD')
+            .map((row) => row.outboxId),
+        )
+      }
+    } catch (error) {
+      // Kept and tried again; if the lanes are gone by then, the fence turns it away.
+      acked = [...batch, ...acked]
+      failures = [...refused, ...failures]
+      deps.onError(toCpError(error))
+      await deps.clock.sleep(RETRY_MS)
+    }
+    writers -= 1
+    if (acked.length > 0 || failures.length > 0) kick()
   }
 
-  async function work(): Promise<void> {
-    // Let the other acknowledgements of this turn join.
-    await new Promise((resolve) => setImmediate(resolve))
-    while (acked.length > 0 || failures.length > 0) {
-      try {
-        if (acked.length > 0) {
-          const batch = acked.slice(0, BATCH_MAX)
-          const marked = await settlePublished(deps.db, batch, deps.fence())
-          acked = acked.slice(batch.length)
-          finish(batch, marked.length)
-          deps.onSettled(batch.map((row) => row.outboxId))
-        }
-        if (failures.length > 0) {
-          const batch = failures.slice(0, BATCH_MAX)
-          const marked = await settleFailed(deps.db, batch, deps.fence())
-          failures = failures.slice(batch.length)
-          finish(batch, marked.length)
-          deps.onSettled(batch.filter((row) => row.status === 'DEAD').map((row) => row.outboxId))
-        }
-      } catch (error) {
-        // Kept and tried again; if the lanes are gone by then, the fence turns it away.
-        deps.onError(toCpError(error))
-        await deps.clock.sleep(RETRY_MS)
-      }
-    }
+  function tellFenced(batch: readonly unknown[], marked: number): void {
+    if (marked < batch.length) deps.onFenced(batch.length - marked)
   }
 
   return {
@@ -80,8 +97,8 @@ export function createSettler(deps: SettlerDeps): Settler {
     },
     drain: async (deadlineMs) => {
       const until = deps.clock.monotonic() + deadlineMs
-      while ((acked.length > 0 || failures.length > 0 || working !== undefined) && deps.clock.monotonic() < until)
-        await deps.clock.sleep(5)
+      const isBusy = (): boolean => acked.length > 0 || failures.length > 0 || writers > 0 || isGathering
+      while (isBusy() && deps.clock.monotonic() < until) await deps.clock.sleep(5)
     },
   }
 }
