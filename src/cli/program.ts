@@ -39,7 +39,7 @@ export function buildProgram(
   const program = new Command('noetl-cp')
     .description('Event-sourced control plane for workflow executions: daemon and admin tool in one.')
     .version(VERSION, '-V, --version', 'print the version')
-    .helpCommand('help [command]', 'help for a command')
+    .helpCommand(false)
     // So that `catalog get --version 2` is the entry's version and not ours.
     .enablePositionalOptions()
     .configureHelp({ sortSubcommands: false })
@@ -49,7 +49,27 @@ export function buildProgram(
       '\nExamples:\n  noetl-cp serve                 start a daemon with its own Postgres and NATS\n  noetl-cp demo                  something to look at, in another terminal\n  noetl-cp status                one screen about the running instance\n  noetl-cp help status           more about one command\n\nExit codes: 0 ok, 1 failed, 2 usage, 3 not found, 4 refused, 5 difference found,\n69 dependency unavailable, 75 work remains, 78 bad configuration, 130/143 forced by signal.',
     )
   for (const spec of specs) mount(program, spec, onInvoke)
+  addHelpCommand(program)
   return program
+}
+
+/** Commander's own knows only the first word: `help outbox drain` would show the page of the group. */
+function addHelpCommand(program: Command): void {
+  const help = program.command('help').argument('[command...]', 'its name, in one or more words')
+  help.description('help for a command').action((words: string[]) => {
+    let page = program
+    for (const [index, word] of words.entries()) {
+      const next = page.commands.find((command) => command.name() === word)
+      if (next === undefined) {
+        help.error(`error: unknown command '${words.slice(0, index + 1).join(' ')}'`, {
+          code: 'commander.unknownCommand',
+        })
+        return
+      }
+      page = next
+    }
+    page.help()
+  })
 }
 
 function mount(program: Command, spec: CommandSpec, onInvoke: (invocation: Invocation) => Promise<void>): void {

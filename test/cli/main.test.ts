@@ -28,6 +28,8 @@ describe('exit codes', () => {
     [['--help'], 0],
     [['--version'], 0],
     [['help', 'status'], 0],
+    [['help', 'nonsense'], 2],
+    [['help', 'outbox', 'nonsense'], 2],
     [['version'], 0],
     [['nonsense'], 2],
     [['version', '--nonsense'], 2],
@@ -127,6 +129,9 @@ describe('help', () => {
         ),
       )
     }
+  })
+  it.each(names)('of %s is the same by its name in words', async (_, spec) => {
+    expect((await cli(['help', ...spec.path])).stdout).toBe((await cli([...spec.path, '--help'])).stdout)
   })
   it.each(names)('of %s fits a narrow terminal and offers --json', async (_, spec) => {
     const { stdout } = await cli([...spec.path, '--help'], { columns: 80, env: { NO_COLOR: '1' } })
