@@ -11,26 +11,45 @@ order by position;
 select pg_notify('noetl_outbox', '');
 
 -- name: outbox_read
--- Unsettled rows after $1, visiting at most $2; of lanes outside the bit mask $3 only the id, so that the reader can pass them.
+-- Unsettled rows after $1 in order, at most $2, for a relay that holds every lane.
 -- Numbers come as one array (id, execution, event, lane, attempts, ms to wait): a column costs the driver more than a digit.
 select
-  case when v.owned then array[v.outbox_id, v.execution_id, v.event_id, v.lane, v.attempts, v.wait_ms] else array[v.outbox_id] end as numbers,
-  case when v.owned then v.subject end as subject,
-  case when v.owned then v.payload::text end as payload,
-  case when v.owned then v.trace::text end as trace,
-  case when v.owned then v.payload ->> 'event_type' end as event_type,
-  case when v.owned then v.payload ->> 'stream_version' end as stream_version
-from (
-  select outbox_id, execution_id, event_id, attempts, subject, payload, trace, lane,
-    ($3::bigint >> lane::int) & 1 = 1 as owned,
+  array[outbox_id, execution_id, event_id, hashint8extended(coalesce(execution_id, event_id), 0) & 63, attempts,
     case when status = 'PENDING' and available_at <= now() then 0
-    else least(9e15, greatest(0, ceil((extract(epoch from case when status = 'IN_FLIGHT' then coalesce(lease_until, locked_at + interval '15 seconds', now()) else available_at end) - extract(epoch from now())) * 1000))) end::bigint as wait_ms
-  from noetl.outbox, lateral (select hashint8extended(coalesce(execution_id, event_id), 0) & 63 as lane) as hashed
-  where status in ('PENDING', 'FAILED', 'IN_FLIGHT') and outbox_id > $1::bigint
-  order by outbox_id
-  limit $2::int
-) as v
-order by v.outbox_id;
+    else least(9e15, greatest(0, ceil((extract(epoch from case when status = 'IN_FLIGHT' then coalesce(lease_until, locked_at + interval '15 seconds', now()) else available_at end) - extract(epoch from now())) * 1000))) end::bigint] as numbers,
+  subject, payload::text as payload, trace::text as trace, payload ->> 'event_type' as event_type, payload ->> 'stream_version' as stream_version
+from noetl.outbox
+where status in ('PENDING', 'FAILED', 'IN_FLIGHT') and outbox_id > $1::bigint
+order by outbox_id
+limit $2::int;
+
+-- name: outbox_read_lanes
+-- The same for a relay that shares: visits at most $2 rows and answers those of the lanes in the bit mask $3, and of the
+-- last one that was visited at least the id, so that the reader can go on behind it.
+with edge as materialized (
+  select max(outbox_id) as outbox_id from (
+    select outbox_id from noetl.outbox
+    where status in ('PENDING', 'FAILED', 'IN_FLIGHT') and outbox_id > $1::bigint
+    order by outbox_id
+    limit $2::int
+  ) as visited
+),
+found as (
+  select o.*, ($3::bigint >> (hashint8extended(coalesce(o.execution_id, o.event_id), 0) & 63)::int) & 1 = 1 as owned
+  from noetl.outbox o, edge
+  where o.status in ('PENDING', 'FAILED', 'IN_FLIGHT') and o.outbox_id > $1::bigint and o.outbox_id <= edge.outbox_id
+    and (
+      ($3::bigint >> (hashint8extended(coalesce(o.execution_id, o.event_id), 0) & 63)::int) & 1 = 1
+      or o.outbox_id = edge.outbox_id
+    )
+)
+select
+  case when not owned then array[outbox_id] else array[outbox_id, execution_id, event_id, hashint8extended(coalesce(execution_id, event_id), 0) & 63, attempts,
+    case when status = 'PENDING' and available_at <= now() then 0
+    else least(9e15, greatest(0, ceil((extract(epoch from case when status = 'IN_FLIGHT' then coalesce(lease_until, locked_at + interval '15 seconds', now()) else available_at end) - extract(epoch from now())) * 1000))) end::bigint] end as numbers,
+  subject, payload::text as payload, trace::text as trace, payload ->> 'event_type' as event_type, payload ->> 'stream_version' as stream_version
+from found
+order by outbox_id;
 
 -- name: outbox_sweep
 -- The same without contents, between $1 (exclusive) and $2, visiting at most $3, lanes by the bit mask $4: what did the reader miss?

@@ -4,6 +4,9 @@ import { queries } from '../db/queries.js'
 
 const q = queries('lane_renew', 'lane_take', 'lane_release', 'relay_beat', 'relay_leave', 'relay_list')
 
+/** Executions are spread over so many lanes; the schema and the queries know the same number. */
+export const LANE_COUNT = 64
+
 export interface HeldLane {
   lane: number
   token: string

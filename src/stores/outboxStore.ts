@@ -2,12 +2,13 @@
 import type { Queryable, Tx } from '../db/db.js'
 import type { Param } from '../db/params.js'
 import { type Query, queries } from '../db/queries.js'
-import type { HeldLane } from './laneStore.js'
+import { type HeldLane, LANE_COUNT } from './laneStore.js'
 
 const q = queries(
   'outbox_insert',
   'outbox_notify',
   'outbox_read',
+  'outbox_read_lanes',
   'outbox_read_earlier',
   'outbox_sweep',
   'outbox_read_ids',
@@ -102,13 +103,15 @@ function laneMask(lanes: readonly number[]): bigint {
   return BigInt.asIntN(64, mask)
 }
 
+/** Rows after an id in order; of rows in lanes of others at most the last one that was visited, and only its id. */
 export function readUnsettled(
   db: Queryable,
   afterId: string,
   visit: number,
   lanes: readonly number[],
 ): Promise<OutboxRow[]> {
-  return readRows(db, q.outbox_read, [afterId, visit, laneMask(lanes)])
+  if (lanes.length === LANE_COUNT) return readRows(db, q.outbox_read, [afterId, visit])
+  return readRows(db, q.outbox_read_lanes, [afterId, visit, laneMask(lanes)])
 }
 
 export interface SweptRow {

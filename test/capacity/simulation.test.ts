@@ -4,8 +4,9 @@ import { describe, expect, it } from 'vitest'
 import type { Db } from '../../src/db/db.js'
 import { shardOf } from '../../src/domain/shards.js'
 import { composeSnowflake } from '../../src/domain/snowflake.js'
-import { createLaneKeeper, LANE_COUNT, type LaneKeeper } from '../../src/services/relay/laneKeeper.js'
+import { createLaneKeeper, type LaneKeeper } from '../../src/services/relay/laneKeeper.js'
 import type { LaneStore } from '../../src/stores/laneStore.js'
+import { LANE_COUNT } from '../../src/stores/laneStore.js'
 
 const SHARDS = 1_000
 const EXECUTIONS = 1_000_000

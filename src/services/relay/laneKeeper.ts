@@ -4,9 +4,7 @@
 import type { Db } from '../../db/db.js'
 import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
-import { type HeldLane, type LaneStore, outboxLaneStore, type TakenLane } from '../../stores/laneStore.js'
-
-export const LANE_COUNT = 64
+import { type HeldLane, LANE_COUNT, type LaneStore, outboxLaneStore, type TakenLane } from '../../stores/laneStore.js'
 
 export interface LaneKeeperOptions {
   db: Db

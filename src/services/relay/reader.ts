@@ -5,6 +5,7 @@
 import type { Db } from '../../db/db.js'
 import type { Clock } from '../../runtime/clock.js'
 import { startSpan } from '../../runtime/tracing.js'
+import { LANE_COUNT } from '../../stores/laneStore.js'
 import {
   listDeadExecutions,
   type OutboxRow,
@@ -38,6 +39,7 @@ export interface Reader {
 }
 
 const CATCH_UP_EXECUTIONS = 32
+const VISIT_PAGES_MAX = 8
 const CATCH_UP_ROWS = 500
 const SWEEP_VISIT = 5_000
 const SWEEP_MS = 1_000
@@ -89,17 +91,22 @@ export function createReader({ db, clock, queues, lanes, limits }: ReaderDeps): 
     return queued
   }
 
-  async function readFront(room: number): Promise<{ visited: number; queued: number }> {
+  async function readFront(): Promise<{ isFull: boolean; queued: number }> {
     settledMeanwhile.clear()
     const before = generation
-    const rows = await readUnsettled(db, front, Math.min(limits.page, room), lanes.readable())
+    const held = lanes.readable()
+    // Whoever shares with others finds its part of what it visits: a page of its own needs more visits.
+    const visit = Math.min(limits.page * VISIT_PAGES_MAX, Math.ceil((limits.page * LANE_COUNT) / held.length))
+    const rows = await readUnsettled(db, front, visit, held)
+    // How many it visited of others is not told: one more look will tell.
+    const isFull = held.length === LANE_COUNT ? rows.length === visit : rows.length > 0
     const late = await appearedBehind(rows)
     // New lanes meanwhile: this page has passed their rows over. Nothing of it counts; begin again.
-    if (before !== generation) return { visited: rows.length, queued: 0 }
+    if (before !== generation) return { isFull: true, queued: 0 }
     const queued = offerAll(late) + offerAll(rows)
     const last = rows[rows.length - 1]
     if (last !== undefined) front = last.outbox_id
-    return { visited: rows.length, queued }
+    return { isFull, queued }
   }
 
   /** Earlier rows of these executions that committed when the front had passed their ids. */
@@ -167,10 +174,11 @@ export function createReader({ db, clock, queues, lanes, limits }: ReaderDeps): 
       const room = limits.bufferMax - queues.size()
       // Whole pages only: a read costs nearly the same for a few rows.
       if (room < limits.page) return queued > 0
-      const read = await readFront(room)
+      const read = await readFront()
       queued += read.queued
-      wasFull = read.visited === Math.min(limits.page, room)
-      if (clock.monotonic() - sweptAt > (read.visited === 0 ? SWEEP_IDLE_MS : SWEEP_MS)) queued += await sweep()
+      wasFull = read.isFull
+      const isIdle = read.queued === 0 && !read.isFull
+      if (clock.monotonic() - sweptAt > (isIdle ? SWEEP_IDLE_MS : SWEEP_MS)) queued += await sweep()
       // Rows of many traces: it belongs to none of them. A look that found nothing is not worth a span.
       if (queued > 0) startSpan('noetl.claim', { since, attributes: { 'noetl.rows': queued } }).end()
       // A full page of other relays' rows is no rest either: go on to our own.

@@ -7,7 +7,7 @@ export interface VersionTrail {
   clear(): void
 }
 
-const REMEMBERED = 50_000
+const REMEMBERED = 20_000
 
 export function createVersionTrail(remembered = REMEMBERED): VersionTrail {
   const last = new Map<string, number>()

@@ -6,8 +6,9 @@ import { ownsExecution } from '../../domain/topology.js'
 import { type CpError, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { Service } from '../../runtime/service.js'
+import { LANE_COUNT } from '../../stores/laneStore.js'
 import { type Fence, prepareStateLanes, stateLaneStore } from '../../stores/stateLaneStore.js'
-import { createLaneKeeper, LANE_COUNT, type LaneKeeper } from '../relay/laneKeeper.js'
+import { createLaneKeeper, type LaneKeeper } from '../relay/laneKeeper.js'
 
 export interface OwnershipDeps {
   databases: Databases
