@@ -72,6 +72,7 @@ export async function runLab(options: LabOptions): Promise<Report> {
     daemons: options.daemons,
     cluster: options.cluster,
     smallDisks: options.smallDisks,
+    flat: options.flat === true,
     journal,
   })
   let link: NatsConnection | undefined

@@ -24,6 +24,8 @@ export interface SiteOptions {
   daemons: number
   cluster: boolean
   smallDisks: boolean
+  /** Memory will be judged: the daemons collect their garbage regularly. */
+  flat: boolean
   journal: Journal
 }
 
@@ -74,7 +76,11 @@ export async function openSite(options: SiteOptions): Promise<Site> {
       (result) => (result as PromiseFulfilledResult<never>).value,
     ) as unknown as [LabPostgres, LabPostgres, LabNats]
     const shards = [first, second]
-    const env = { ...SETTINGS, NOETL_CP_STREAM_REPLICAS: String(nats.replicas) }
+    const env = {
+      ...SETTINGS,
+      NOETL_CP_STREAM_REPLICAS: String(nats.replicas),
+      ...(options.flat ? { CHAOS_COLLECT: '20' } : {}),
+    }
     const daemonOf = (name: string, shardUrls: readonly string[], more: Record<string, string> = {}) =>
       createDaemon({
         name,
