@@ -27,6 +27,7 @@ const OUTCOME: Outcome = {
 function open(limits: Partial<SlotLimits> = {}) {
   const calls: Call[] = []
   const evictions: { executionId: string; finish(): void }[] = []
+  const dropped: string[] = []
   const rounds: [string, Outcome | CpError][] = []
   let coalesced = 0
   const states = createLiveStates(
@@ -42,6 +43,7 @@ function open(limits: Partial<SlotLimits> = {}) {
           })
         }),
       evict: ({ executionId }) => new Promise((finish) => evictions.push({ executionId, finish })),
+      drop: (slots) => dropped.push(...slots.map(({ executionId }) => executionId)),
       onCoalesced: () => {
         coalesced += 1
       },
@@ -49,7 +51,7 @@ function open(limits: Partial<SlotLimits> = {}) {
       onRound: (executionId, outcome) => rounds.push([executionId, outcome]),
     },
   )
-  return { states, calls, evictions, rounds, coalesced: () => coalesced }
+  return { states, calls, evictions, dropped, rounds, coalesced: () => coalesced }
 }
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -168,6 +170,22 @@ describe('bounds', () => {
     for (const eviction of evictions) eviction.finish()
     await settle()
     expect(calls.map(({ executionId }) => executionId)).toEqual(['1', '2', '1'])
+  })
+
+  it('a state whose round failed is not left in its thread uncounted; one that was there before stays', async () => {
+    const { states, calls, dropped } = open()
+    states.trigger('1')
+    await settle()
+    calls[0]!.finish({ resident: true, bytes: 10 })
+    await settle()
+    states.trigger('1')
+    states.trigger('2')
+    await settle()
+    calls[1]!.fail(new CpError('unavailable', 'the database is away'))
+    calls[2]!.fail(new CpError('unavailable', 'the database is away'))
+    await settle()
+    expect(dropped).toEqual(['2'])
+    expect(states.stats()).toMatchObject({ entries: 1, bytes: 10 })
   })
 
   it('ended executions leave no trace', async () => {

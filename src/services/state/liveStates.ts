@@ -46,6 +46,8 @@ export interface SlotWork {
   /** Brings the state up to date, decides, answers. Calls `handBack` as soon as it needs the thread no more. */
   run(slot: SlotPlace, want: Want, handBack: () => void): Promise<Outcome>
   evict(slot: SlotPlace): Promise<void>
+  /** Nobody counts on what its thread may hold of it. */
+  drop(slots: readonly SlotPlace[]): void
   onCoalesced(): void
   onEvicted(reason: 'bound' | 'ended' | 'stopped'): void
   /** After each round that nobody waits for; with the error if it failed. */
@@ -186,6 +188,8 @@ export function createLiveStates(limits: SlotLimits, work: SlotWork): LiveStates
       for (const waiter of waiters) waiter.resolve(outcome)
     } catch (error) {
       outcome = toCpError(error)
+      // The thread may have built it before the round failed; a state that is not counted would stay there for ever.
+      if (!slot.resident) work.drop([slot])
       for (const waiter of waiters) waiter.reject(outcome)
     }
     work.onRound(slot.executionId, outcome, want)

@@ -66,7 +66,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
   const causes = new Map<string, string>()
   const slots = createLiveStates(
     { ...limits, threads: threads.count },
-    { run, evict, onCoalesced: hooks.onCoalesced, onEvicted: hooks.onEvicted, onRound },
+    { run, evict, drop, onCoalesced: hooks.onCoalesced, onEvicted: hooks.onEvicted, onRound },
   )
   const ownership: Ownership | undefined =
     driving === undefined
@@ -191,9 +191,12 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
   /** Another daemon drives them now, from their snapshots and the log. */
   function loseLanes(shard: number, lanes: ReadonlySet<number>): void {
     reconciler?.forget(shard, lanes)
-    const dropped = slots.forget((id, lane) => lanes.has(lane) && databases.shardOf(id) === shard)
+    drop(slots.forget((id, lane) => lanes.has(lane) && databases.shardOf(id) === shard))
+  }
+
+  function drop(places: readonly SlotPlace[]): void {
     for (let thread = 0; thread < threads.count; thread++) {
-      const executionIds = dropped.filter((place) => place.thread === thread).map((place) => place.executionId)
+      const executionIds = places.filter((place) => place.thread === thread).map((place) => place.executionId)
       // A thread that cannot be told is gone, and its states with it.
       if (executionIds.length > 0) void threads.ask(thread, 'drop', { executionIds }).catch(() => undefined)
     }
