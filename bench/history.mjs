@@ -19,7 +19,7 @@ export default {
       const took = []
       for (let round = 0; round < 60; round++) {
         const started = performance.now()
-        const rows = await sql.unsafe(claim, ['0', 500, '-1'], { prepare: true })
+        const rows = await sql.unsafe(claim, ['0', 500], { prepare: true })
         took.push(performance.now() - started)
         if (rows.length !== 500) throw new Error(`${rows.length} rows`)
       }
