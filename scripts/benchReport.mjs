@@ -38,8 +38,8 @@ export function benchTable(document) {
 }
 
 const ROW = 26
-const LEFT = 330
-const WIDTH = 900
+const LEFT = 460
+const WIDTH = 1030
 const BAR = 400
 const SCALE_MAX = 2
 
@@ -56,7 +56,7 @@ export function drawChart(document) {
     const colour = isMet(row) ? '#2f855a' : '#c53030'
     const asked = `${row.ratio.toFixed(2)}  (${sign === '>=' ? '≥' : '≤'} ${bound})`
     return [
-      `<text x="${LEFT - 10}" y="${y + 13}" text-anchor="end">${escapeXml(`${row.benchmark}: ${row.name}`.slice(0, 52))}</text>`,
+      `<text x="${LEFT - 10}" y="${y + 13}" text-anchor="end">${escapeXml(`${row.benchmark}: ${row.name}`.slice(0, 74))}</text>`,
       `<rect x="${LEFT}" y="${y}" width="${length.toFixed(1)}" height="16" rx="2" fill="${colour}"/>`,
       `<text x="${LEFT + BAR + 12}" y="${y + 13}">${escapeXml(asked)}${share > SCALE_MAX ? ' ▸' : ''}</text>`,
     ].join('\n')
