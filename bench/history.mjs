@@ -2,7 +2,7 @@
 // speed of a long drain at its end against its beginning.
 import { readFileSync } from 'node:fs'
 import { connect } from 'nats'
-import { runScript } from './lib/child.mjs'
+import { PRODUCT_FLAGS, runScript } from './lib/child.mjs'
 import { median } from './lib/context.mjs'
 import { fillOutbox, resetOutbox } from './lib/outboxRows.mjs'
 
@@ -50,12 +50,11 @@ export default {
     const stream = { name: 'NOETL_EVENTS', subjects: ['noetl.events.>'], duplicate_window: 120e9, max_age: 86400e9 }
     await jsm.streams.delete('NOETL_EVENTS').catch(() => undefined)
     await jsm.streams.add(stream)
-    const result = await runScript('relayRun.mjs', {
-      url: database.url,
-      natsUrl: servers.natsUrl,
-      token: servers.natsToken,
-      rows: drained,
-    }).finished
+    const result = await runScript(
+      'relayRun.mjs',
+      { url: database.url, natsUrl: servers.natsUrl, token: servers.natsToken, rows: drained },
+      { flags: PRODUCT_FLAGS },
+    ).finished
     await nc.close()
     const tenths = result.tenths.map((ms) => (drained / 10 / ms) * 1000)
     return [

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { connect } from 'nats'
-import { runScript } from './lib/child.mjs'
+import { PRODUCT_FLAGS, runScript } from './lib/child.mjs'
 import { median } from './lib/context.mjs'
 import { fillOutbox, resetOutbox } from './lib/outboxRows.mjs'
 
@@ -36,11 +36,13 @@ export default {
       await resetOutbox(sql)
       await fillOutbox(sql, { rows: ROWS, executions: 5_000 })
       await sql.unsafe('vacuum analyze noetl.outbox')
-      return rate(await runScript('relayRun.mjs', { ...shared, url: database.url }).finished)
+      return rate(await runScript('relayRun.mjs', { ...shared, url: database.url }, { flags: PRODUCT_FLAGS }).finished)
     }
     const peer = async (script, way) => {
       await freshStream('PEERS', 'peer.events.>')
-      return rate(await runScript(`../peers/${script}`, { ...shared, url: peerDatabase.url, way }).finished)
+      // As their users run it, or with everything that we borrow them.
+      const flags = way === 'raw' ? PRODUCT_FLAGS : []
+      return rate(await runScript(`../peers/${script}`, { ...shared, url: peerDatabase.url, way }, { flags }).finished)
     }
     const measured = {
       relay: [],

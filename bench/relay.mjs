@@ -1,7 +1,7 @@
 // The relay's rows per second as a share of a bare script on the same rows, in turn in the same run; then one hot
 // execution, two relays at once, and both sides once more on a broker that syncs before it acknowledges.
 import { connect } from 'nats'
-import { runScript } from './lib/child.mjs'
+import { PRODUCT_FLAGS, runScript } from './lib/child.mjs'
 import { median } from './lib/context.mjs'
 import { startDurableNats } from './lib/durableNats.mjs'
 import { fillOutbox, resetOutbox } from './lib/outboxRows.mjs'
@@ -94,18 +94,20 @@ function createRuns(sql, url) {
   return {
     relay: async (broker, rows, executions) => {
       await prepare(broker, rows, executions)
-      return rate(await runScript('relayRun.mjs', { ...broker.address, url, rows }).finished)
+      return rate(await runScript('relayRun.mjs', { ...broker.address, url, rows }, { flags: PRODUCT_FLAGS }).finished)
     },
     bare: async (broker, rows) => {
       await prepare(broker, rows, EXECUTIONS)
-      return rate(await runScript('bareRelay.mjs', { ...broker.address, url, rows }).finished)
+      return rate(await runScript('bareRelay.mjs', { ...broker.address, url, rows }, { flags: PRODUCT_FLAGS }).finished)
     },
     /** Two processes share the lanes; they run until the table is empty. */
     twoRelays: async (broker, rows) => {
       await prepare(broker, rows, EXECUTIONS)
       await sql.unsafe('delete from noetl.outbox_relay')
       const started = performance.now()
-      const runs = [1, 2].map(() => runScript('relayRun.mjs', { ...broker.address, url, rows: 0 }))
+      const runs = [1, 2].map(() =>
+        runScript('relayRun.mjs', { ...broker.address, url, rows: 0 }, { flags: PRODUCT_FLAGS }),
+      )
       let first
       for (;;) {
         const [{ left }] = await sql`select count(*)::int as left from noetl.outbox where status <> 'PUBLISHED'`

@@ -2,6 +2,9 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
+/** What the first line of the program gives to Node. */
+export const PRODUCT_FLAGS = ['--max-semi-space-size=32']
+
 export function runScript(name, argument, { flags = [] } = {}) {
   const path = fileURLToPath(new URL(`./${name}`, import.meta.url))
   const child = spawn(process.execPath, [...flags, path, JSON.stringify(argument)], {
