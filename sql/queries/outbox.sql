@@ -62,13 +62,12 @@ limit $3::int;
 
 -- name: outbox_read_earlier
 -- Ids of unsettled rows of the executions $1 up to $2.
--- One look into the index of each execution: the planner would rather walk everything behind the front, settled or not.
+-- One look into the index of each execution (offset 0 keeps it so): the planner would rather walk everything behind the front.
 select late.outbox_id from unnest($1::bigint[]) as wanted (execution_id),
 lateral (
   select outbox_id from noetl.outbox
   where execution_id = wanted.execution_id and outbox_id <= $2::bigint and status in ('PENDING', 'FAILED', 'IN_FLIGHT')
-  order by execution_id, outbox_id
-  limit 1000
+  offset 0
 ) as late;
 
 -- name: outbox_read_ids

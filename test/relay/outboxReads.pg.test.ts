@@ -102,5 +102,11 @@ describe('reading the outbox', () => {
       `(1, '{}', 1, 'PENDING'), (2, '{}', 1, 'PUBLISHED'), (3, '{}', 2, 'FAILED'), (4, '{}', 3, 'PENDING'), (5, '{}', 1, 'PENDING')`,
     )
     expect([...(await readEarlierIds(db, ['1', '2', '9'], '4'))].sort()).toEqual(['1', '3'])
+    await database
+      .get()
+      .sql(
+        `insert into noetl.outbox (execution_id, event_id, payload) select 5, n, '{}' from generate_series(1, 3000) n`,
+      )
+    expect(await readEarlierIds(db, ['5'], '100000')).toHaveLength(3_000)
   })
 })

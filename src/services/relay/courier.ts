@@ -133,9 +133,7 @@ export function createCourier(deps: CourierDeps): Courier {
   function isForgotten(row: OutboxRow, attempt: Attempt, now: number): boolean {
     const orphanedUpTo = suspects.get(row.lane)
     if (orphanedUpTo !== undefined && compareIds(row.outbox_id, orphanedUpTo) <= 0) return true
-    return (
-      attempt.firstSentAt < attempt.sentAt && now > attempt.firstSentAt + limits.duplicateWindowMs - limits.ackTimeoutMs
-    )
+    return now > attempt.firstSentAt + limits.duplicateWindowMs - limits.ackTimeoutMs
   }
 
   function publish(row: OutboxRow, attempt: Attempt, now: number): void {
