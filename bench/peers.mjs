@@ -1,4 +1,4 @@
-// The relay beside graphile-worker and pg-boss: same servers, same number of jobs, same payload size, in turn.
+// The relay beside graphile-worker and pg-boss: same servers, the same messages, in turn.
 // They are installed here and are no dependency of the product.
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -9,6 +9,7 @@ import { fillOutbox, resetOutbox } from './lib/outboxRows.mjs'
 
 const ROWS = 100_000
 const ROUNDS = 3
+const STREAM = { name: 'NOETL_EVENTS', subjects: ['noetl.events.>'], duplicate_window: 120e9, max_age: 86400e9 }
 
 export default {
   name: 'peers',
@@ -27,19 +28,19 @@ export default {
     const sql = database.open({ max: 1 })
     const shared = { natsUrl: servers.natsUrl, token: servers.natsToken, rows: ROWS }
     const rate = ({ rows, ms }) => (rows / ms) * 1000
-    const freshStream = async (name, subject) => {
-      await jsm.streams.delete(name).catch(() => undefined)
-      await jsm.streams.add({ name, subjects: [subject], duplicate_window: 120e9, max_age: 86400e9 })
+    const freshStream = async () => {
+      await jsm.streams.delete(STREAM.name).catch(() => undefined)
+      await jsm.streams.add(STREAM)
     }
     const relay = async () => {
-      await freshStream('NOETL_EVENTS', 'noetl.events.>')
+      await freshStream()
       await resetOutbox(sql)
       await fillOutbox(sql, { rows: ROWS, executions: 5_000 })
       await sql.unsafe('vacuum analyze noetl.outbox')
       return rate(await runScript('relayRun.mjs', { ...shared, url: database.url }, { flags: PRODUCT_FLAGS }).finished)
     }
     const peer = async (script, way) => {
-      await freshStream('PEERS', 'peer.events.>')
+      await freshStream()
       // As their users run it, or with everything that we borrow them.
       const flags = way === 'raw' ? PRODUCT_FLAGS : []
       return rate(await runScript(`../peers/${script}`, { ...shared, url: peerDatabase.url, way }, { flags }).finished)

@@ -49,6 +49,7 @@ describe('a planted violation', () => {
     ['http/a.ts', 'console.log(1)', /must not use console/],
     ['domain/a.ts', 'const at = Date.now()', /deps\.clock/],
     ['bus/a.ts', 'const at = new Date()', /deps\.clock/],
+    ['bus/a.ts', 'await sleep(AbortSignal.any([stop, wake]))', /listen to each signal/],
     ['runtime/a.ts', 'const dice = Math.random()', /deps\.random/],
     ['db/a.ts', 'x\n'.repeat(LINES_MAX + 1), /second idea/],
   ]

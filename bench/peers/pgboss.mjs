@@ -1,6 +1,7 @@
 // pg-boss publishing jobs to JetStream at its best settings found: a few loops that fetch many and complete them at once.
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
+import { eventOf } from './job.mjs'
 import { createPublish } from './publishing.mjs'
 
 const { url, natsUrl, token, rows, way, loops = 4, batch = 500 } = JSON.parse(process.argv[2])
@@ -10,11 +11,10 @@ await boss.start()
 const pool = new pg.Pool({ connectionString: url, max: 1 })
 await boss.deleteQueue('publish').catch(() => undefined)
 await boss.createQueue('publish')
-const filler = 'x'.repeat(480)
 for (let first = 1; first <= rows; first += 5000) {
   await boss.insert(
     'publish',
-    Array.from({ length: Math.min(5000, rows - first + 1) }, (_, index) => ({ data: { n: first + index, filler } })),
+    Array.from({ length: Math.min(5000, rows - first + 1) }, (_, index) => ({ data: eventOf(first + index) })),
   )
 }
 await pool.query('vacuum analyze')
@@ -26,9 +26,7 @@ await Promise.all(
     for (;;) {
       const jobs = await boss.fetch('publish', { batchSize: batch })
       if (jobs.length === 0) return
-      await Promise.all(
-        jobs.map(({ data }) => publisher.publish(`peer.events.${data.n % 5000}`, JSON.stringify(data), `p${data.n}`)),
-      )
+      await Promise.all(jobs.map(({ data }) => publisher.publish(data)))
       await boss.complete(
         'publish',
         jobs.map(({ id }) => id),

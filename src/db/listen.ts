@@ -53,9 +53,8 @@ export function createListener(options: ListenerOptions): Service & { isListenin
 
   async function beat(connection: Connection, lost: AbortSignal): Promise<void> {
     const heartbeat = statement('select 1')
-    const interrupted = AbortSignal.any([stopping.signal, lost])
     while (!stopping.signal.aborted) {
-      await options.clock.sleep(HEARTBEAT_MS, interrupted)
+      await options.clock.sleep(HEARTBEAT_MS, stopping.signal, lost)
       if (!stopping.signal.aborted) await connection.run(heartbeat, [], HEARTBEAT_DEADLINE_MS)
     }
   }

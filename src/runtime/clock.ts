@@ -5,22 +5,25 @@ export interface Clock {
   now(): number
   /** Milliseconds from an arbitrary start that never go backwards. */
   monotonic(): number
-  /** Resolves after ms, or at once when the signal aborts; never rejects. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /**
+   * Resolves after ms, or at once when one of the signals aborts; never rejects. Signals are listened to one by one:
+   * the platform's way to join them leaves something behind in each for as long as it lives, and a daemon sleeps for months.
+   */
+  sleep(ms: number, ...signals: readonly AbortSignal[]): Promise<void>
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  sleep: (ms, signal) =>
+  sleep: (ms, ...signals) =>
     new Promise((resolve) => {
-      if (signal?.aborted) return resolve()
+      if (signals.some(({ aborted }) => aborted)) return resolve()
       const done = () => {
         clearTimeout(timer)
-        signal?.removeEventListener('abort', done)
+        for (const signal of signals) signal.removeEventListener('abort', done)
         resolve()
       }
       const timer = setTimeout(done, ms)
-      signal?.addEventListener('abort', done, { once: true })
+      for (const signal of signals) signal.addEventListener('abort', done, { once: true })
     }),
 }

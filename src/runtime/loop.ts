@@ -58,7 +58,7 @@ export function createPollLoop(options: LoopOptions): PollLoop {
       if (nudged && failures === 0) continue
       // A hint does not shorten the pause after an error: a busy writer would otherwise hammer a dead server.
       wake = failures === 0 ? new AbortController() : undefined
-      await clock.sleep(pauseMs, wake === undefined ? signal : AbortSignal.any([signal, wake.signal]))
+      await clock.sleep(pauseMs, signal, ...(wake === undefined ? [] : [wake.signal]))
       wake = undefined
     }
   }

@@ -57,14 +57,13 @@ export function createWorkerPool(settings: WorkerPoolSettings): WorkerPool {
     input: unknown,
     options: { signal?: AbortSignal; timeoutMs?: number },
   ): Promise<unknown> {
-    const deadline = AbortSignal.timeout(options.timeoutMs ?? settings.taskTimeoutMs)
-    const signal = options.signal === undefined ? deadline : AbortSignal.any([options.signal, deadline])
     const started = performance.now()
     if (closed) throw new CpError('unavailable', `the worker threads are closed; ${task} was not started`)
     if (unfinished.size >= threads + settings.queueMax) {
       settings.onTask?.(task, 'overloaded', 0)
       throw new CpError('overloaded', `${settings.queueMax} tasks already wait for a worker thread; try again later`)
     }
+    const { signal, isLate, release } = limitTask(options.timeoutMs ?? settings.taskTimeoutMs, options.signal)
     // Tasks may be run again; once, because this one may be what ended its thread.
     const running = pool.run({ task, input }, { signal }).catch((error: unknown) => {
       if (closed || signal.aborted || !isThreadEnd(error)) throw error
@@ -78,10 +77,11 @@ export function createWorkerPool(settings: WorkerPoolSettings): WorkerPool {
     } catch (error) {
       if (error instanceof CpError) throw error
       const seconds = (performance.now() - started) / 1000
-      const [failure, outcome] = explain(task, error, deadline.aborted, options.signal?.aborted ?? false, seconds)
+      const [failure, outcome] = explain(task, error, isLate(), options.signal?.aborted ?? false, seconds)
       settings.onTask?.(task, outcome, seconds)
       throw failure
     } finally {
+      release()
       unfinished.delete(running)
     }
   }
@@ -100,6 +100,28 @@ export function createWorkerPool(settings: WorkerPoolSettings): WorkerPool {
         () => undefined,
       )
       await pool.destroy()
+    },
+  }
+}
+
+/** One signal for the deadline of a task and for its caller, who may live much longer than the task. */
+function limitTask(timeoutMs: number, caller: AbortSignal | undefined) {
+  const stop = new AbortController()
+  let late = false
+  const cancel = () => stop.abort()
+  const timer = setTimeout(() => {
+    late = true
+    stop.abort()
+  }, timeoutMs)
+  timer.unref()
+  if (caller?.aborted === true) cancel()
+  else caller?.addEventListener('abort', cancel, { once: true })
+  return {
+    signal: stop.signal,
+    isLate: () => late,
+    release: () => {
+      clearTimeout(timer)
+      caller?.removeEventListener('abort', cancel)
     },
   }
 }

@@ -137,7 +137,7 @@ async function prepare(options: LabOptions, site: Site, journal: Journal, link: 
 
 async function run(options: LabOptions, bench: Bench): Promise<Report> {
   const { journal, site, ledger } = bench
-  const vitals = watchVitals(site.processes, journal)
+  const vitals = watchVitals(site.processes, journal, site.memoryReports)
   const load = startLoad(options, bench)
   const recoveries = await injectFaults(options, bench)
   bench.isOver.value = true

@@ -1,6 +1,6 @@
 // Everything that runs: two Postgres servers with a shard each, the broker, the daemons, and a second installation that
 // listens to the first.
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createDaemon, type LabDaemon } from './daemons.js'
@@ -16,6 +16,8 @@ export interface Site {
   readonly mirror: { daemon: LabDaemon; database: Pick<LabPostgres, 'sql'> }
   /** All of them: faults and readiness make no difference. */
   readonly processes: readonly LabDaemon[]
+  /** Where the threads of the daemons write down what is alive in them, in a soak. */
+  readonly memoryReports: string
   readonly env: Record<string, string>
   stop(): Promise<void>
 }
@@ -65,6 +67,8 @@ export async function openSite(options: SiteOptions): Promise<Site> {
   try {
     const folder = await mkdtemp(join(tmpdir(), 'noetl-chaos-'))
     undo.push(() => rm(folder, { recursive: true, force: true }))
+    const memoryReports = join(folder, 'memory')
+    await mkdir(memoryReports)
     const started = await Promise.allSettled([
       startPostgres({ smallDisk: false }),
       startPostgres({ smallDisk: options.smallDisks }),
@@ -79,7 +83,7 @@ export async function openSite(options: SiteOptions): Promise<Site> {
     const env = {
       ...SETTINGS,
       NOETL_CP_STREAM_REPLICAS: String(nats.replicas),
-      ...(options.flat ? { CHAOS_COLLECT: '20' } : {}),
+      ...(options.flat ? { CHAOS_COLLECT: '20', CHAOS_MEMORY: memoryReports } : {}),
     }
     const daemonOf = (name: string, shardUrls: readonly string[], more: Record<string, string> = {}) =>
       createDaemon({
@@ -105,7 +109,16 @@ export async function openSite(options: SiteOptions): Promise<Site> {
     undo.push(elsewhere.close)
     undo.push(() => Promise.all(processes.map((daemon) => daemon.kill())))
     await Promise.all(processes.map((daemon) => daemon.start()))
-    return { shards, nats, daemons, mirror: { daemon: mirror, database: elsewhere }, processes, env, stop }
+    return {
+      shards,
+      nats,
+      daemons,
+      mirror: { daemon: mirror, database: elsewhere },
+      processes,
+      memoryReports,
+      env,
+      stop,
+    }
   } catch (error) {
     await stop()
     throw error

@@ -60,7 +60,8 @@ function faultTable({ faults }: Report): string {
 function figureTable({ tally, counts, agreement, recoveries, stops, vitals, violations }: Report): string {
   const of = (...kinds: string[]): number => violations.filter(({ kind }) => kinds.includes(kind)).length
   const table = new Table({ head: ['figure', 'value'], style, colAligns: ['left', 'right'] })
-  const slope = vitals.memorySlopeMbPerMinute
+  const slope = vitals.liveSlopeMbPerMinute
+  const [second, last] = vitals.residentThirdsMb
   table.push(
     ['events written', tally.events],
     ['  acknowledged to a client', tally.acknowledged],
@@ -85,12 +86,14 @@ function figureTable({ tally, counts, agreement, recoveries, stops, vitals, viol
     ['recovery p50 / p99', `${show(percentile(recoveries, 0.5))} / ${show(percentile(recoveries, 0.99))} s`],
     ['stop of a daemon, longest', `${show(percentile(stops, 1))} s`],
     [
-      'memory slope',
+      'memory alive after collection, slope',
       slope === undefined
-        ? 'no process lived long enough'
+        ? 'not collected'
         : `${slope.toFixed(2)} MB/min over ${Math.round(vitals.longestLifeSeconds)} s`,
     ],
-    ['memory, largest', `${Math.round(vitals.memoryMaxMb)} MB`],
+    ['  largest', slope === undefined ? '–' : `${Math.round(vitals.liveMaxMb)} MB`],
+    ['memory resident, largest', `${Math.round(vitals.residentMaxMb)} MB`],
+    ['  second / last third of a life', `${Math.round(second)} / ${Math.round(last)} MB`],
     ['open handles first / last / most', `${vitals.handlesFirst} / ${vitals.handlesLast} / ${vitals.handlesMax}`],
   )
   return table.toString()

@@ -183,7 +183,7 @@ describe('the loop that stores seeds', () => {
     const errors: unknown[] = []
     const loop = createSeedLoop({
       ...harness,
-      clock: { ...systemClock, sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 20), signal) },
+      clock: { ...systemClock, sleep: (ms, ...signals) => systemClock.sleep(Math.min(ms, 20), ...signals) },
       random: () => 0.5,
       eventsMin: 1_000,
       onTaken: (seed) => taken.push(seed),

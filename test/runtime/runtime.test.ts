@@ -1,6 +1,6 @@
 // Promises of the small tools: a loop never dies and never hammers, a deadline always fires once, services
 // stop in reverse whatever fails, every metric exists at zero, a name close to a real one is recognised.
-import { EventEmitter } from 'node:events'
+import { EventEmitter, getEventListeners } from 'node:events'
 import { Writable } from 'node:stream'
 import { describe, expect, it, vi } from 'vitest'
 import { CpError, type CpError as CpErrorType } from '../../src/errors.js'
@@ -23,11 +23,11 @@ function fakeClock(): Clock & { sleeps: number[]; wake(): void } {
     sleeps,
     now: () => 0,
     monotonic: () => 0,
-    sleep: (ms, signal) =>
+    sleep: (ms, ...signals) =>
       new Promise((resolve) => {
         sleeps.push(ms)
-        if (signal?.aborted) return resolve()
-        signal?.addEventListener('abort', () => resolve(), { once: true })
+        if (signals.some(({ aborted }) => aborted)) return resolve()
+        for (const signal of signals) signal.addEventListener('abort', () => resolve(), { once: true })
         release.push(resolve)
       }),
     wake: () => {
@@ -53,6 +53,26 @@ function loopWith(clock: Clock, options: Partial<LoopOptions>) {
 }
 
 describe('a loop', () => {
+  it('leaves nothing behind in its signal, however often it slept', async () => {
+    let passes = 0
+    let signal: AbortSignal | undefined
+    const loop = loopWith(systemClock, {
+      idleMs: 1,
+      runOnce: async (given) => {
+        signal = given
+        passes += 1
+        return 'idle'
+      },
+    })
+    await loop.start()
+    await until('it slept a hundred times', () => passes > 100)
+    // What the platform hangs on a signal for those who depend on it is a set under a symbol without a public name.
+    const sizes = Object.getOwnPropertySymbols(signal!).map((symbol) => Number(Reflect.get(signal!, symbol)?.size ?? 0))
+    expect(Math.max(0, ...sizes)).toBeLessThanOrEqual(1)
+    expect(getEventListeners(signal!, 'abort').length).toBeLessThanOrEqual(1)
+    await loop.stop()
+  })
+
   it('runs again at once while busy, then sleeps', async () => {
     const clock = fakeClock()
     let left = 5

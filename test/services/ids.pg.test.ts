@@ -27,7 +27,7 @@ function movableClock(): Movable {
   return {
     now: () => systemClock.now() + wall + both,
     monotonic: () => systemClock.monotonic() + both,
-    sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 20), signal),
+    sleep: (ms, ...signals) => systemClock.sleep(Math.min(ms, 20), ...signals),
     shift: (ms) => {
       wall += ms
     },

@@ -64,6 +64,12 @@ const BANS: readonly { pattern: RegExp; what: string; why: string; allowed: read
   { pattern: /\bprocess\.exit\b/, what: 'process.exit', why: 'only bin/ ends the process', allowed: [] },
   { pattern: /\bconsole\./, what: 'console', why: 'commands return data, daemons log', allowed: [] },
   { pattern: /\bDate\.now\b/, what: 'Date.now', why: 'time comes from deps.clock', allowed: ['runtime/clock.ts'] },
+  {
+    pattern: /\bAbortSignal\.any\b/,
+    what: 'AbortSignal.any',
+    why: 'it grows in a signal that lives long; listen to each signal',
+    allowed: ['embedded/startEmbedded.ts'],
+  },
   { pattern: /\bnew Date\(\)/, what: 'new Date()', why: 'time comes from deps.clock', allowed: [] },
   {
     pattern: /\bMath\.random\b/,

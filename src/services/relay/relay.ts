@@ -190,7 +190,7 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
     const sleeping = new AbortController()
     wake = () => sleeping.abort()
     const waitMs = Math.min(pollMs, Math.max(1, due - clock.monotonic()))
-    return clock.sleep(waitMs, AbortSignal.any([sleeping.signal, stopping.signal]))
+    return clock.sleep(waitMs, sleeping.signal, stopping.signal)
   }
 
   return {

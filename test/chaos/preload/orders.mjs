@@ -1,18 +1,26 @@
 // Preloaded into a daemon: carries out what the lab writes into the file CHAOS_ORDERS, each time a SIGUSR2 arrives.
 //   {"clock": <milliseconds>}  shifts the clock of the system as the daemon sees it
 //   {"thread": <0..1>}         ends one of its worker threads in the middle of whatever it does
-// With CHAOS_COLLECT=<seconds> the main thread and each worker collect their garbage so often: V8 lets a heap grow
-// for minutes before it looks, and what it has not looked at cannot be told from a leak.
-import { readFileSync } from 'node:fs'
+// With CHAOS_COLLECT=<seconds> the main thread and each worker collect their garbage so often, and write into a file of
+// their own in the folder CHAOS_MEMORY how many bytes are still alive: V8 lets a heap grow for minutes before it looks,
+// and what it has not looked at cannot be told from a leak.
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire, syncBuiltinESMExports } from 'node:module'
-import { setFlagsFromString } from 'node:v8'
+import { join } from 'node:path'
+import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { isMainThread } from 'node:worker_threads'
+import { isMainThread, threadId } from 'node:worker_threads'
 
 if (process.env.CHAOS_COLLECT !== undefined) {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc')
-  setInterval(collect, Number(process.env.CHAOS_COLLECT) * 1000).unref()
+  const report = join(process.env.CHAOS_MEMORY, `${process.pid}-${threadId}`)
+  const look = () => {
+    collect()
+    const { used_heap_size: heap, external_memory: external } = getHeapStatistics()
+    writeFileSync(report, String(heap + external))
+  }
+  setInterval(look, Number(process.env.CHAOS_COLLECT) * 1000).unref()
 }
 
 if (isMainThread) {
