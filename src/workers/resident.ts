@@ -37,8 +37,8 @@ export interface ResidentThreads {
   close(): Promise<void>
 }
 
-// Rows read and folded are garbage at once; with less room they are copied about before they die.
-const YOUNG_MB = 64
+// Rows read and folded are garbage at once. More room than this measured no faster, and is memory that comes and goes.
+const YOUNG_MB = 24
 const STALL_CHECK_MS = 5_000
 
 export function residentThreadCount(wanted: number): number {
