@@ -4,13 +4,14 @@ import { connect } from 'nats'
 import { PRODUCT_FLAGS, runScript } from './lib/child.mjs'
 import { median } from './lib/context.mjs'
 import { startDurableNats } from './lib/durableNats.mjs'
-import { fillOutbox, resetOutbox } from './lib/outboxRows.mjs'
+import { countUnsettled, fillOutbox, hasUnsettled, resetOutbox } from './lib/outboxRows.mjs'
 
 const ROWS = 40_000
 const ROUNDS = 4
 const HOT_ROWS = 8_000
 const PAIR_ROUNDS = 2
 const DURABLE_ROWS = 3_000
+const GIVE_UP_MS = 120_000
 const EXECUTIONS = 5_000
 const STREAM = { name: 'NOETL_EVENTS', subjects: ['noetl.events.>'], duplicate_window: 120e9, max_age: 86400e9 }
 
@@ -104,22 +105,23 @@ function createRuns(sql, url) {
     twoRelays: async (broker, rows) => {
       await prepare(broker, rows, EXECUTIONS)
       await sql.unsafe('delete from noetl.outbox_relay')
-      const started = performance.now()
       const runs = [1, 2].map(() =>
         runScript('relayRun.mjs', { ...broker.address, url, rows: 0 }, { flags: PRODUCT_FLAGS }),
       )
-      let first
-      for (;;) {
-        const [{ left }] = await sql`select count(*)::int as left from noetl.outbox where status <> 'PUBLISHED'`
-        if (first === undefined && left < rows) first = { at: performance.now(), left }
-        if (left === 0) break
+      const giveUpAt = performance.now() + GIVE_UP_MS
+      const pause = async () => {
+        if (performance.now() > giveUpAt) throw new Error(`two relays did not end within ${GIVE_UP_MS / 1000} s`)
         await new Promise((resolve) => setTimeout(resolve, 20))
       }
+      let left = rows
+      for (; left === rows; left = await countUnsettled(sql)) await pause()
+      const started = performance.now()
+      while (await hasUnsettled(sql)) await pause()
       const ended = performance.now()
       for (const run of runs) run.stop()
       await Promise.all(runs.map((run) => run.finished))
       // From the first settled batch on: starting two processes is not what is measured.
-      return rate({ rows: first?.left ?? rows, ms: ended - (first?.at ?? started) })
+      return rate({ rows: left, ms: ended - started })
     },
   }
 }

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'nats'
 import { shardOf } from '../dist/domain/shards.js'
 import { createClient, onLanes, startExecutions } from './lib/http.mjs'
+import { countUnsettled, hasUnsettled } from './lib/outboxRows.mjs'
 
 const ROWS = 40_000
 const EXECUTIONS = 2_000
@@ -63,7 +64,7 @@ async function relayed(ctx, size) {
     NOETL_CP_STATE: 'false',
   }
   const daemons = await Promise.all(Array.from({ length: size }, () => ctx.daemon(env)))
-  const left = async () => Promise.all(drivers.map(pending))
+  const left = async () => Promise.all(drivers.map(countUnsettled))
   let before = await left()
   // From the first settled rows on: starting processes is not what is measured.
   const giveUpAt = performance.now() + GIVE_UP_MS
@@ -78,10 +79,10 @@ async function relayed(ctx, size) {
   const cpuBefore = cpuByProgram()
   const started = performance.now()
   const endedAt = drivers.map(() => undefined)
-  for (let now = before; ; now = await left()) {
-    for (const [shard, count] of now.entries()) if (count === 0) endedAt[shard] ??= performance.now() - started
-    if (sum(now) === 0) break
-    stillWaiting(now)
+  while (endedAt.includes(undefined)) {
+    const isDone = await Promise.all(drivers.map(async (sql) => !(await hasUnsettled(sql))))
+    for (const [shard, done] of isDone.entries()) if (done) endedAt[shard] ??= performance.now() - started
+    if (performance.now() > giveUpAt) stillWaiting(await left())
     await sleep(20)
   }
   const seconds = (performance.now() - started) / 1000
@@ -109,16 +110,11 @@ async function fill(sql, shard, count) {
   await sql.unsafe(
     `insert into noetl.outbox (execution_id, event_id, subject, payload, payload_codec, status)
      select e, n, 'noetl.events.default.default.' || e || '.${shard}',
-       jsonb_build_object('event_id', n, 'execution_id', e, 'event_type', 'step.exit', 'stream_version', n,
+       jsonb_build_object('event_id', n, 'execution_id', e, 'event_type', 'step.exit', 'stream_version', (n - 1) / ${EXECUTIONS} + 1,
          'timestamp', '2026-11-16T00:00:00.000000+00:00', 'filler', repeat('x', 337)), 'json', 'PENDING'
      from (select n, ('{${ids.join(',')}}'::bigint[])[1 + n % ${EXECUTIONS}] as e from generate_series(1, ${ROWS}) as n) as g`,
   )
   await sql.unsafe('vacuum analyze noetl.outbox')
-}
-
-async function pending(sql) {
-  const [row] = await sql.unsafe(`select count(*)::int as left from noetl.outbox where status <> 'PUBLISHED'`)
-  return row.left
 }
 
 async function publishedBy(daemon) {

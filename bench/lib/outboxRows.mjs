@@ -17,3 +17,17 @@ export async function fillOutbox(sql, { rows, executions, status = 'PENDING', fi
 export async function resetOutbox(sql) {
   await sql.unsafe('truncate noetl.outbox restart identity')
 }
+
+// In the words of the index on unsettled rows: counting by `status <> 'PUBLISHED'` would read the whole table, and
+// whoever asks that often measures himself.
+const UNSETTLED = `status in ('PENDING', 'FAILED', 'IN_FLIGHT')`
+
+export async function countUnsettled(sql) {
+  const [row] = await sql.unsafe(`select count(*)::int as left from noetl.outbox where ${UNSETTLED}`)
+  return row.left
+}
+
+export async function hasUnsettled(sql) {
+  const [row] = await sql.unsafe(`select exists (select 1 from noetl.outbox where ${UNSETTLED}) as found`)
+  return row.found
+}

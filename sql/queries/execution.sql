@@ -59,13 +59,15 @@ where execution_id = $1::bigint;
 -- name: execution_list
 -- A page of executions, newest first: filters status $1, catalog $2, path pattern $3 (LIKE), since $4, until $5;
 -- starts after the position ($6 time, $7 id); at most $8 rows. Without a start time the time of the first news counts.
+-- The log of a subscription is no execution, though it is kept like one.
 -- plan: each time
 select
   execution_id, catalog_id, path, parent_execution_id, status, last_event_type, last_node_name, last_event_id,
   start_time::text as start_time, end_time::text as end_time, error, tenant_id, organization_id, stream_version,
   event_count, start_event_id, updated_at::text as updated_at, coalesce(start_time, created_at)::text as listed_at
 from noetl.execution
-where ($1::text is null or status = $1)
+where coalesce(last_event_type, '') not like 'subscription.%'
+  and ($1::text is null or status = $1)
   and ($2::bigint is null or catalog_id = $2)
   and ($3::text is null or path like $3)
   and ($4::timestamptz is null or coalesce(start_time, created_at) >= $4)
@@ -74,6 +76,3 @@ where ($1::text is null or status = $1)
 order by coalesce(start_time, created_at) desc, execution_id desc
 limit $8::int;
 
--- name: execution_count_by_status
--- How many executions there are by status.
-select status, count(*)::text as count from noetl.execution group by status order by status;

@@ -11,7 +11,6 @@ const q = queries(
   'execution_update',
   'execution_get',
   'execution_list',
-  'execution_count_by_status',
   'execution_children',
 )
 
@@ -172,11 +171,6 @@ export function listExecutions(db: Queryable, filter: ExecutionFilter): Promise<
     filter.after?.executionId ?? null,
     filter.limit,
   ])
-}
-
-export async function countByStatus(db: Queryable): Promise<Record<string, string>> {
-  const rows = await db.run<{ status: string; count: string }>(q.execution_count_by_status)
-  return Object.fromEntries(rows.map((row) => [row.status, row.count]))
 }
 
 export async function listRunningChildren(db: Queryable, parents: readonly string[], limit: number): Promise<string[]> {

@@ -70,7 +70,7 @@ describe('a loop', () => {
     const sizes = Object.getOwnPropertySymbols(signal!).map((symbol) => Number(Reflect.get(signal!, symbol)?.size ?? 0))
     expect(Math.max(0, ...sizes)).toBeLessThanOrEqual(1)
     expect(getEventListeners(signal!, 'abort').length).toBeLessThanOrEqual(1)
-    await loop.stop()
+    await loop.stop(1_000)
   })
 
   it('runs again at once while busy, then sleeps', async () => {

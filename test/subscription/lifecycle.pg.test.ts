@@ -1,6 +1,8 @@
 // Promise: whatever operators do at once, a path has one live id, the log of an id is a legal history, a repeated
 // change writes nothing, a refused one says what is allowed; rows follow the log, over one database or several.
+
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { parseExecutionId } from '../../src/domain/ids.js'
 import {
   decideSubscription,
   lifecycleStatusOf,
@@ -12,6 +14,7 @@ import {
 } from '../../src/domain/subscription.js'
 import { wireTimeFromMillis } from '../../src/domain/wireTime.js'
 import { registerEntry } from '../../src/services/catalog.js'
+import { findExecution, pageOfExecutions } from '../../src/services/executionQueries.js'
 import { createSubscriptionKeeper } from '../../src/services/subscriptions/keeper.js'
 import {
   changeSubscription,
@@ -118,6 +121,15 @@ describe.each([1, 3])('over %i database(s)', (count) => {
       'updated_at',
     ])
     expect(statusOf(row)['updated_at']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/)
+  })
+
+  it('is no execution to those who list executions', async () => {
+    const { id } = await fresh()
+    await changeSubscription(core, { id, action: 'activate' })
+    const any = { status: null, catalogId: null, pathPattern: null, since: null, until: null, after: null }
+    const { rows } = await pageOfExecutions(core, { ...any, limit: 10_000 })
+    expect(rows.map((row) => row.execution_id)).not.toContain(id)
+    expect((await findExecution(core, parseExecutionId(id))).last_event_type).toBe('subscription.activated')
   })
 
   it('gives 100 concurrent registrations of one path one id', async () => {
