@@ -1,6 +1,7 @@
 // Ingest by HTTP batch against the bare multi-row INSERT of the very same rows (events and outbox rows, same
 // columns, same JSON text) by the same driver into the same database, round by round in turn.
 
+import { PRODUCT_FLAGS } from './lib/child.mjs'
 import { median } from './lib/context.mjs'
 import { createClient, onLanes, startExecutions } from './lib/http.mjs'
 
@@ -56,7 +57,7 @@ async function measure(ctx, settings) {
   const flags =
     process.env.BENCH_PROFILE === undefined
       ? []
-      : ['--max-semi-space-size=32', '--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROFILE}`]
+      : [...PRODUCT_FLAGS, '--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROFILE}`]
   const daemon = await ctx.daemon({ NOETL_DATABASE_URL: database.url, ...settings }, flags)
   const client = createClient(daemon.url, LANES)
   const sql = database.open({ max: LANES, fetch_types: false })

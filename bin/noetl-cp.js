@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=32
+#!/usr/bin/env -S node --min-semi-space-size=16 --max-semi-space-size=32
 // Hands the process to main() and sets the exit code. Everything else lives in src/.
 import { main } from '../dist/cli/main.js'
 

@@ -1,9 +1,13 @@
 // Runs a script in a process of its own and answers the JSON line it prints.
 import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /** What the first line of the program gives to Node. */
-export const PRODUCT_FLAGS = ['--max-semi-space-size=32']
+export const PRODUCT_FLAGS = readFileSync(new URL('../../bin/noetl-cp.js', import.meta.url), 'utf8')
+  .split('\n', 1)[0]
+  .split(' ')
+  .filter((word) => word.startsWith('--'))
 
 export function runScript(name, argument, { flags = [] } = {}) {
   const path = fileURLToPath(new URL(`./${name}`, import.meta.url))
