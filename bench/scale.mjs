@@ -171,7 +171,7 @@ async function storage(ctx) {
     })
   await onLanes(4, STORED_EVENTS / BATCH, (n) => client.post('/api/events/batch', body(executions[n])))
   const giveUpAt = performance.now() + GIVE_UP_MS
-  while ((await pending(sql)) > 0) {
+  while ((await countUnsettled(sql)) > 0) {
     if (performance.now() > giveUpAt) throw new Error('the events were not relayed in time')
     await sleep(50)
   }
