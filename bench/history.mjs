@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { connect } from 'nats'
 import { PRODUCT_FLAGS, runScript } from './lib/child.mjs'
 import { median } from './lib/context.mjs'
+import { freshStream } from './lib/eventStream.mjs'
 import { fillOutbox, resetOutbox } from './lib/outboxRows.mjs'
 
 export default {
@@ -48,10 +49,7 @@ export default {
     // Else the first tenth works on pages that need no full image in the log, and the others do.
     await sql.unsafe('checkpoint')
     const nc = await connect({ servers: servers.natsUrl, token: servers.natsToken })
-    const jsm = await nc.jetstreamManager()
-    const stream = { name: 'NOETL_EVENTS', subjects: ['noetl.events.>'], duplicate_window: 120e9, max_age: 86400e9 }
-    await jsm.streams.delete('NOETL_EVENTS').catch(() => undefined)
-    await jsm.streams.add(stream)
+    await freshStream(nc)
     const result = await runScript(
       'relayRun.mjs',
       { url: database.url, natsUrl: servers.natsUrl, token: servers.natsToken, rows: drained },

@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url'
 import { connect } from 'nats'
 import { PRODUCT_FLAGS, runScript } from './lib/child.mjs'
 import { median } from './lib/context.mjs'
+import { freshStream } from './lib/eventStream.mjs'
 import { fillOutbox, resetOutbox } from './lib/outboxRows.mjs'
 
 const ROWS = 100_000
 const ROUNDS = 3
-const STREAM = { name: 'NOETL_EVENTS', subjects: ['noetl.events.>'], duplicate_window: 120e9, max_age: 86400e9 }
 
 export default {
   name: 'peers',
@@ -22,25 +22,20 @@ export default {
     })
     const servers = await ctx.servers()
     const nc = await connect({ servers: servers.natsUrl, token: servers.natsToken })
-    const jsm = await nc.jetstreamManager()
     const database = await ctx.database()
     const peerDatabase = await ctx.database()
     const sql = database.open({ max: 1 })
     const shared = { natsUrl: servers.natsUrl, token: servers.natsToken, rows: ROWS }
     const rate = ({ rows, ms }) => (rows / ms) * 1000
-    const freshStream = async () => {
-      await jsm.streams.delete(STREAM.name).catch(() => undefined)
-      await jsm.streams.add(STREAM)
-    }
     const relay = async () => {
-      await freshStream()
+      await freshStream(nc)
       await resetOutbox(sql)
       await fillOutbox(sql, { rows: ROWS, executions: 5_000 })
       await sql.unsafe('vacuum analyze noetl.outbox')
       return rate(await runScript('relayRun.mjs', { ...shared, url: database.url }, { flags: PRODUCT_FLAGS }).finished)
     }
     const peer = async (script, way) => {
-      await freshStream()
+      await freshStream(nc)
       // As their users run it, or with everything that we borrow them.
       const flags = way === 'raw' ? PRODUCT_FLAGS : []
       return rate(await runScript(`../peers/${script}`, { ...shared, url: peerDatabase.url, way }, { flags }).finished)

@@ -4,6 +4,7 @@ import { connect } from 'nats'
 import { PRODUCT_FLAGS, runScript } from './lib/child.mjs'
 import { median } from './lib/context.mjs'
 import { startDurableNats } from './lib/durableNats.mjs'
+import { freshStream } from './lib/eventStream.mjs'
 import { countUnsettled, fillOutbox, hasUnsettled, resetOutbox } from './lib/outboxRows.mjs'
 
 const ROWS = 40_000
@@ -13,7 +14,6 @@ const PAIR_ROUNDS = 2
 const DURABLE_ROWS = 3_000
 const GIVE_UP_MS = 120_000
 const EXECUTIONS = 5_000
-const STREAM = { name: 'NOETL_EVENTS', subjects: ['noetl.events.>'], duplicate_window: 120e9, max_age: 86400e9 }
 
 export default {
   name: 'relay',
@@ -72,13 +72,9 @@ async function durable(bench) {
 
 async function openBroker(address) {
   const nc = await connect({ servers: address.natsUrl, token: address.token })
-  const jsm = await nc.jetstreamManager()
   return {
     address,
-    freshStream: async () => {
-      await jsm.streams.delete(STREAM.name).catch(() => undefined)
-      await jsm.streams.add(STREAM)
-    },
+    freshStream: () => freshStream(nc),
     close: () => nc.close(),
   }
 }
