@@ -2,6 +2,7 @@
 import type { Config } from '../config/keys.js'
 import { CpError } from '../errors.js'
 import { isLoopbackName } from '../http/access.js'
+import { assertCanListen, readTlsFiles, type TlsFiles } from '../http/listening.js'
 import type { RouteSpec } from '../http/route.js'
 import { createHttpServer, type HttpServer } from '../http/server.js'
 import { componentLog } from '../runtime/log.js'
@@ -27,10 +28,7 @@ export function buildHttpServer(deps: Deps, routes: readonly RouteSpec[]): HttpS
         allowedHosts: config.allowedHosts,
         allowAnyHost: config.allowOpenApi,
       },
-      tls:
-        config.tlsCert === undefined || config.tlsKey === undefined
-          ? undefined
-          : { certPath: config.tlsCert, keyPath: config.tlsKey, clientCaPath: config.tlsClientCa },
+      tls: tlsFiles(config),
       version: VERSION,
     },
     {
@@ -41,6 +39,18 @@ export function buildHttpServer(deps: Deps, routes: readonly RouteSpec[]): HttpS
       },
     },
   )
+}
+
+/** What can be known about the address and its certificate before anything is started or changed. */
+export async function assertServable(config: Config): Promise<void> {
+  const tls = tlsFiles(config)
+  if (tls !== undefined) readTlsFiles(tls)
+  await assertCanListen(config.httpHost, config.httpPort)
+}
+
+function tlsFiles(config: Config): TlsFiles | undefined {
+  if (config.tlsCert === undefined || config.tlsKey === undefined) return undefined
+  return { certPath: config.tlsCert, keyPath: config.tlsKey, clientCaPath: config.tlsClientCa }
 }
 
 /** An API without a token must not be reachable from elsewhere by accident. */

@@ -2,7 +2,7 @@
 // the services, run until signalled, stop in reverse within the deadline.
 
 import type { LoadedConfig } from '../config/load.js'
-import { writeRuntimeFile } from '../embedded/runtimeFile.js'
+import { readRuntimeFile, writeRuntimeFile } from '../embedded/runtimeFile.js'
 import { type EmbeddedServers, startEmbedded } from '../embedded/startEmbedded.js'
 import { CpError, toCpError } from '../errors.js'
 import { componentLog, type Log } from '../runtime/log.js'
@@ -16,7 +16,7 @@ import { banner } from './banner.js'
 import { type Built, buildDaemon } from './build.js'
 import { type Deps, openDeps } from './deps.js'
 import { embeddedEndpoints, isProduction, productionEndpoints } from './endpoints.js'
-import { assertProtected } from './httpServer.js'
+import { assertProtected, assertServable } from './httpServer.js'
 import { loopErrors } from './loopErrors.js'
 
 export interface ServeOptions {
@@ -43,11 +43,13 @@ export async function serve(options: ServeOptions): Promise<number> {
 
 async function run(options: ServeOptions): Promise<number> {
   const { config } = options.loaded
-  // Before anything is started or changed.
   assertProtected(config)
+  const isEmbedded = !isProduction(options.loaded)
+  // Of a second daemon on the same folder the folder's own refusal says more than a port in use.
+  if (!isEmbedded || (await readRuntimeFile(options.dataDir)) === undefined) await assertServable(config)
   const started = performance.now()
   const stopMs = config.shutdownTimeout * 1000
-  const embedded = isProduction(options.loaded) ? undefined : await startServers(options)
+  const embedded = isEmbedded ? await startServers(options) : undefined
   let deps: Deps | undefined
   let built: Built | undefined
   try {

@@ -65,16 +65,24 @@ export async function removeUnfinished(folder: string): Promise<void> {
 
 /** Like mkdir -p, but the mode is the one asked for, whatever the umask, and only on what we created. */
 export async function makeFolder(path: string, mode: number): Promise<void> {
+  if (await makeOne(path, mode)) return
+  const parent = dirname(path)
+  if (parent !== path) await makeFolder(parent, 0o755)
+  // Asked only once more: some places, such as /proc, say "no such folder" although the parent is there.
+  if (parent === path || !(await makeOne(path, mode))) {
+    throw new Error(`no folder can be made at ${path}: this file system does not take new ones`)
+  }
+}
+
+/** False when the folder above is missing, or so it is said. */
+async function makeOne(path: string, mode: number): Promise<boolean> {
   try {
     await mkdir(path, { mode })
   } catch (error) {
-    if (hasCode(error, 'EEXIST') && (await stat(path)).isDirectory()) return
-    if (!hasCode(error, 'ENOENT')) throw error
-    const parent = dirname(path)
-    if (parent === path) throw error
-    await makeFolder(parent, 0o755)
-    await makeFolder(path, mode)
-    return
+    if (hasCode(error, 'EEXIST') && (await stat(path)).isDirectory()) return true
+    if (hasCode(error, 'ENOENT')) return false
+    throw error
   }
   await chmod(path, mode)
+  return true
 }

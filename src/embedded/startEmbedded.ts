@@ -82,6 +82,7 @@ async function start(options: EmbeddedOptions, holdings: Cleanup): Promise<Embed
   const program = await findNatsServer(options.natsServerPath, options.pathEnv)
   const tree = await findPackageTree()
   const folder = await openDataFolder(options.dataDir, asRoot)
+  stopIfAsked(options.signal)
   await hold(folder.lockFile, folder.root, holdings)
   await removeUnfinished(folder.root)
   const { secrets, created: newSecrets } = await loadSecrets(folder.secretsFile)
@@ -89,6 +90,7 @@ async function start(options: EmbeddedOptions, holdings: Cleanup): Promise<Embed
   // Copying a data folder copies its pointer too; the cluster itself must still have one owner.
   if (place.outside) await hold(join(place.folder, 'daemon.lock'), place.folder, holdings)
   const binaries = await preparePostgresBinaries(tree, place.user, asRoot ? sharedRoot : folder.postgres)
+  stopIfAsked(options.signal)
   const remembered = await readPorts(folder.portsFile)
   const postgresLog = await openLog(join(folder.logs, 'postgres.log'), holdings)
   const natsLog = await openLog(join(folder.logs, 'nats-server.log'), holdings)
@@ -164,6 +166,11 @@ async function bothOrNeither<A, B>(
     await giveBack(children, log)
     throw error
   }
+}
+
+/** Copying programs to a slow disk takes its time; nobody who asks for the end should wait for the next wait. */
+function stopIfAsked(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new CpError('cancelled', 'stopped before the embedded servers were started')
 }
 
 async function hold(lockFile: string, folder: string, holdings: Cleanup): Promise<void> {

@@ -1,6 +1,5 @@
 // Mounts the routes on fastify: lossless strict JSON in, lossless JSON out, access checks, limits against
 // slow and large clients, errors as {error, status}. Knows nothing of what the routes do.
-import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import fastify, {
   type FastifyInstance,
@@ -17,6 +16,7 @@ import type { Log } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
 import { type AccessSettings, checkAccess } from './access.js'
 import { STATUS_OF } from './errors.js'
+import { listenError, readTlsFiles, type TlsFiles } from './listening.js'
 import { openApiDocument } from './openApi.js'
 import { answerProtocolError } from './protocolErrors.js'
 import { checkQuery } from './query.js'
@@ -29,7 +29,7 @@ export interface HttpSettings {
   bodyLimitBytes: number
   requestTimeoutMs: number
   access: AccessSettings
-  tls?: { certPath: string; keyPath: string; clientCaPath: string | undefined } | undefined
+  tls?: TlsFiles | undefined
   version: string
 }
 
@@ -85,15 +85,7 @@ export function createHttpServer(routes: readonly RouteSpec[], settings: HttpSet
       try {
         await app.listen({ host: settings.host, port: settings.port })
       } catch (error) {
-        const code = (error as { code?: string }).code
-        if (code === 'EADDRINUSE') {
-          throw new CpError(
-            'refused',
-            `port ${settings.port} of ${settings.host} is taken; stop what listens there or choose --port`,
-            { cause: error },
-          )
-        }
-        throw error
+        throw listenError(error, settings.host, settings.port)
       }
       app.server.maxConnections = CONNECTIONS_MAX
       listening = true
@@ -148,11 +140,8 @@ function createApp(settings: HttpSettings, log: Log): FastifyInstance {
   if (settings.tls === undefined) return fastify({ ...limits, http } as FastifyServerOptions)
   const https = {
     ...http,
-    cert: readFileSync(settings.tls.certPath),
-    key: readFileSync(settings.tls.keyPath),
-    ...(settings.tls.clientCaPath === undefined
-      ? {}
-      : { ca: readFileSync(settings.tls.clientCaPath), requestCert: true, rejectUnauthorized: true }),
+    ...readTlsFiles(settings.tls),
+    ...(settings.tls.clientCaPath === undefined ? {} : { requestCert: true, rejectUnauthorized: true }),
   }
   return fastify({ ...limits, https } as FastifyServerOptions)
 }
