@@ -1,0 +1,78 @@
+// Leases: numbered slots of some kind (lanes of the outbox, lanes of live states, machine ids), each held by one
+// member until a time by the database's clock. The token grows with every change of hands.
+import type { Queryable, Tx } from '../../db/db.js'
+import { queries } from '../../db/queries.js'
+
+const q = queries('lease_prepare', 'lease_renew', 'lease_take', 'lease_release', 'lease_fence')
+
+export interface HeldLease {
+  slot: number
+  token: string
+}
+
+export interface TakenLease extends HeldLease {
+  /** Seconds since the owner that vanished was last alive; undefined when the slot was given back in order. */
+  idleSeconds: number | undefined
+}
+
+/** Proof of a lease, shown inside the transaction that depends on it. */
+export interface Fence extends HeldLease {
+  kind: string
+  owner: string
+}
+
+export interface LeaseCall {
+  kind: string
+  owner: string
+  deadlineMs: number
+}
+
+export async function prepareLeases(db: Queryable, kind: string, slots: number): Promise<void> {
+  await db.run(q.lease_prepare, [kind, slots])
+}
+
+export function renewLeases(
+  db: Queryable,
+  { kind, owner, deadlineMs }: LeaseCall,
+  held: readonly HeldLease[],
+  leaseSeconds: number,
+): Promise<HeldLease[]> {
+  return db.run<HeldLease>(q.lease_renew, [kind, owner, ...columns(held), leaseSeconds], { deadlineMs })
+}
+
+/** Takes up to `limit` of the slots that nobody holds, the first in the list first. */
+export async function takeLeases(
+  db: Queryable,
+  { kind, owner, deadlineMs }: LeaseCall,
+  want: { slots: readonly number[]; limit: number; leaseSeconds: number },
+): Promise<TakenLease[]> {
+  const rows = await db.run<HeldLease & { idle_seconds: number | null }>(
+    q.lease_take,
+    [kind, owner, want.slots, want.limit, want.leaseSeconds],
+    { deadlineMs },
+  )
+  return rows.map(({ slot, token, idle_seconds }) => ({ slot, token, idleSeconds: idle_seconds ?? undefined }))
+}
+
+export async function releaseLeases(
+  db: Queryable,
+  { kind, owner, deadlineMs }: LeaseCall,
+  held: readonly HeldLease[],
+): Promise<void> {
+  await db.run(q.lease_release, [kind, owner, ...columns(held)], { deadlineMs })
+}
+
+/** Which fences stand; nobody can take their slots before the transaction ends. All of one kind and owner. */
+export async function holdFences(tx: Tx, fences: readonly Fence[]): Promise<(fence: Fence) => boolean> {
+  const first = fences[0]
+  if (first === undefined) return () => false
+  const { kind, owner } = first
+  const mine = fences.filter((fence) => fence.kind === kind && fence.owner === owner)
+  const rows = await tx.run<HeldLease>(q.lease_fence, [kind, owner, ...columns(mine)])
+  const held = new Set(rows.map((row) => `${row.slot}:${row.token}`))
+  return (fence) => mine.includes(fence) && held.has(`${fence.slot}:${fence.token}`)
+}
+
+function columns(held: readonly HeldLease[]): [number[], string[]] {
+  return [held.map((row) => row.slot), held.map((row) => row.token)]
+}
