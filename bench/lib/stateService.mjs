@@ -6,6 +6,7 @@ import { parseTopology } from '../../dist/domain/topology.js'
 import { systemClock } from '../../dist/runtime/clock.js'
 import { createAppender } from '../../dist/services/append/appender.js'
 import { createIds } from '../../dist/services/ids.js'
+import { createMembership } from '../../dist/services/leases/membership.js'
 import { createStateService } from '../../dist/services/state/stateService.js'
 import { createResidentThreads } from '../../dist/workers/resident.js'
 import { toWorkerDatabase } from '../../dist/workers/tasks/replay/database.js'
@@ -47,6 +48,7 @@ export async function openStateService(url, { drive = false, threads: count = 1,
       queryTimeoutMs: 60_000,
     },
   })
+  const membershipOf = (db) => createMembership({ db, clock, id: `bench:${process.pid}`, kind: 'daemon' })
   const fail = (error) => counts.errors.push(error.message)
   service = createStateService(
     {
@@ -54,7 +56,7 @@ export async function openStateService(url, { drive = false, threads: count = 1,
       clock,
       random: Math.random,
       threads,
-      driving: drive ? { appender, ids, driverId: `bench:${process.pid}`, leaseMs: 10_000 } : undefined,
+      driving: drive ? { appender, ids, membershipOf, leaseMs: 10_000 } : undefined,
       hooks: {
         onAdvanced: (applied) => {
           counts.advances += 1

@@ -63,6 +63,10 @@ from unnest($3::int[], $4::bigint[]) as mine (slot, token)
 where l.kind = $1::text and l.slot = mine.slot and l.token = mine.token and l.owner = $2::text
 returning l.slot;
 
+-- name: lease_holder
+-- Who holds slot $2 of kind $1, if anybody does.
+select owner from noetl.lease where kind = $1::text and slot = $2::int and owner is not null and lease_until > now();
+
 -- name: lease_fence
 -- Which of the slots $3 (tokens $4) of kind $1 are held by $2. The lock keeps others from taking them until the end of
 -- the transaction, and lets their holder renew them meanwhile.

@@ -37,11 +37,6 @@ limit 1;
 select name, status, extract(epoch from now() - heartbeat)::float8 as age_seconds
 from noetl.runtime where kind = 'worker_pool' order by heartbeat desc limit 200;
 
--- name: state_stuck_lane
--- Who drives lane $2 of share $1.
-select owner, (owner is not null and lease_until > now()) as held from noetl.state_lane
-where share = $1::text and lane = $2::smallint;
-
 -- name: state_stuck_subscription
 -- The subscription (cluster database) that execution $1 is, or that started it ($2), if it is not active.
 select subscription_id, path, state, reason, paused_until::text as paused_until

@@ -1,5 +1,7 @@
 // The working parts that daemon and writing subcommands share: ids under a lease, the way into the log.
+import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
+import type { Db } from '../db/db.js'
 import type { EventRecord } from '../domain/events/eventRecord.js'
 import { DEFAULT_SECRET_KEYS, type SecretKeys, secretKeys } from '../domain/events/redact.js'
 import { proposeMachineId } from '../domain/machineId.js'
@@ -8,10 +10,13 @@ import { assertSubjectTemplate, renderEventSubject } from '../domain/subject.js'
 import { componentLog } from '../runtime/log.js'
 import { createAppender } from '../services/append/appender.js'
 import { createIds, type Ids } from '../services/ids.js'
+import { createMembership, type Membership } from '../services/leases/membership.js'
 import { type Starter, withStarts } from '../services/starts.js'
 import type { Deps } from './deps.js'
 
 export interface Core {
+  /** This process among those that share the work of a database. */
+  membershipOf(db: Db): Membership
   ids: Ids
   appender: Starter
   /** null when redaction is off. */
@@ -61,7 +66,15 @@ export function buildCore(deps: Deps, use: 'daemon' | 'oneShot'): Core {
       template,
     ),
   )
+  // Unique per boot: a restarted process is another member.
+  const memberId = `${config.hostName ?? hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`
+  const memberships = new Map<Db, Membership>()
   return {
+    membershipOf: (db) => {
+      const known = memberships.get(db) ?? createMembership({ db, clock: deps.clock, id: memberId, kind: use })
+      memberships.set(db, known)
+      return known
+    },
     ids,
     appender: withStarts(createAppender(databases, { subjectOf }), databases, { subjectOf }),
     secrets: config.redact ? secretKeys([...DEFAULT_SECRET_KEYS, ...config.redactKeys]) : null,

@@ -1,7 +1,5 @@
 // Live states of the daemon: threads, service, what wakes it (our own appends and adoptions at once, those of other
 // daemons by a hint) and what the metrics see.
-import { randomBytes } from 'node:crypto'
-import { hostname } from 'node:os'
 import { createListener } from '../db/listen.js'
 import { componentLog } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
@@ -51,7 +49,7 @@ export function buildStates(deps: Deps, core: Core | undefined): States {
         ? {
             appender: core.appender,
             ids: core.ids,
-            driverId: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
+            membershipOf: core.membershipOf,
             leaseMs: config.stateLease * 1000,
           }
         : undefined,

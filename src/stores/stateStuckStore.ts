@@ -8,7 +8,6 @@ const q = queries(
   'state_stuck_outbox',
   'state_stuck_transaction',
   'state_stuck_pools',
-  'state_stuck_lane',
   'state_stuck_subscription',
 )
 
@@ -70,11 +69,6 @@ export interface PoolAge {
 
 export function listPools(cluster: Queryable): Promise<PoolAge[]> {
   return cluster.run<PoolAge>(q.state_stuck_pools)
-}
-
-export async function laneOwner(db: Queryable, share: string, lane: number): Promise<string | undefined> {
-  const [row] = await db.run<{ owner: string | null; held: boolean }>(q.state_stuck_lane, [share, lane])
-  return row?.held === true ? (row.owner ?? undefined) : undefined
 }
 
 export interface InactiveSubscription {

@@ -2,16 +2,16 @@
 // of its events or none. While it is being written nobody can take the lane, and its holder can renew it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ExecutionId } from '../../src/domain/ids.js'
+import { LANE_COUNT, LANES, laneOf } from '../../src/domain/leases/lane.js'
 import { endExecution } from '../../src/services/executions.js'
 import { appendDecisions, createDecisionWriter, type DecisionRequest } from '../../src/services/state/decisions.js'
-import { laneOf } from '../../src/services/state/ownership.js'
-import { holdFences, prepareStateLanes, stateLaneStore } from '../../src/stores/stateLaneStore.js'
+import { holdFences, prepareLeases, renewLeases, takeLeases } from '../../src/stores/leases/leaseStore.js'
 import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
 import { start } from './stateHarness.js'
 
 const database = useDatabase()
-const store = stateLaneStore('0/1')
+const KIND = 'state 0/1'
 let core: TestCore
 let catalogId: string
 let tokens: Map<number, string>
@@ -19,14 +19,18 @@ let tokens: Map<number, string>
 beforeAll(async () => {
   core = await openCore([database.get()])
   catalogId = await registerPlaybook(core, 'test/decisions')
-  await prepareStateLanes(database.get().db, '0/1')
-  const taken = await store.take(database.get().db, 'me', 64, 60, 3_000)
-  tokens = new Map(taken.map(({ lane, token }) => [lane, token]))
+  await prepareLeases(database.get().db, KIND, LANE_COUNT)
+  const taken = await take('me')
+  tokens = new Map(taken.map(({ slot, token }) => [slot, token]))
 })
 afterAll(() => core.close())
 
+const call = (owner: string) => ({ kind: KIND, owner, deadlineMs: 3_000 })
+const take = (owner: string) =>
+  takeLeases(database.get().db, call(owner), { slots: LANES, limit: LANE_COUNT, leaseSeconds: 60 })
+
 function request(executionId: string, key: string, change: Partial<DecisionRequest['fence']> = {}): DecisionRequest {
-  const lane = laneOf(executionId)
+  const slot = laneOf(executionId)
   return {
     executionId,
     version: 1,
@@ -37,7 +41,7 @@ function request(executionId: string, key: string, change: Partial<DecisionReque
         { eventType: 'command.issued', nodeName: key, meta: { command_id: `${executionId}:${key}` } },
       ],
     },
-    fence: { driverId: 'me', share: '0/1', lane, token: tokens.get(lane)!, ...change },
+    fence: { kind: KIND, owner: 'me', slot, token: tokens.get(slot)!, ...change },
   }
 }
 
@@ -69,8 +73,8 @@ describe('a decision', () => {
 
   it.each([
     ['token', { token: '999' }],
-    ['owner', { driverId: 'somebody' }],
-    ['share', { share: '1/2' }],
+    ['owner', { owner: 'somebody' }],
+    ['share', { kind: 'state 1/2' }],
   ])('of a daemon with another %s is turned away', async (_, change) => {
     const id = await start(core, catalogId)
     expect(await appendDecisions(core, [request(id, 'a', change)])).toEqual(['fenced'])
@@ -79,11 +83,11 @@ describe('a decision', () => {
 
   it('of a lease that ran out is turned away, before anybody has taken it', async () => {
     const id = await start(core, catalogId)
-    await database.get().sql('update noetl.state_lane set lease_until = now() where lane = $1::int', [laneOf(id)])
+    await database.get().sql('update noetl.lease set lease_until = now() where slot = $1::int', [laneOf(id)])
     expect(await appendDecisions(core, [request(id, 'a')])).toEqual(['fenced'])
     await database
       .get()
-      .sql("update noetl.state_lane set lease_until = now() + interval '1 hour' where lane = $1::int", [laneOf(id)])
+      .sql("update noetl.lease set lease_until = now() + interval '1 hour' where slot = $1::int", [laneOf(id)])
   })
 
   it('for an execution that has ended is dropped', async () => {
@@ -108,11 +112,10 @@ describe('a decision', () => {
     const { db } = database.get()
     await db.tx(async (tx) => {
       expect((await holdFences(tx, [fence]))(fence)).toBe(true)
-      const held = { lane: fence.lane, token: fence.token }
-      expect(await store.renew(db, 'me', [held], 0.001, 2_000)).toHaveLength(1)
+      expect(await renewLeases(db, call('me'), [fence], 0.001)).toHaveLength(1)
       await new Promise((resolve) => setTimeout(resolve, 20))
-      expect(await store.take(db, 'other', 64, 60, 2_000)).toEqual([])
+      expect(await take('other')).toEqual([])
     })
-    expect(await store.take(db, 'other', 64, 60, 2_000)).toMatchObject([{ lane: fence.lane }])
+    expect(await take('other')).toMatchObject([{ slot: fence.slot }])
   })
 })

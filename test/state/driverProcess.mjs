@@ -10,6 +10,7 @@ import { systemClock } from '../../dist/runtime/clock.js'
 import { createAdopter } from '../../dist/services/adoption.js'
 import { createAppender } from '../../dist/services/append/appender.js'
 import { createIds } from '../../dist/services/ids.js'
+import { createMembership } from '../../dist/services/leases/membership.js'
 import { createStateService } from '../../dist/services/state/stateService.js'
 import { createResidentThreads } from '../../dist/workers/resident.js'
 import { toWorkerDatabase } from '../../dist/workers/tasks/replay/database.js'
@@ -52,6 +53,8 @@ const threads = createResidentThreads({
     orchestrator: new URL('./orchestrators/chain.mjs', import.meta.url).pathname,
   },
 })
+const id = `${name}:${process.pid}`
+const membershipOf = (db) => createMembership({ db, clock, id, kind: 'daemon' })
 const outcomes = {}
 service = createStateService(
   {
@@ -59,7 +62,7 @@ service = createStateService(
     clock,
     random: Math.random,
     threads,
-    driving: { appender, ids, driverId: `${name}:${process.pid}`, leaseMs: 4_000 },
+    driving: { appender, ids, membershipOf, leaseMs: 4_000 },
     hooks: {
       onAdvanced: ignore,
       onFailed: (error) => console.error(error.message),

@@ -8,6 +8,7 @@ import { sealState } from '../../src/domain/workflow/sealedState.js'
 import { createAdopter } from '../../src/services/adoption.js'
 import { startExecution } from '../../src/services/executions.js'
 import { ingestEvent } from '../../src/services/ingest.js'
+import { createMembership } from '../../src/services/leases/membership.js'
 import type { DecisionOutcome } from '../../src/services/state/decisions.js'
 import { createStateService, type StateService } from '../../src/services/state/stateService.js'
 import { readTail } from '../../src/stores/stateStore.js'
@@ -24,7 +25,7 @@ export interface StateOptions
   entriesMax?: number
   bytesMax?: number
   leaseMs?: number
-  driverId?: string
+  memberId?: string
   /** False: nothing is driven. */
   drive?: boolean
 }
@@ -69,6 +70,7 @@ export async function openState(core: TestCore, options: StateOptions = {}): Pro
     errors: [],
   }
   const { databases, clock } = core
+  const memberId = options.memberId ?? `test-${++serial}`
   const threads = createResidentThreads({
     threads: options.threads ?? 2,
     memoryMb: 512,
@@ -104,7 +106,7 @@ export async function openState(core: TestCore, options: StateOptions = {}): Pro
           : {
               appender: core.appender,
               ids: core.ids,
-              driverId: options.driverId ?? `test-${++serial}`,
+              membershipOf: (db) => createMembership({ db, clock, id: memberId, kind: 'daemon' }),
               leaseMs: options.leaseMs ?? 6_000,
             },
       hooks: {

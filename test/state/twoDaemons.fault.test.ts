@@ -132,7 +132,7 @@ it(`${EXECUTIONS} executions of ${STEPS} steps, ${KILLS} kills: all through, eve
   const stopped = [...drivers].map(([name, child]) => `${name}:${child.pid}`)
   const held = await database
     .get()
-    .sql<{ lane: number; owner: string }>('select lane, owner from noetl.state_lane where owner = any($1::text[])', [
+    .sql<{ slot: number; owner: string }>('select slot, owner from noetl.lease where owner = any($1::text[])', [
       stopped,
     ])
   expect(held).toEqual([])

@@ -1,10 +1,10 @@
 // Promise: why-stuck names the thing an execution waits for, most likely first, with what to do about it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ExecutionId } from '../../src/domain/ids.js'
+import { laneOf } from '../../src/domain/leases/lane.js'
 import type { WireTime } from '../../src/domain/wireTime.js'
 import { registerEntry } from '../../src/services/catalog.js'
 import { endExecution, startExecution } from '../../src/services/executions.js'
-import { laneOf } from '../../src/services/state/ownership.js'
 import { type Finding, whyStuck } from '../../src/services/state/whyStuck.js'
 import { changeSubscription, registerSubscription } from '../../src/services/subscriptions/lifecycle.js'
 import { pullDocument } from '../subscription/specs.js'
@@ -39,8 +39,8 @@ async function fresh(parentExecutionId?: string): Promise<string> {
   const { executionId } = await startExecution(core, { catalogId, parentExecutionId })
   await settle()
   await sql(
-    `insert into noetl.state_lane (share, lane, owner, lease_until) values ('0/1', $1::int, 'd', now() + interval '1 hour')
-     on conflict (share, lane) do update set owner = 'd', lease_until = excluded.lease_until`,
+    `insert into noetl.lease (kind, slot, owner, lease_until) values ('state 0/1', $1::int, 'd', now() + interval '1 hour')
+     on conflict (kind, slot) do update set owner = 'd', lease_until = excluded.lease_until`,
     [laneOf(executionId)],
   )
   await heartbeat('workers', 0)
@@ -172,7 +172,7 @@ describe('an execution', () => {
 
   it('that nobody drives', async () => {
     const executionId = await fresh()
-    await sql('update noetl.state_lane set lease_until = now()')
+    await sql('update noetl.lease set lease_until = now()')
     expect(await findings(executionId)).toMatchObject([{ reason: 'no driver' }])
   })
 

@@ -5,6 +5,8 @@
 /** The schema (`noetl.lane_of`) knows the same number. */
 export const LANE_COUNT = 64
 
+export const LANES: readonly number[] = Array.from({ length: LANE_COUNT }, (_, lane) => lane)
+
 // Postgres' hash of a bigint (hashint8extended with seed 0), of which the lane is the low six bits.
 const START = (0x9e3779b9 + 4 + 3_923_095) | 0
 

@@ -48,6 +48,7 @@ export interface LeaseKeeper {
   held(): HeldLease[]
   /** Slots to begin work for: held and not on their way out. */
   usable(): number[]
+  isUsable(slot: number): boolean
   fenceOf(slot: number): Fence | undefined
   giveBack(): Promise<void>
 }
@@ -122,6 +123,7 @@ export function createLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
     isSafe,
     held: heldList,
     usable: () => [...held.keys()].filter((slot) => !leaving.has(slot)),
+    isUsable: (slot) => held.has(slot) && !leaving.has(slot),
     fenceOf: (slot) => {
       const token = held.get(slot)
       return token === undefined || !isSafe() ? undefined : { kind, owner, slot, token }

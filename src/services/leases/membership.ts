@@ -11,7 +11,7 @@ export interface MembershipOptions {
   clock: Clock
   /** Unique per boot: a restarted process is another member. */
   id: string
-  kind: 'daemon' | 'command'
+  kind: 'daemon' | 'oneShot'
 }
 
 export interface Share {

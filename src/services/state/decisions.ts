@@ -9,7 +9,7 @@ import type { Decision, EmittedEvent } from '../../domain/workflow/orchestrator.
 import { type CpError, isTransient, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { type LockedExecution, lockExecutions } from '../../stores/executionStore.js'
-import { type Fence, holdFences } from '../../stores/stateLaneStore.js'
+import { type Fence, holdFences } from '../../stores/leases/leaseStore.js'
 import { claimDecisions } from '../../stores/stateStore.js'
 import type { Appender } from '../append/appender.js'
 import type { AppendItem } from '../append/appendInTx.js'

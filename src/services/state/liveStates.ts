@@ -6,10 +6,10 @@
 //
 //   idle ──want──▶ queued ──hand free──▶ running ──want meanwhile──▶ queued …   idle ──bound passed──▶ evicted
 
+import { laneOf } from '../../domain/leases/lane.js'
 import { shardOf } from '../../domain/shards.js'
 import type { OpenWork } from '../../domain/workflow/openWork.js'
 import { CpError, toCpError } from '../../errors.js'
-import { laneOf } from './ownership.js'
 
 export interface Want {
   /** Decide for it, if it is ours; false only looks. */

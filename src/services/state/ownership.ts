@@ -1,27 +1,27 @@
-// Which executions this daemon decides for: those of its share whose lane it holds. Each database has lanes of
+// Which executions this daemon decides for: those of its share whose lane it holds. Each database has leases of
 // its own, so a shard that is down costs only its own lanes.
 import type { Databases } from '../../db/databases.js'
-import { shardOf } from '../../domain/shards.js'
+import type { Db } from '../../db/db.js'
+import { LANE_COUNT, LANES, laneOf } from '../../domain/leases/lane.js'
 import { ownsExecution } from '../../domain/topology.js'
 import { type CpError, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { Service } from '../../runtime/service.js'
-import { LANE_COUNT } from '../../stores/laneStore.js'
-import { type Fence, prepareStateLanes, stateLaneStore } from '../../stores/stateLaneStore.js'
-import { createLaneKeeper, type LaneKeeper } from '../relay/laneKeeper.js'
+import { type Fence, prepareLeases } from '../../stores/leases/leaseStore.js'
+import { createLeaseKeeper, type LeaseKeeper } from '../leases/leaseKeeper.js'
+import type { Membership } from '../leases/membership.js'
 
 export interface OwnershipDeps {
   databases: Databases
   clock: Clock
   random: () => number
-  /** Unique per boot: a restarted daemon is somebody else. */
-  driverId: string
+  membershipOf(db: Db): Membership
   leaseMs: number
-  /** New lanes: their executions are to be looked after. */
+  /** New lanes: their executions are to be looked after. `orphaned` of them had an owner that vanished. */
   onTaken(shard: number, lanes: readonly number[], orphaned: number): void
   onLost(shard: number, lanes: ReadonlySet<number>): void
-  /** Executions of these lanes that are being worked on. */
-  busyIn(shard: number, lanes: ReadonlySet<number>): number
+  /** Executions of a lane that are being worked on. */
+  busyIn(shard: number, lane: number): number
   onError(error: CpError): void
 }
 
@@ -34,49 +34,50 @@ export interface Ownership extends Service {
 
 const BEAT_MS = 1_000
 
-export function laneOf(executionId: string): number {
-  return shardOf(executionId, LANE_COUNT)
+/** The lease kind of the lanes that a group of daemons was given: `<index>/<count>`. */
+export function stateLeaseKind(share: string): string {
+  return `state ${share}`
 }
 
 export function createOwnership(deps: OwnershipDeps): Ownership {
-  const { databases, clock, driverId } = deps
+  const { databases, clock } = deps
   const { topology } = databases
-  const share = `${topology.shardIndex}/${topology.shardCount}`
+  const kind = stateLeaseKind(`${topology.shardIndex}/${topology.shardCount}`)
   const stopping = new AbortController()
-  const store = stateLaneStore(share)
   const prepared = new Set<number>()
   let running: Promise<unknown> | undefined
 
-  const keepers = databases.shards.map(
-    ({ db }, shard): LaneKeeper =>
-      createLaneKeeper({
-        db,
-        relayId: driverId,
-        clock,
-        leaseMs: deps.leaseMs,
-        store,
-        share: true,
-        onTaken: (lanes) =>
-          deps.onTaken(
-            shard,
-            lanes.map(({ lane }) => lane),
-            lanes.filter(({ idleSeconds }) => idleSeconds !== undefined).length,
-          ),
-        onReadable: (lanes) => deps.onTaken(shard, lanes, 0),
-        onLost: (lanes) => deps.onLost(shard, lanes),
-        rowsOf: (lanes) => deps.busyIn(shard, lanes),
-        published: () => 0n,
-      }),
-  )
+  const keepers = databases.shards.map(({ db }, shard): LeaseKeeper => {
+    const membership = deps.membershipOf(db)
+    const keeper = createLeaseKeeper({
+      db,
+      clock,
+      kind,
+      slots: LANES,
+      owner: membership.id,
+      leaseMs: deps.leaseMs,
+      share: { membership, describe: () => ({ lanes: keeper.held().length }) },
+      onTaken: (taken) =>
+        deps.onTaken(
+          shard,
+          taken.map(({ slot }) => slot),
+          taken.filter(({ idleSeconds }) => idleSeconds !== undefined).length,
+        ),
+      onStaying: (lanes) => deps.onTaken(shard, lanes, 0),
+      onLost: (lanes) => deps.onLost(shard, lanes),
+      isEmpty: (lane) => deps.busyIn(shard, lane) === 0,
+    })
+    return keeper
+  })
 
   async function keep(shard: number): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
         if (!prepared.has(shard)) {
-          await prepareStateLanes(databases.shards[shard]!.db, share)
+          await prepareLeases(databases.shards[shard]!.db, kind, LANE_COUNT)
           prepared.add(shard)
         }
-        await keepers[shard]!.keep()
+        await keepers[shard]!.runOnce()
       } catch (error) {
         deps.onError(toCpError(error))
       }
@@ -97,15 +98,12 @@ export function createOwnership(deps: OwnershipDeps): Ownership {
     owns: (executionId) => {
       const keeper = keepers[databases.shardOf(executionId)]!
       if (!ownsExecution(topology, executionId) || !keeper.isSafe()) return false
-      return keeper.readable().includes(laneOf(executionId))
+      return keeper.isUsable(laneOf(executionId))
     },
-    fenceOf: (executionId) => {
-      const keeper = keepers[databases.shardOf(executionId)]!
-      const lane = laneOf(executionId)
-      const held = keeper.lanes().find((row) => row.lane === lane)
-      if (held === undefined || !keeper.isSafe() || !ownsExecution(topology, executionId)) return undefined
-      return { driverId, share, lane, token: held.token }
-    },
-    lanes: (shard) => keepers[shard]!.lanes().length,
+    fenceOf: (executionId) =>
+      ownsExecution(topology, executionId)
+        ? keepers[databases.shardOf(executionId)]!.fenceOf(laneOf(executionId))
+        : undefined,
+    lanes: (shard) => keepers[shard]!.held().length,
   }
 }

@@ -2,12 +2,12 @@
 // that have not ended. Each has a time of its own at which it is looked at again: soon after something happened,
 // ever later while nothing does. A look is a row of one query for hundreds; only those that moved are advanced.
 import type { Databases } from '../../db/databases.js'
+import { laneOf } from '../../domain/leases/lane.js'
 import { type CpError, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { Service } from '../../runtime/service.js'
 import { listActive, readHeads } from '../../stores/stateStore.js'
 import { createDueTimes } from './dueTimes.js'
-import { laneOf } from './ownership.js'
 
 export interface ReconcilerDeps {
   databases: Databases

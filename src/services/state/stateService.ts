@@ -2,6 +2,7 @@
 // the thread that holds its state; rows of others are numbered first, so that what the state contains is exact; then
 // the orchestrator's decision, if there is one, is written under the lane's fence.
 import type { Databases } from '../../db/databases.js'
+import type { Db } from '../../db/db.js'
 import type { Decision } from '../../domain/workflow/orchestrator.js'
 import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
@@ -11,6 +12,7 @@ import type { AdvanceOutput, ResidentThreads } from '../../workers/resident.js'
 import { adoptExecution } from '../adoption.js'
 import type { Appender } from '../append/appender.js'
 import type { Ids } from '../ids.js'
+import type { Membership } from '../leases/membership.js'
 import { createDecisionWriter, type DecisionOutcome } from './decisions.js'
 import { createLiveStates, type LiveStates, type Outcome, type SlotPlace, type Want } from './liveStates.js'
 import { createOwnership, type Ownership } from './ownership.js'
@@ -34,7 +36,7 @@ export interface StateDeps {
   threads: ResidentThreads
   hooks: StateHooks
   /** Undefined: states can be looked at, but nothing is driven. */
-  driving: { appender: Appender; ids: Pick<Ids, 'next'>; driverId: string; leaseMs: number } | undefined
+  driving: { appender: Appender; ids: Pick<Ids, 'next'>; membershipOf(db: Db): Membership; leaseMs: number } | undefined
 }
 
 export interface StateLimits {
@@ -73,14 +75,14 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
       ? undefined
       : createOwnership({
           ...deps,
-          driverId: driving.driverId,
+          membershipOf: driving.membershipOf,
           leaseMs: driving.leaseMs,
           onTaken: (shard, _lanes, orphaned) => {
             if (orphaned > 0) hooks.onTakenOver(orphaned)
             reconciler?.scan(shard)
           },
           onLost: loseLanes,
-          busyIn: (shard, lanes) => slots.busyIn((id, lane) => lanes.has(lane) && databases.shardOf(id) === shard),
+          busyIn: (shard, lane) => slots.busyIn((id, its) => its === lane && databases.shardOf(id) === shard),
           onError: hooks.onError,
         })
   const reconciler: Reconciler | undefined =

@@ -2,13 +2,14 @@
 // the live state, the outbox, workers, lanes, subscriptions and open transactions; changes nothing.
 import type { Databases } from '../../db/databases.js'
 import type { ExecutionId } from '../../domain/ids.js'
+import { laneOf } from '../../domain/leases/lane.js'
 import type { OpenWork } from '../../domain/workflow/openWork.js'
 import type { ExecutionRow } from '../../stores/executionStore.js'
+import { leaseHolder } from '../../stores/leases/leaseStore.js'
 import {
   type ClaimAge,
   type EventAge,
   inactiveSubscription,
-  laneOwner,
   listPools,
   listWaitingRows,
   oldestTransaction,
@@ -18,7 +19,7 @@ import {
   type WaitingRow,
 } from '../../stores/stateStuckStore.js'
 import { findExecution } from '../executionQueries.js'
-import { laneOf } from './ownership.js'
+import { stateLeaseKind } from './ownership.js'
 import type { StateService } from './stateService.js'
 
 export type Reason =
@@ -82,7 +83,7 @@ export async function whyStuck(deps: WhyStuckDeps, executionId: ExecutionId): Pr
     commandIds.length === 0 ? [] : readClaimAges(db, executionId, commandIds),
     listWaitingRows(db, executionId, OUTBOX_ROWS),
     oldestTransaction(db, TRANSACTION_SECONDS_MIN),
-    laneOwner(db, share, laneOf(executionId)),
+    leaseHolder(db, stateLeaseKind(share), laneOf(executionId)),
     listPools(databases.cluster.db),
     inactiveSubscription(databases.cluster.db, executionId, row.parent_execution_id),
   ])

@@ -3,7 +3,7 @@
 import type { Queryable, Tx } from '../../db/db.js'
 import { queries } from '../../db/queries.js'
 
-const q = queries('lease_prepare', 'lease_renew', 'lease_take', 'lease_release', 'lease_fence')
+const q = queries('lease_prepare', 'lease_renew', 'lease_take', 'lease_release', 'lease_holder', 'lease_fence')
 
 export interface HeldLease {
   slot: number
@@ -60,6 +60,10 @@ export async function releaseLeases(
   held: readonly HeldLease[],
 ): Promise<void> {
   await db.run(q.lease_release, [kind, owner, ...columns(held)], { deadlineMs })
+}
+
+export async function leaseHolder(db: Queryable, kind: string, slot: number): Promise<string | undefined> {
+  return (await db.run<{ owner: string }>(q.lease_holder, [kind, slot]))[0]?.owner
 }
 
 /** Which fences stand; nobody can take their slots before the transaction ends. All of one kind and owner. */

@@ -13,7 +13,7 @@ export interface MemberInfo {
 
 export interface MemberBeat {
   id: string
-  kind: 'daemon' | 'command'
+  kind: 'daemon' | 'oneShot'
   leaseSeconds: number
   info: MemberInfo
 }
