@@ -8,6 +8,8 @@ export interface Instance {
   endpoints: Endpoints
   /** The daemon's address, as far as it can be known from here. */
   httpUrl: string
+  /** What our own calls of the API present; undefined where there is none. */
+  token: string | undefined
   /** Of an embedded instance. */
   pid: number | undefined
   startedAt: string | undefined
@@ -20,6 +22,7 @@ export async function findInstance(loaded: LoadedConfig, dataDir: string): Promi
     const host = config.httpHost === '0.0.0.0' || config.httpHost === '::' ? '127.0.0.1' : config.httpHost
     return {
       endpoints: productionEndpoints(config),
+      token: config.apiToken ?? config.internalToken,
       httpUrl: `${config.tlsCert === undefined ? 'http' : 'https'}://${host}:${config.httpPort}`,
       pid: undefined,
       startedAt: undefined,
@@ -36,6 +39,7 @@ export async function findInstance(loaded: LoadedConfig, dataDir: string): Promi
   return {
     endpoints: embeddedEndpoints(config, running),
     httpUrl: running.httpUrl,
+    token: config.apiToken ?? running.apiToken,
     pid: running.pid,
     startedAt: running.startedAt,
     version: running.version,

@@ -124,8 +124,8 @@ export const KEYS = {
   internalTokenPrevious: setting('HTTP', 'NOETL_INTERNAL_API_TOKEN_PREVIOUS', secretText, undefined, 'Second valid token while the first is being rotated', secret),
   apiToken: setting('HTTP', 'NOETL_API_TOKEN', secretText, undefined, 'Bearer token of the public API; needed to listen beyond loopback', secret),
   apiTokenPrevious: setting('HTTP', 'NOETL_API_TOKEN_PREVIOUS', secretText, undefined, 'Second valid token while the first is being rotated', secret),
-  allowOpenApi: setting('HTTP', 'NOETL_ALLOW_OPEN_API', bool, false, 'Allow a public API without token on a non-loopback address'),
-  allowedHosts: setting('HTTP', 'NOETL_CP_ALLOWED_HOSTS', list, [], 'Further Host and Origin names accepted by an open API'),
+  allowOpenApi: setting('HTTP', 'NOETL_ALLOW_OPEN_API', bool, false, 'Allow a public API without token on a non-loopback address, and writes without one where they could start code; web pages of other sites are kept out all the same'),
+  allowedHosts: setting('HTTP', 'NOETL_CP_ALLOWED_HOSTS', list, [], 'Further names (or name:port) accepted in Host and Origin by an API without token; the one of NOETL_PUBLIC_SERVER_URL is implied'),
   bodyLimitMb: setting('HTTP', 'NOETL_CP_BODY_LIMIT_MB', integer(1, 256), 16, 'Largest request body'),
   requestTimeout: setting('HTTP', 'NOETL_CP_REQUEST_TIMEOUT', seconds(1, 600), 30, 'Longest time a client may take to send a request'),
   disableMetrics: setting('HTTP', 'NOETL_DISABLE_METRICS', bool, false, 'Remove /metrics'),
@@ -152,6 +152,7 @@ export const KEYS = {
   snapshotEvents: setting('State', 'NOETL_CP_SNAPSHOT_EVENTS', integer(1, 10000000), 500, 'Events between two snapshots of a live state'),
   snapshotAtEnd: setting('State', 'NOETL_CP_SNAPSHOT_AT_END', oneOf('remove', 'keep'), 'remove', 'What becomes of the snapshot when its execution ends'),
 
+  workerAllow: setting('Workers', 'NOETL_CP_WORKER_ALLOW', list, [], 'Kinds of tools that steps may run on this machine; empty runs none. With any, every write needs a token'),
   workerThreads: setting('Workers', 'NOETL_CP_WORKER_THREADS', integer(0, 64), 0, 'Threads for replay and other one-shot work; 0 takes the number of cores, at least 2'),
   workerQueueMax: setting('Workers', 'NOETL_CP_WORKER_QUEUE_MAX', integer(1, 100000), 256, 'Tasks that may wait for a thread'),
   workerMemoryMb: setting('Workers', 'NOETL_CP_WORKER_MEMORY_MB', integer(64, 65536), 1024, 'Heap of one thread'),

@@ -1,5 +1,6 @@
 // What `serve` tells the person who started it: what runs, where, where the data lives, how it is protected.
 import { maskUrls } from '../config/masked.js'
+import type { ApiProtection } from '../domain/apiProtection.js'
 import { describeTarget } from '../domain/databaseTarget.js'
 import { VERSION } from '../version.js'
 import type { Deps } from './deps.js'
@@ -7,6 +8,7 @@ import type { Deps } from './deps.js'
 export interface BannerFacts {
   httpUrl: string
   embedded: { dataDir: string; postgres: string; postgresPid: number; natsPid: number } | undefined
+  protection: ApiProtection
   startedInMs: number
   /** The first command to try in another terminal. */
   command: string
@@ -14,7 +16,7 @@ export interface BannerFacts {
 
 export function banner(deps: Deps, facts: BannerFacts): string {
   const { config, endpoints, databases } = deps
-  const rows: [string, string][] = [['API', `${facts.httpUrl}  (${protection(deps)})`]]
+  const rows: [string, string][] = [['API', `${facts.httpUrl}  (${protection(deps, facts)})`]]
   const pid = (value: number | undefined) => (value === undefined ? '' : `  (embedded, pid ${value})`)
   if (databases.topology.singleDatabase) {
     rows.push(['Postgres', `${describeTarget(endpoints.database)}${pid(facts.embedded?.postgresPid)}`])
@@ -48,10 +50,19 @@ export function banner(deps: Deps, facts: BannerFacts): string {
   ].join('\n')
 }
 
-function protection({ config }: Deps): string {
-  if (config.apiToken !== undefined) return 'token needed'
-  if (config.allowOpenApi) return 'OPEN to everybody who can reach it'
-  return 'open on this machine only'
+function protection({ config, endpoints }: Deps, facts: BannerFacts): string {
+  switch (facts.protection) {
+    case 'token':
+      return 'token needed'
+    case 'writes_token':
+      return endpoints.ownApiToken === undefined && config.internalToken === undefined
+        ? 'reads open on this machine only, writes refused until NOETL_API_TOKEN is set'
+        : 'reads open on this machine only, writes need the token'
+    case 'local':
+      return 'open on this machine only'
+    case 'open':
+      return 'OPEN to everybody who can reach it'
+  }
 }
 
 function internalLine({ endpoints }: Deps, facts: BannerFacts): string {

@@ -1,6 +1,7 @@
 // Deps → the list of services of the daemon, in start order. Registering a loop or a route is one line here
 // or in http/routes/index.ts.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { type ApiProtection, apiProtection } from '../domain/apiProtection.js'
 import { buildRoutes } from '../http/routes/index.js'
 import type { HttpServer } from '../http/server.js'
 import { componentLog } from '../runtime/log.js'
@@ -8,6 +9,7 @@ import type { Service } from '../runtime/service.js'
 import { createAdopter } from '../services/adoption.js'
 import { createCatalogRemoval } from '../services/catalogRemoval.js'
 import { databaseChecks, natsCheck, outboxCheck } from '../services/checks.js'
+import { createCredentialWatch } from '../services/credentialWatch.js'
 import { createHealthMonitor, type HealthMonitor } from '../services/health.js'
 import { createProjectorLoop } from '../services/projectorLoop.js'
 import type { SchemaKeeper } from '../services/schemaKeeper.js'
@@ -20,6 +22,7 @@ import { buildHttpServer } from './httpServer.js'
 import { loopErrors } from './loopErrors.js'
 import { outboxLoops } from './outboxLoops.js'
 import { payloadFetch } from './payloadFetch.js'
+import { apiFacts } from './protection.js'
 import { buildRelays, wakeRelays } from './relays.js'
 import { replayDeps, replayLoops } from './replay.js'
 import { buildStates } from './states.js'
@@ -30,6 +33,7 @@ export interface Built {
   services: Service[]
   health: HealthMonitor
   http: HttpServer
+  protection(): ApiProtection
 }
 
 const PROJECTOR_ACK_WAIT_MS = 30_000
@@ -100,6 +104,8 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
       }),
     )
   }
+  const credentials = createCredentialWatch({ databases, clock, random, onError: loopErrors(deps, 'credential watch') })
+  const protection = () => apiProtection(apiFacts(config, credentials.hasCredentials()))
   const http = buildHttpServer(
     deps,
     buildRoutes({
@@ -133,9 +139,10 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
         onDead: () => metrics.inc('noetl_cp_outbox_dead_total', { reason: 'attempts' }),
       },
     }),
+    protection,
   )
   const messaging = bus === undefined ? [] : [bus, createStreamKeeper(deps, bus)]
-  return { services: [...messaging, core.ids, schema, health, ...loops, http], health, http }
+  return { services: [...messaging, core.ids, schema, health, ...loops, credentials, http], health, http, protection }
 }
 
 function buildHealth(deps: Deps, schema: SchemaKeeper): HealthMonitor {

@@ -12,6 +12,10 @@ export interface Endpoints {
   nats: BusSettings | undefined
   natsMonitorUrl: string | undefined
   internalTokens: string[]
+  /** Configured ones; with any, every call of the public API needs one. */
+  apiTokens: string[]
+  /** Made at the first start of an embedded instance, for where a write needs one. */
+  ownApiToken: string | undefined
 }
 
 const DATABASE_KEYS = [
@@ -43,6 +47,8 @@ export function productionEndpoints(config: Config): Endpoints {
     nats: config.natsUrl === undefined ? undefined : natsSettings(config, config.natsUrl, config.natsToken),
     natsMonitorUrl: config.natsMonitorUrl,
     internalTokens: tokens(config.internalToken, config.internalTokenPrevious),
+    apiTokens: tokens(config.apiToken, config.apiTokenPrevious),
+    ownApiToken: undefined,
   }
 }
 
@@ -52,6 +58,8 @@ export interface EmbeddedAddresses {
   natsToken: string
   natsMonitorUrl: string
   internalToken: string
+  /** Absent when a daemon of an older version runs there. */
+  apiToken?: string | undefined
 }
 
 export function embeddedEndpoints(config: Config, servers: EmbeddedAddresses): Endpoints {
@@ -61,6 +69,8 @@ export function embeddedEndpoints(config: Config, servers: EmbeddedAddresses): E
     nats: natsSettings(config, servers.natsUrl, servers.natsToken),
     natsMonitorUrl: servers.natsMonitorUrl,
     internalTokens: tokens(config.internalToken, config.internalTokenPrevious, servers.internalToken),
+    apiTokens: tokens(config.apiToken, config.apiTokenPrevious),
+    ownApiToken: servers.apiToken,
   }
 }
 

@@ -1,7 +1,8 @@
 // The HTTP server of the daemon: settings → limits and protection, plus its metrics.
 import type { Config } from '../config/keys.js'
+import { API_PROTECTIONS, type ApiProtection } from '../domain/apiProtection.js'
+import { isLoopbackName } from '../domain/loopback.js'
 import { CpError } from '../errors.js'
-import { isLoopbackName } from '../http/access.js'
 import { assertCanListen, readTlsFiles, type TlsFiles } from '../http/listening.js'
 import type { RouteSpec } from '../http/route.js'
 import { createHttpServer, type HttpServer } from '../http/server.js'
@@ -9,8 +10,12 @@ import { componentLog } from '../runtime/log.js'
 import { VERSION } from '../version.js'
 import type { Deps } from './deps.js'
 
-export function buildHttpServer(deps: Deps, routes: readonly RouteSpec[]): HttpServer {
-  const { config, metrics } = deps
+export function buildHttpServer(deps: Deps, routes: readonly RouteSpec[], protection: () => ApiProtection): HttpServer {
+  const { config, endpoints, metrics } = deps
+  metrics.onCollect(() => {
+    for (const level of API_PROTECTIONS)
+      metrics.set('noetl_cp_api_protection', level === protection() ? 1 : 0, { level })
+  })
   for (const route of routes) {
     metrics.declare('noetl_cp_http_requests_total', { route: route.path })
     metrics.declare('noetl_cp_http_request_seconds', { route: route.path })
@@ -23,10 +28,12 @@ export function buildHttpServer(deps: Deps, routes: readonly RouteSpec[]): HttpS
       bodyLimitBytes: config.bodyLimitMb * 1024 * 1024,
       requestTimeoutMs: config.requestTimeout * 1000,
       access: {
-        internalTokens: deps.endpoints.internalTokens,
-        apiTokens: [config.apiToken, config.apiTokenPrevious].filter((token) => token !== undefined),
-        allowedHosts: config.allowedHosts,
-        allowAnyHost: config.allowOpenApi,
+        internalTokens: endpoints.internalTokens,
+        apiTokens: endpoints.apiTokens,
+        ownTokens: endpoints.ownApiToken === undefined ? [] : [endpoints.ownApiToken],
+        allowedHosts: [...config.allowedHosts, ...publicHost(config)],
+        isLocal: isLoopbackName(config.httpHost),
+        writesNeedToken: () => protection() === 'writes_token',
       },
       tls: tlsFiles(config),
       version: VERSION,
@@ -39,6 +46,10 @@ export function buildHttpServer(deps: Deps, routes: readonly RouteSpec[]): HttpS
       },
     },
   )
+}
+
+function publicHost({ publicUrl }: Config): string[] {
+  return publicUrl === undefined ? [] : [new URL(publicUrl).host]
 }
 
 /** What can be known about the address and its certificate before anything is started or changed. */

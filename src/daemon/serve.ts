@@ -69,6 +69,7 @@ async function run(options: ServeOptions): Promise<number> {
     options.announce(
       banner(deps, {
         httpUrl: built.http.url(),
+        protection: built.protection(),
         embedded: embedded && {
           dataDir: embedded.locations.dataDir,
           postgres: embedded.locations.postgres,
@@ -140,6 +141,7 @@ async function announceInstance(deps: Deps, built: Built, embedded: EmbeddedServ
     natsToken: embedded.natsToken,
     natsMonitorUrl: embedded.natsMonitorUrl,
     internalToken: embedded.internalToken,
+    apiToken: embedded.apiToken,
     startedAt: new Date(deps.clock.now()).toISOString(),
   })
 }

@@ -16,6 +16,8 @@ export interface RuntimeInfo {
   natsToken: string
   natsMonitorUrl: string
   internalToken: string
+  /** Absent in a file of an older version. */
+  apiToken?: string | undefined
   startedAt: string
 }
 

@@ -1,15 +1,17 @@
-// The three secrets of an embedded instance, made at its first start and kept in the data folder with
+// The secrets of an embedded instance, made at its first start and kept in the data folder with
 // mode 0600. They are never logged, never passed as arguments, and never replaced while the file exists.
 
 import { randomBytes } from 'node:crypto'
 import { chmod, stat } from 'node:fs/promises'
 import { CpError } from '../errors.js'
-import { createFile, PRIVATE_MODE, readIfPresent } from './atomicFile.js'
+import { createFile, PRIVATE_MODE, readIfPresent, replaceFile } from './atomicFile.js'
 
 export interface Secrets {
   postgresPassword: string
   natsToken: string
   internalToken: string
+  /** For writes, once code can be started or a credential is stored. */
+  apiToken: string
 }
 
 const SECRET_BYTES = 32
@@ -17,7 +19,12 @@ const SECRET_PATTERN = /^[A-Za-z0-9_-]{20,}$/
 
 /** `created` tells that the file was new: a cluster from before does not know this password yet. */
 export async function loadSecrets(path: string): Promise<{ secrets: Secrets; created: boolean }> {
-  const fresh: Secrets = { postgresPassword: newSecret(), natsToken: newSecret(), internalToken: newSecret() }
+  const fresh: Secrets = {
+    postgresPassword: newSecret(),
+    natsToken: newSecret(),
+    internalToken: newSecret(),
+    apiToken: newSecret(),
+  }
   const created = await createFile(path, `${JSON.stringify(fresh, null, 2)}\n`)
   if (created) return { secrets: fresh, created }
   const info = await stat(path)
@@ -29,21 +36,33 @@ export async function loadSecrets(path: string): Promise<{ secrets: Secrets; cre
     )
   }
   if ((info.mode & 0o077) !== 0) await chmod(path, PRIVATE_MODE)
-  return { secrets: parseSecrets((await readIfPresent(path)) ?? '', path), created }
+  return { secrets: await completed((await readIfPresent(path)) ?? '', path), created }
+}
+
+/** Adds what an older version did not make. The caller holds the lock of the data folder. */
+async function completed(text: string, path: string): Promise<Secrets> {
+  const fields = parseFields(text, path)
+  if (fields['apiToken'] !== undefined) return checked(fields, path)
+  const secrets = checked({ ...fields, apiToken: newSecret() }, path)
+  await replaceFile(path, `${JSON.stringify({ ...fields, ...secrets }, null, 2)}\n`)
+  return secrets
 }
 
 function newSecret(): string {
   return randomBytes(SECRET_BYTES).toString('base64url')
 }
 
-function parseSecrets(text: string, path: string): Secrets {
+function parseFields(text: string, path: string): Record<string, unknown> {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
     throw damaged(path, 'it is not JSON', error)
   }
-  const fields = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}
+
+function checked(fields: Record<string, unknown>, path: string): Secrets {
   const take = (name: keyof Secrets): string => {
     const secret = fields[name]
     if (typeof secret !== 'string' || !SECRET_PATTERN.test(secret))
@@ -54,6 +73,7 @@ function parseSecrets(text: string, path: string): Secrets {
     postgresPassword: take('postgresPassword'),
     natsToken: take('natsToken'),
     internalToken: take('internalToken'),
+    apiToken: take('apiToken'),
   }
 }
 

@@ -38,6 +38,7 @@ export interface EmbeddedServers {
   natsUrl: string
   natsToken: string
   internalToken: string
+  apiToken: string
   natsMonitorUrl: string
   locations: { dataDir: string; postgres: string; nats: string; logs: string }
   /** Of the present children; they change when one had to be restarted. */
@@ -127,6 +128,7 @@ function toServers(pair: RunningPair): EmbeddedServers {
     natsUrl: `nats://${LOOPBACK}:${nats.port}`,
     natsToken: secrets.natsToken,
     internalToken: secrets.internalToken,
+    apiToken: secrets.apiToken,
     natsMonitorUrl: `http://${LOOPBACK}:${nats.monitorPort}`,
     locations: { dataDir: folder.root, postgres: place.data, nats: folder.nats, logs: folder.logs },
     get pids() {

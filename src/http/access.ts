@@ -1,33 +1,63 @@
-// Who may call what. Tokens are compared in constant time, two may be valid while one is rotated, and an
-// open loopback API still checks Host and Origin, so that a web page cannot reach it through the browser.
+// Who may call what. Tokens are compared in constant time, two may be valid while one is rotated. An API without token
+// looks at Host, Origin and Sec-Fetch-Site, so that a web page cannot reach it through somebody's browser: not from
+// another name, not from another port of this machine, not by a name that was rebound to our address.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import { isIP } from 'node:net'
+import { isLoopbackName } from '../domain/loopback.js'
 import { CpError } from '../errors.js'
-import type { Access } from './route.js'
+import type { RouteSpec } from './route.js'
 
 export interface AccessSettings {
   internalTokens: readonly string[]
+  /** Configured: every call of the public API needs one. */
   apiTokens: readonly string[]
-  /** Names accepted in Host and Origin besides loopback ones. */
+  /** Made by ourselves: good wherever an API token is, and asked for where a write needs one. */
+  ownTokens: readonly string[]
+  /** Names, or name:port, accepted in Host and Origin besides our own. */
   allowedHosts: readonly string[]
-  /** True when the operator allowed an open API on a public address. */
-  allowAnyHost: boolean
+  /** Listens on a loopback address only: then Host must be a name of this machine, on open routes as well. */
+  isLocal: boolean
+  /** Asked with every write: it becomes true when the first credential is stored. */
+  writesNeedToken(): boolean
 }
 
-export function checkAccess(access: Access, headers: IncomingHttpHeaders, settings: AccessSettings): void {
-  if (access === 'open') return
-  if (access === 'internal') {
+export type GuardedRoute = Pick<RouteSpec, 'access' | 'method' | 'readOnly'>
+
+export function checkAccess(route: GuardedRoute, headers: IncomingHttpHeaders, settings: AccessSettings): void {
+  if (route.access === 'internal') {
     if (settings.internalTokens.length === 0) {
       throw new CpError('unavailable', 'internal routes are closed: NOETL_INTERNAL_API_TOKEN is not set')
     }
     requireToken(headers, settings.internalTokens)
     return
   }
-  if (settings.apiTokens.length > 0) {
-    requireToken(headers, [...settings.apiTokens, ...settings.internalTokens])
+  const isOpenApi = settings.apiTokens.length === 0
+  if (route.access === 'open') {
+    if (isOpenApi && settings.isLocal) requireOwnCaller(headers, settings)
     return
   }
-  if (!settings.allowAnyHost) requireLocalCaller(headers, settings.allowedHosts)
+  if (!isOpenApi) {
+    requireToken(headers, [...settings.apiTokens, ...settings.ownTokens, ...settings.internalTokens])
+    return
+  }
+  requireOwnCaller(headers, settings)
+  if (isWrite(route) && settings.writesNeedToken()) requireWriteToken(headers, settings)
+}
+
+function isWrite(route: GuardedRoute): boolean {
+  return route.method !== 'GET' && route.readOnly !== true
+}
+
+function requireWriteToken(headers: IncomingHttpHeaders, settings: AccessSettings): void {
+  const accepted = [...settings.ownTokens, ...settings.internalTokens]
+  if (accepted.length === 0) {
+    throw new CpError(
+      'forbidden',
+      'writes need a token here, because code can be started or a credential is stored; set NOETL_API_TOKEN and start again',
+    )
+  }
+  requireToken(headers, accepted)
 }
 
 function requireToken(headers: IncomingHttpHeaders, accepted: readonly string[]): void {
@@ -43,34 +73,67 @@ function equalInConstantTime(left: string, right: string): boolean {
   return timingSafeEqual(createHash('sha256').update(left).digest(), createHash('sha256').update(right).digest())
 }
 
-function requireLocalCaller(headers: IncomingHttpHeaders, allowedHosts: readonly string[]): void {
-  const host = hostName(`http://${headers.host ?? ''}`)
-  if (host === undefined || !isAllowed(host, allowedHosts)) {
+const SHOWN_MAX = 100
+
+/** No web page of another place, and no name that only a rebound DNS entry would bring here. */
+function requireOwnCaller(headers: IncomingHttpHeaders, settings: AccessSettings): void {
+  const host = parseHost(headers.host)
+  if (settings.isLocal && (host === undefined || !(isLoopbackName(host.hostname) || isListed(host, settings)))) {
     throw new CpError(
       'forbidden',
-      `the Host header ${JSON.stringify(headers.host ?? '')} is not a loopback name; set NOETL_API_TOKEN, or add the name to NOETL_CP_ALLOWED_HOSTS`,
+      `the Host header ${shown(headers.host)} is not a loopback name; set NOETL_API_TOKEN, or add the name to NOETL_CP_ALLOWED_HOSTS`,
     )
   }
-  if (headers.origin === undefined) return
-  const origin = hostName(headers.origin)
-  if (origin === undefined || !isAllowed(origin, allowedHosts)) {
-    throw new CpError('forbidden', `calls from the origin ${JSON.stringify(headers.origin)} are not allowed`)
+  if (headers.origin !== undefined) {
+    const origin = parseUrl(headers.origin)
+    if (origin === undefined || !(isListed(origin, settings) || isOwnOrigin(origin, headers.host ?? '', settings))) {
+      throw new CpError(
+        'forbidden',
+        `calls from the origin ${shown(headers.origin)} are not allowed; add it to NOETL_CP_ALLOWED_HOSTS if the page is yours`,
+      )
+    }
+    return
+  }
+  // Browsers say where a call comes from also where they send no Origin: images, scripts, links, plain GETs.
+  const site = headers['sec-fetch-site']
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') {
+    throw new CpError('forbidden', 'calls from pages of other sites are not allowed')
   }
 }
 
-function hostName(url: string): string | undefined {
+/** The page came from us: the same port, and a name that cannot have been rebound. */
+function isOwnOrigin(origin: URL, hostHeader: string, settings: AccessSettings): boolean {
+  const host = parseHost(hostHeader, origin.protocol)
+  if (host === undefined || host.port !== origin.port) return false
+  if (isLoopbackName(host.hostname) && isLoopbackName(origin.hostname)) return true
+  return !settings.isLocal && host.hostname === origin.hostname && isAddress(host.hostname)
+}
+
+function isListed(url: URL, { allowedHosts }: AccessSettings): boolean {
+  return allowedHosts.some((allowed) => {
+    const name = allowed.toLowerCase()
+    return name === url.hostname || name === url.host
+  })
+}
+
+/** The scheme decides which port is left out. */
+function parseHost(header: string | undefined, protocol = 'http:'): URL | undefined {
+  return header !== undefined && /^[\w.:[\]-]+$/.test(header) ? parseUrl(`${protocol}//${header}`) : undefined
+}
+
+function parseUrl(text: string): URL | undefined {
   try {
-    return new URL(url).hostname.toLowerCase()
+    const url = new URL(text)
+    return url.protocol === 'http:' || url.protocol === 'https:' ? url : undefined
   } catch {
     return undefined
   }
 }
 
-function isAllowed(host: string, allowedHosts: readonly string[]): boolean {
-  return isLoopbackName(host) || allowedHosts.some((allowed) => allowed.toLowerCase() === host)
+function shown(text: string | undefined): string {
+  return JSON.stringify((text ?? '').slice(0, SHOWN_MAX))
 }
 
-export function isLoopbackName(host: string): boolean {
-  const bare = host.replace(/^\[|\]$/g, '')
-  return bare === 'localhost' || bare === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(bare)
+function isAddress(host: string): boolean {
+  return isIP(host.replace(/^\[|\]$/g, '')) !== 0
 }

@@ -5,8 +5,8 @@ import type { JsonValue } from '../domain/json/value.js'
 import type { Schema } from './schema.js'
 
 /**
- * open: health and metrics, no check at all. public: the API token if one is configured, else loopback
- * with Host and Origin checks. internal: always the internal token.
+ * open: health, metrics and what verifies itself; no token. public: the API token if one is configured, else
+ * checks against web pages, and a token for writes once code can be started. internal: always the internal token.
  */
 export type Access = 'open' | 'public' | 'internal'
 
@@ -40,6 +40,8 @@ export interface RouteSpec {
   path: string
   summary: string
   access: Access
+  /** Changes nothing although it is no GET. */
+  readOnly?: true
   query?: Readonly<Record<string, Schema & { required?: never }>>
   body?: Schema
   /** A request without a body is fine although `body` is described. */

@@ -152,7 +152,7 @@ function mount(app: FastifyInstance, route: RouteSpec, settings: HttpSettings): 
     url: route.path,
     ...(route.bodyLimitBytes === undefined ? {} : { bodyLimit: route.bodyLimitBytes }),
     // Before the body is read: a stranger's upload is not worth parsing.
-    onRequest: async (request) => checkAccess(route.access, request.headers, settings.access),
+    onRequest: async (request) => checkAccess(route, request.headers, settings.access),
     handler: async (request, reply) => {
       const gone = new AbortController()
       // The answer's side: the request's own `close` also comes when its body has merely been read.

@@ -35,6 +35,11 @@ export const METRICS = {
     help: 'Passes of a background loop that failed.',
     labels: { loop: [] },
   },
+  noetl_cp_api_protection: {
+    kind: 'gauge',
+    help: '1 for how the public API is protected: token, writes_token (reads open on this machine), local, open.',
+    labels: { level: ['token', 'writes_token', 'local', 'open'] },
+  },
   noetl_cp_http_requests_total: {
     kind: 'counter',
     help: 'HTTP requests by route pattern and status class.',

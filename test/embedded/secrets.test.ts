@@ -1,6 +1,6 @@
 // Promise: secrets are made once, stay the same, and are readable by their owner alone.
 
-import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -16,12 +16,12 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
 describe('loadSecrets', () => {
-  it('makes three different secrets of 32 bytes with mode 0600, whatever the umask', async () => {
+  it('makes four different secrets of 32 bytes with mode 0600, whatever the umask', async () => {
     const before = process.umask(0)
     const { secrets, created } = await loadSecrets(path).finally(() => process.umask(before))
     expect(created).toBe(true)
     const values = Object.values(secrets)
-    expect(new Set(values).size).toBe(3)
+    expect(new Set(values).size).toBe(4)
     for (const value of values) expect(Buffer.from(value, 'base64url')).toHaveLength(32)
     expect((await stat(path)).mode & 0o777).toBe(0o600)
   })
@@ -31,6 +31,17 @@ describe('loadSecrets', () => {
     expect(new Set(all.map((one) => JSON.stringify(one.secrets))).size).toBe(1)
     expect(all.filter((one) => one.created)).toHaveLength(1)
     expect(await loadSecrets(path)).toEqual({ secrets: all[0]?.secrets, created: false })
+  })
+
+  it('adds the token that an older version did not make, once, and keeps the rest', async () => {
+    await loadSecrets(path)
+    const { apiToken: _, ...older } = JSON.parse(await readFile(path, 'utf8'))
+    await writeFile(path, JSON.stringify(older))
+    const { secrets } = await loadSecrets(path)
+    expect(secrets).toMatchObject(older)
+    expect(Buffer.from(secrets.apiToken, 'base64url')).toHaveLength(32)
+    expect(await loadSecrets(path)).toEqual({ secrets, created: false })
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
   })
 
   it('closes a file that others could read', async () => {

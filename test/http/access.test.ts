@@ -1,13 +1,19 @@
 // Promise: an internal route is never open. 503 while no token is configured, 403 for a missing or wrong one,
-// two tokens while one is rotated; an open API on loopback cannot be reached from a web page.
+// two tokens while one is rotated; an API without token cannot be reached from a web page, and where code can be
+// started its writes need a token.
 import { describe, expect, it } from 'vitest'
+import { isLoopbackName } from '../../src/domain/loopback.js'
 import type { AccessSettings } from '../../src/http/access.js'
-import { isLoopbackName } from '../../src/http/access.js'
 import { server } from './httpHarness.js'
 
-async function status(path: string, headers: Record<string, string>, access: Partial<AccessSettings>): Promise<number> {
-  const http = server({ access: access as AccessSettings })
-  const reply = await http.app.inject({ method: 'GET', url: path, headers: { host: 'localhost', ...headers } })
+async function status(
+  path: string,
+  headers: Record<string, string>,
+  access: Partial<AccessSettings>,
+  method: 'GET' | 'POST' = 'GET',
+): Promise<number> {
+  const http = server({ access })
+  const reply = await http.app.inject({ method, url: path, headers: { host: 'localhost', ...headers } })
   if (reply.statusCode >= 400) expect(reply.json()).toEqual({ error: expect.any(String), status: reply.statusCode })
   return reply.statusCode
 }
@@ -84,19 +90,94 @@ describe('the public API without a token', () => {
   it.each(['https://evil.example', 'null', 'http://localhost.evil.example'])('refuses Origin: %s', async (origin) => {
     expect(await status(PUBLIC, { origin }, {})).toBe(403)
   })
-  it('takes a local origin, and names that were allowed', async () => {
-    expect(await status(PUBLIC, { origin: 'http://localhost:3000' }, {})).toBe(200)
-    const access = { allowedHosts: ['Cp.Example.org'] }
-    expect(await status(PUBLIC, { host: 'cp.example.org:8082', origin: 'https://cp.example.org' }, access)).toBe(200)
-    expect(await status(PUBLIC, { host: 'other.example.org' }, access)).toBe(403)
+  it.each([
+    ['localhost:8082', 'http://localhost:8082'],
+    ['localhost:8082', 'http://127.0.0.1:8082'],
+    ['[::1]:8082', 'http://localhost:8082'],
+    ['localhost', 'http://localhost'],
+    ['localhost', 'https://localhost'],
+  ])('at %s takes a page of its own, %s', async (host, origin) => {
+    expect(await status(PUBLIC, { host, origin }, {})).toBe(200)
   })
-  it('is open to every name once the operator said so', async () => {
-    expect(await status(PUBLIC, { host: 'any.example', origin: 'https://any.example' }, { allowAnyHost: true })).toBe(
+  it.each([
+    ['localhost:8082', 'http://localhost:3000'],
+    ['localhost:8082', 'http://localhost'],
+    ['localhost', 'http://localhost:8082'],
+    ['127.0.0.1:8082', 'http://127.0.0.1:80820'],
+  ])('at %s refuses a page of another port of this machine, %s', async (host, origin) => {
+    expect(await status(PUBLIC, { host, origin }, {})).toBe(403)
+  })
+  it.each([
+    ['same-origin', 200],
+    ['none', 200],
+    ['same-site', 403],
+    ['cross-site', 403],
+    ['anything', 403],
+  ])('answers a call without Origin that the browser calls %s with %s', async (site, expected) => {
+    expect(await status(PUBLIC, { 'sec-fetch-site': site }, {})).toBe(expected)
+  })
+  it('takes names that were allowed', async () => {
+    const access = { allowedHosts: ['Cp.Example.org', 'ui.example.org:3000'] }
+    expect(await status(PUBLIC, { host: 'cp.example.org:8082', origin: 'https://cp.example.org' }, access)).toBe(200)
+    expect(await status(PUBLIC, { origin: 'http://ui.example.org:3000', 'sec-fetch-site': 'cross-site' }, access)).toBe(
       200,
     )
+    expect(await status(PUBLIC, { origin: 'http://ui.example.org:4000' }, access)).toBe(403)
+    expect(await status(PUBLIC, { host: 'other.example.org' }, access)).toBe(403)
+  })
+  it('looks at Host and Origin on open routes, too', async () => {
+    expect(await status('/open', { host: '127.0.0.1:8082' }, {})).toBe(200)
+    expect(await status('/open', { host: 'evil.example:8082' }, {})).toBe(403)
+    expect(await status('/open', { origin: 'https://evil.example' }, {})).toBe(403)
+  })
+})
+
+describe('the public API that the operator opened to the network', () => {
+  const access = { isLocal: false }
+  it('takes every name, since any may lead to it', async () => {
+    for (const host of ['cp.noetl.svc:8082', '10.1.2.3:8082', 'localhost']) {
+      expect(await status(PUBLIC, { host }, access), host).toBe(200)
+    }
+  })
+  it.each([
+    ['10.1.2.3:8082', 'https://evil.example', 403],
+    ['10.1.2.3:8082', 'http://10.1.2.3:3000', 403],
+    ['10.1.2.3:8082', 'http://10.1.2.3:8082', 200],
+    // What a page sends whose own name was rebound to our address.
+    ['evil.example:8082', 'http://evil.example:8082', 403],
+  ])('at %s answers a page of %s with %s', async (host, origin, expected) => {
+    expect(await status(PUBLIC, { host, origin }, access)).toBe(expected)
+  })
+  it('refuses what the browser calls cross-site', async () => {
+    expect(await status(PUBLIC, { 'sec-fetch-site': 'cross-site' }, access)).toBe(403)
   })
   it('never keeps health probes out', async () => {
-    expect(await status('/open', { host: '10.1.2.3', origin: 'https://evil.example' }, {})).toBe(200)
+    expect(await status('/open', { host: '10.1.2.3', origin: 'https://evil.example' }, access)).toBe(200)
+  })
+})
+
+describe('where a write could start code', () => {
+  const access = { ownTokens: ['made-here'], internalTokens: ['internal'], writesNeedToken: () => true }
+  it('reads stay open on this machine, a POST that only looks included', async () => {
+    expect(await status(PUBLIC, {}, access)).toBe(200)
+    expect(await status('/api/things/find', {}, access, 'POST')).toBe(200)
+  })
+  it('writes need a token', async () => {
+    expect(await status('/api/things', {}, access, 'POST')).toBe(403)
+    expect(await status('/api/things', bearer('wrong'), access, 'POST')).toBe(403)
+    for (const token of ['made-here', 'internal']) {
+      expect(await status('/api/things', bearer(token), access, 'POST'), token).toBe(200)
+    }
+  })
+  it('a page of another site is refused with the token as well', async () => {
+    expect(
+      await status('/api/things', { origin: 'https://evil.example', ...bearer('made-here') }, access, 'POST'),
+    ).toBe(403)
+  })
+  it('a daemon that has no token refuses and says what to set', async () => {
+    const http = server({ access: { writesNeedToken: () => true } })
+    const reply = await http.app.inject({ method: 'POST', url: '/api/things', headers: { host: 'localhost' } })
+    expect(reply.json()).toEqual({ error: expect.stringContaining('NOETL_API_TOKEN'), status: 403 })
   })
 })
 

@@ -5,13 +5,22 @@ import type { RouteSpec } from '../../src/http/route.js'
 import { createHttpServer, type HttpServer, type HttpSettings } from '../../src/http/server.js'
 import { silentLog } from '../../src/runtime/log.js'
 
-const OPEN_ACCESS: AccessSettings = { internalTokens: [], apiTokens: [], allowedHosts: [], allowAnyHost: false }
+export const OPEN_ACCESS: AccessSettings = {
+  internalTokens: [],
+  apiTokens: [],
+  ownTokens: [],
+  allowedHosts: [],
+  isLocal: true,
+  writesNeedToken: () => false,
+}
 
 const answer = { responses: { 200: 'ok' }, handler: async () => ({ body: { ok: true } }) }
 
 export const ROUTES: RouteSpec[] = [
   { method: 'GET', path: '/open', summary: 'open', access: 'open', ...answer },
   { method: 'GET', path: '/api/things/:id', summary: 'public', access: 'public', ...answer },
+  { method: 'POST', path: '/api/things', summary: 'a write', access: 'public', ...answer },
+  { method: 'POST', path: '/api/things/find', summary: 'a read', access: 'public', readOnly: true, ...answer },
   { method: 'GET', path: '/api/internal/things', summary: 'internal', access: 'internal', ...answer },
   {
     method: 'POST',
@@ -57,7 +66,9 @@ export const ROUTES: RouteSpec[] = [
   },
 ]
 
-export function server(settings: Partial<HttpSettings> = {}, routes: RouteSpec[] = ROUTES): HttpServer {
+type TestSettings = Partial<Omit<HttpSettings, 'access'>> & { access?: Partial<AccessSettings> }
+
+export function server(settings: TestSettings = {}, routes: RouteSpec[] = ROUTES): HttpServer {
   return createHttpServer(
     routes,
     {

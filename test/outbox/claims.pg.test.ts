@@ -314,10 +314,7 @@ describe('over HTTP', () => {
     return { status: answer.statusCode, text: answer.body, body: JSON.parse(answer.body), headers: answer.headers }
   }
   beforeAll(() => {
-    http = server(
-      { access: { internalTokens: ['t'], apiTokens: [], allowedHosts: [], allowAnyHost: false }, bodyLimitBytes: 1e6 },
-      outboxRoutes({ outbox: deps }),
-    )
+    http = server({ access: { internalTokens: ['t'] }, bodyLimitBytes: 1e6 }, outboxRoutes({ outbox: deps }))
   })
 
   it('answers in the shape of the original, big numbers bare, absent fields left out', async () => {

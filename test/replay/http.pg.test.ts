@@ -8,6 +8,7 @@ import { createHttpServer, type HttpServer } from '../../src/http/server.js'
 import { silentLog } from '../../src/runtime/log.js'
 import { takeSeed } from '../../src/services/replay/seeds.js'
 import { readVectors } from '../domain/replayVectors.js'
+import { OPEN_ACCESS } from '../http/httpHarness.js'
 import { useDatabase } from '../support/database.js'
 import { type Harness, openReplay, plantLog, replay } from './replayHarness.js'
 
@@ -24,7 +25,7 @@ beforeAll(async () => {
       port: 0,
       bodyLimitBytes: 1_000_000,
       requestTimeoutMs: 30_000,
-      access: { internalTokens: [], apiTokens: [], allowedHosts: [], allowAnyHost: true },
+      access: { ...OPEN_ACCESS, isLocal: false },
       version: 'test',
     },
     { log: silentLog },

@@ -9,6 +9,7 @@ import { createHttpServer, type HttpServer } from '../../src/http/server.js'
 import { silentLog } from '../../src/runtime/log.js'
 import { createIngress } from '../../src/services/subscriptions/ingress.js'
 import { changeSubscription, registerSubscription } from '../../src/services/subscriptions/lifecycle.js'
+import { OPEN_ACCESS } from '../http/httpHarness.js'
 import { openCore, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
 import { pushDocument, registerDocuments } from './specs.js'
@@ -36,7 +37,7 @@ beforeAll(async () => {
       port: 0,
       bodyLimitBytes: 16 * 1024 * 1024,
       requestTimeoutMs: 30_000,
-      access: { internalTokens: ['internal'], apiTokens: ['api'], allowedHosts: [], allowAnyHost: false },
+      access: { ...OPEN_ACCESS, internalTokens: ['internal'], apiTokens: ['api'] },
       version: 'test',
     },
     { log: silentLog },

@@ -24,8 +24,8 @@ export const demo: CommandSpec = {
     ['demo --end', 'end the execution that is stuck'],
   ],
   run: async (context, input) => {
-    const { httpUrl } = await context.instance()
-    const api = createApiClient(httpUrl, context.config().config.apiToken)
+    const { httpUrl, token } = await context.instance()
+    const api = createApiClient(httpUrl, token)
     if (isSet(input, 'end')) return endedOutput(await endDemo(api))
     const foreign = isSet(input, 'yes') ? undefined : await findForeign(api)
     if (foreign !== undefined) {

@@ -1,7 +1,14 @@
+import type { Deps } from '../../daemon/deps.js'
 import { wantedStream } from '../../daemon/endpoints.js'
+import { apiFacts } from '../../daemon/protection.js'
+import { API_PROTECTIONS, type ApiProtection, apiProtection } from '../../domain/apiProtection.js'
+import { apiFindings } from '../../services/apiDoctor.js'
 import { examine } from '../../services/doctor.js'
+import { askDaemon } from '../askDaemon.js'
 import type { CommandSpec } from '../command.js'
+import { parseGauges, totalsBy } from '../daemonGauges.js'
 import { EXIT } from '../exit.js'
+import type { Instance } from '../instance.js'
 import { toned } from '../output.js'
 
 const CONNECT_DEADLINE_MS = 3_000
@@ -27,6 +34,7 @@ export const doctor: CommandSpec = {
         connectDeadlineMs: CONNECT_DEADLINE_MS,
       },
     })
+    findings.push(...apiFindings(await protectionOf(await context.instance(), deps)))
     const problems = findings.filter((finding) => finding.level === 'problem').length
     const blocks = findings.map((finding) => ({
       kind: 'record' as const,
@@ -43,4 +51,13 @@ export const doctor: CommandSpec = {
       exitCode: problems === 0 ? EXIT.ok : EXIT.difference,
     }
   },
+}
+
+/** As the daemon says; from the settings at hand when it does not answer. */
+async function protectionOf({ httpUrl }: Instance, deps: Deps): Promise<ApiProtection> {
+  const { text } = await askDaemon(httpUrl, '/metrics')
+  const levels = totalsBy(parseGauges(text), 'noetl_cp_api_protection', 'level')
+  const said = API_PROTECTIONS.find((level) => levels[level] === 1)
+  // Whether credentials are stored is the daemon's to look up: only a setting that opens the API matters here.
+  return said ?? apiProtection(apiFacts(deps.config, true))
 }

@@ -4,21 +4,14 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json
 import type { Topology } from '../../domain/topology.js'
 import { messageOf } from '../../errors.js'
 import { type SchemaState, schemaStates } from '../../services/schema.js'
+import { askDaemon, type DaemonAnswer } from '../askDaemon.js'
 import type { CommandSpec } from '../command.js'
 import { type Gauges, largest, parseGauges, total, totalsBy } from '../daemonGauges.js'
 import { EXIT } from '../exit.js'
 import type { Instance } from '../instance.js'
 import { type Block, toned } from '../output.js'
 
-const HTTP_DEADLINE_MS = 3_000
 const UNKNOWN = 'unknown while the daemon does not say'
-
-interface Answer {
-  status: number
-  text: string
-  /** Why there is no answer. */
-  error?: string
-}
 
 export const status: CommandSpec = {
   path: ['status'],
@@ -31,7 +24,10 @@ export const status: CommandSpec = {
   ],
   run: async (context) => {
     const instance = await context.instance()
-    const [ready, metrics] = await Promise.all([ask(instance.httpUrl, '/readyz'), ask(instance.httpUrl, '/metrics')])
+    const [ready, metrics] = await Promise.all([
+      askDaemon(instance.httpUrl, '/readyz'),
+      askDaemon(instance.httpUrl, '/metrics'),
+    ])
     const { databases } = await context.deps()
     const schema = await schemaStates(databases).catch((error: unknown) => messageOf(error))
     const checks = checksOf(ready)
@@ -83,7 +79,7 @@ export const status: CommandSpec = {
   },
 }
 
-function daemonBlock(instance: Instance, ready: Answer): Block {
+function daemonBlock(instance: Instance, ready: DaemonAnswer): Block {
   const state =
     ready.error !== undefined
       ? toned(`down: ${ready.error}`, 'bad')
@@ -178,22 +174,12 @@ function schemaJson(state: SchemaState): JsonObject {
   return { database: state.label, applied: state.applied.length, pending: state.pending.length }
 }
 
-function checksOf(ready: Answer): JsonObject {
+function checksOf(ready: DaemonAnswer): JsonObject {
   try {
     const body = parseJson(ready.text)
     return isJsonObject(body) && isJsonObject(body['checks']) ? body['checks'] : {}
   } catch {
     // Something else answers on that port; its state is shown as not ready.
     return {}
-  }
-}
-
-async function ask(url: string, path: string): Promise<Answer> {
-  try {
-    const response = await fetch(new URL(path, url), { signal: AbortSignal.timeout(HTTP_DEADLINE_MS) })
-    return { status: response.status, text: await response.text() }
-  } catch (error) {
-    const cause = (error as { cause?: unknown }).cause
-    return { status: 0, text: '', error: messageOf(cause ?? error) }
   }
 }

@@ -79,6 +79,7 @@ export function catalogRoutes({ catalog }: CatalogRouteDeps): RouteSpec[] {
       path: '/api/catalog/list',
       summary: 'Entries, newest first; the kind is compared without case',
       access: 'public',
+      readOnly: true,
       body: {
         type: 'object',
         properties: {
@@ -111,6 +112,7 @@ export function catalogRoutes({ catalog }: CatalogRouteDeps): RouteSpec[] {
       path: '/api/catalog/resource',
       summary: 'One entry by catalog_id, or by path and version',
       access: 'public',
+      readOnly: true,
       body: {
         type: 'object',
         properties: {
