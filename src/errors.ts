@@ -48,6 +48,16 @@ export function isTransient(error: unknown): boolean {
   return error instanceof CpError && TRANSIENT.has(error.code)
 }
 
+const OWN_TROUBLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([...TRANSIENT, 'schema_mismatch', 'config'])
+
+/**
+ * A server, a schema or a setting of ours: the same message is good once that is mended. Whoever quarantines, gives up
+ * or refuses a message for good asks this first.
+ */
+export function isOwnTrouble(error: unknown): boolean {
+  return error instanceof CpError && OWN_TROUBLE.has(error.code)
+}
+
 /** Anything thrown, as a CpError: foreign errors become `internal` and stay reachable as the cause. */
 export function toCpError(error: unknown): CpError {
   if (error instanceof CpError) return error

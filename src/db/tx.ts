@@ -3,7 +3,7 @@
 import { CpError } from '../errors.js'
 import type { Connection } from './connection.js'
 import type { Tx, TxOptions } from './db.js'
-import { isRetryable } from './pgErrors.js'
+import { isRetryable, sqlstateOf } from './pgErrors.js'
 import { type Query, statement } from './queries.js'
 
 export interface TxSource {
@@ -15,6 +15,7 @@ export interface TxSource {
 const COMMIT = statement('commit')
 const ROLLBACK = statement('rollback')
 const ROLLBACK_DEADLINE_MS = 3000
+const IN_FAILED_TRANSACTION = '25P02'
 
 export async function runTransaction<T>(
   source: TxSource,
@@ -55,7 +56,8 @@ async function runOnce<T>(source: TxSource, work: (tx: Tx) => Promise<T>, option
       return result
     } catch (error) {
       await rollBack(connection)
-      throw error
+      // A statement behind the failed one is refused for that reason alone.
+      throw sqlstateOf(error) === IN_FAILED_TRANSACTION ? (firstError ?? error) : error
     }
   } finally {
     source.release(connection)

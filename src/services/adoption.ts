@@ -7,7 +7,7 @@ import type { Db, Tx } from '../db/db.js'
 import { isStartEventType } from '../domain/events/eventType.js'
 import { evolveExecution } from '../domain/events/executionEffect.js'
 import { startPathOf } from '../domain/events/startPath.js'
-import { CpError, isTransient, toCpError } from '../errors.js'
+import { CpError, isOwnTrouble, toCpError } from '../errors.js'
 import type { Clock } from '../runtime/clock.js'
 import { createPollLoop, type PollLoop } from '../runtime/loop.js'
 import { type EventRow, toEventRecord } from '../stores/eventRows.js'
@@ -91,7 +91,7 @@ export function createAdopter(deps: AdopterDeps): PollLoop {
       troubledUntil.delete(executionId)
       return count
     } catch (error) {
-      if (isTransient(error)) throw error
+      if (isOwnTrouble(error)) throw error
       if (troubledUntil.size >= TROUBLED_MAX) troubledUntil.clear()
       troubledUntil.set(executionId, deps.clock.monotonic() + TROUBLED_PAUSE_MS)
       const { code, message } = toCpError(error)

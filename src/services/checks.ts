@@ -1,15 +1,13 @@
 // The health checks of the dependencies every daemon has.
 import type { Bus } from '../bus/connect.js'
 import type { Databases } from '../db/databases.js'
-import { statement } from '../db/queries.js'
 import { CpError } from '../errors.js'
 import { withDeadline } from '../runtime/deadline.js'
 import { readBacklog, readOldestAge } from '../stores/outboxAdminStore.js'
+import { probeWrite } from '../stores/writeProbeStore.js'
 import type { HealthCheck } from './health.js'
 
-const PROBE = statement('select 1')
-
-/** `troubleWith` knows databases that answer but cannot be used yet. */
+/** Red when a write is not possible. `troubleWith` knows databases that answer but cannot be used yet. */
 export function databaseChecks(
   databases: Databases,
   troubleWith: (label: string) => string | undefined = () => undefined,
@@ -18,9 +16,9 @@ export function databaseChecks(
     name: label,
     required: true,
     run: async (deadlineMs) => {
-      await db.run(PROBE, [], { deadlineMs })
       const trouble = troubleWith(label)
       if (trouble !== undefined) throw new CpError('unavailable', `its schema is not ready: ${trouble}`)
+      await probeWrite(db, deadlineMs)
       return db.name
     },
   }))

@@ -9,7 +9,7 @@ import { type EventRecord, eventChecksum } from '../domain/events/eventRecord.js
 import { isStartEventType } from '../domain/events/eventType.js'
 import { isJsonObject, type JsonValue } from '../domain/json/value.js'
 import { wireTimeFromMillis } from '../domain/wireTime.js'
-import { CpError, isTransient, toCpError } from '../errors.js'
+import { CpError, isOwnTrouble, toCpError } from '../errors.js'
 import type { Clock } from '../runtime/clock.js'
 import { toEventRecord } from '../stores/eventRows.js'
 import { findExisting } from '../stores/eventStore.js'
@@ -81,7 +81,7 @@ async function importGroup(
   try {
     return await deps.appender.appendWith(executionId, (tx, append) => writeLines(tx, append, lines, options))
   } catch (error) {
-    if (isTransient(error)) throw error
+    if (isOwnTrouble(error)) throw error
     if (lines.length === 1) return [{ kind: 'refused', error: toCpError(error) }]
     const answers: Imported[] = []
     for (const line of lines) answers.push(...(await importGroup(deps, executionId, [line], options)))

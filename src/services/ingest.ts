@@ -7,7 +7,7 @@ import type { SecretKeys } from '../domain/events/redact.js'
 import { type EventId, parseExecutionId } from '../domain/ids.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json/value.js'
 import { type WireTime, wireTimeFromMillis } from '../domain/wireTime.js'
-import { CpError, isTransient, toCpError } from '../errors.js'
+import { CpError, isOwnTrouble, toCpError } from '../errors.js'
 import type { Clock } from '../runtime/clock.js'
 import { traced } from '../runtime/tracing.js'
 import type { Appender } from './append/appender.js'
@@ -106,7 +106,7 @@ async function appendEach(deps: IngestDeps, items: readonly AppendItem[]): Promi
       }
     })
   } catch (error) {
-    if (items.length === 1 || isTransient(error)) return items.map(() => toCpError(error))
+    if (items.length === 1 || isOwnTrouble(error)) return items.map(() => toCpError(error))
     const results: (AppendOutcome | CpError)[] = []
     for (const item of items) results.push(...(await appendEach(deps, [item])))
     return results

@@ -8,7 +8,7 @@ import { parseJsonStrict } from '../domain/json/parse.js'
 import type { JsonValue } from '../domain/json/value.js'
 import { writeJson } from '../domain/json/write.js'
 import { wireTimeFromMillis } from '../domain/wireTime.js'
-import { CpError, isTransient, toCpError } from '../errors.js'
+import { CpError, isOwnTrouble, toCpError } from '../errors.js'
 import type { Clock } from '../runtime/clock.js'
 import { quarantine } from '../stores/quarantineStore.js'
 import type { Appender } from './append/appender.js'
@@ -66,7 +66,7 @@ export async function projectWhatCanBe(
   const untried = new Set<Arrival>()
   let firstError: CpError | undefined
   const leave = (left: readonly Arrival[], error: unknown): void => {
-    if (!isTransient(error)) throw error
+    if (!isOwnTrouble(error)) throw error
     firstError ??= toCpError(error)
     for (const arrival of left) untried.add(arrival)
   }
@@ -90,7 +90,7 @@ export async function projectWhatCanBe(
       if (known === undefined) byExecution.set(candidate.item.event.executionId, [candidate])
       else known.push(candidate)
     } catch (error) {
-      if (isTransient(error)) leave([arrival], error)
+      if (isOwnTrouble(error)) leave([arrival], error)
       else await setAside(arrival, toCpError(error).message).catch((failure: unknown) => leave([arrival], failure))
     }
   }
@@ -110,7 +110,7 @@ export async function projectWhatCanBe(
         const outcomes = await deps.appender.append(candidates.map((candidate) => candidate.item))
         for (const [index, outcome] of outcomes.entries()) await settle(candidates[index]!, outcome)
       } catch (error) {
-        if (isTransient(error)) leave(all, error)
+        if (isOwnTrouble(error)) leave(all, error)
         else await oneByOne(deps, candidates, settle, setAside).catch((failure: unknown) => leave(all, failure))
       }
     }),
@@ -130,7 +130,7 @@ async function oneByOne(
     try {
       outcome = (await deps.appender.append([candidate.item]))[0]!
     } catch (error) {
-      if (isTransient(error)) throw error
+      if (isOwnTrouble(error)) throw error
       await setAside(candidate.arrival, toCpError(error).message, candidate.parsed)
       continue
     }

@@ -3,7 +3,7 @@
 import type { Bus } from '../bus/connect.js'
 import { openPuller, type PulledMessage, type Puller, type PullerSettings } from '../bus/puller.js'
 import { traceContextText } from '../domain/traceContext.js'
-import { type CpError, isTransient, toCpError } from '../errors.js'
+import { type CpError, isOwnTrouble, toCpError } from '../errors.js'
 import { createPollLoop, type PollLoop } from '../runtime/loop.js'
 import { isTracing, type Span, startSpan } from '../runtime/tracing.js'
 import { type Arrival, type Projected, type ProjectorDeps, projectWhatCanBe, wholeOf } from './projector.js'
@@ -113,7 +113,7 @@ export function createProjectorLoop(deps: ProjectorLoopDeps): PollLoop {
       return { value: await wholeOf(deps, { bytes: message.data }) }
     } catch (error) {
       const reason = toCpError(error)
-      if (!isTransient(reason)) return { bytes: message.data, refusal: reason.message }
+      if (!isOwnTrouble(reason)) return { bytes: message.data, refusal: reason.message }
       deps.onError(reason)
       return undefined
     }

@@ -1,6 +1,7 @@
 // Promise: when Postgres or NATS stops, dies or vanishes behind a black hole, /readyz is red within 5 seconds,
 // /livez stays green, the process lives, and everything is green again by itself once the server is back.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '../support/adminSql.js'
 import { type Daemon, startDaemon } from '../support/binary.js'
 import { type OwnNats, startNats } from '../support/natsServer.js'
 import { signalTree } from '../support/processes.js'
@@ -51,6 +52,11 @@ interface Fault {
   end: () => void | Promise<void>
 }
 
+async function setReadOnly(value: 'on' | 'off'): Promise<void> {
+  await sql(servers, `alter system set default_transaction_read_only = ${value}`)
+  await sql(servers, 'select pg_reload_conf()')
+}
+
 const faults: Fault[] = [
   {
     what: 'Postgres is stopped (SIGSTOP)',
@@ -82,6 +88,13 @@ const faults: Fault[] = [
       postgresProxy.reset()
     },
     end: () => postgresProxy.setMode('pass'),
+  },
+  {
+    what: 'Postgres answers and refuses to write',
+    check: 'postgres',
+    daemon: () => direct,
+    begin: () => setReadOnly('on'),
+    end: () => setReadOnly('off'),
   },
   {
     what: 'NATS is stopped (SIGSTOP)',

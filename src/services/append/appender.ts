@@ -4,7 +4,7 @@
 // for somebody else's mistake.
 import type { Databases } from '../../db/databases.js'
 import type { Tx } from '../../db/db.js'
-import { CpError, isTransient, toCpError } from '../../errors.js'
+import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import { type AppendContext, type AppendItem, type AppendOutcome, appendInTx } from './appendInTx.js'
 
 export interface Appender {
@@ -88,7 +88,7 @@ export function createAppender(databases: Databases, context: AppendContext): Ap
         start += job.items.length
       }
     } catch (error) {
-      if (jobs.length === 1 || isTransient(error)) for (const job of jobs) job.reject(toCpError(error))
+      if (jobs.length === 1 || isOwnTrouble(error)) for (const job of jobs) job.reject(toCpError(error))
       else await flushOneByOne(shard, jobs)
     } finally {
       lane.active -= 1

@@ -3,7 +3,7 @@
 import { parseJson } from '../../domain/json/parse.js'
 import type { JsonObject } from '../../domain/json/value.js'
 import { ownsExecution } from '../../domain/topology.js'
-import { CpError, isTransient, toCpError } from '../../errors.js'
+import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { createPollLoop, type PollLoop } from '../../runtime/loop.js'
 import { traced } from '../../runtime/tracing.js'
@@ -115,7 +115,7 @@ export function createSeedLoop(deps: SeedLoopDeps): PollLoop {
       troubledUntil.delete(log.executionId)
     } catch (error) {
       if (signal.aborted) return
-      if (isTransient(error)) throw error
+      if (isOwnTrouble(error)) throw error
       if (troubledUntil.size >= TROUBLED_MAX) troubledUntil.clear()
       troubledUntil.set(log.executionId, clock.monotonic() + TROUBLED_PAUSE_MS)
       deps.onError(toCpError(error))

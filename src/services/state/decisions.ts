@@ -6,7 +6,7 @@ import type { EventId, ExecutionId } from '../../domain/ids.js'
 import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
 import { type WireTime, wireTimeFromMillis } from '../../domain/wireTime.js'
 import type { Decision, EmittedEvent } from '../../domain/workflow/orchestrator.js'
-import { type CpError, isTransient, toCpError } from '../../errors.js'
+import { type CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { type LockedExecution, lockExecutions } from '../../stores/executionStore.js'
 import { type Fence, holdFences } from '../../stores/leases/leaseStore.js'
@@ -71,7 +71,7 @@ export function createDecisionWriter(deps: DecisionDeps): DecisionWriter {
       for (const [index, job] of jobs.entries()) job.resolve(outcomes[index]!)
     } catch (error) {
       // Nobody pays for what the data of another refuses.
-      if (jobs.length === 1 || isTransient(error)) for (const job of jobs) job.reject(toCpError(error))
+      if (jobs.length === 1 || isOwnTrouble(error)) for (const job of jobs) job.reject(toCpError(error))
       else for (const job of jobs) await settle([job])
     }
   }

@@ -7,7 +7,7 @@ import type { Bus } from '../../bus/connect.js'
 import { openSource, type SourceConsumer, type SourceMessage } from '../../bus/sourceConsumer.js'
 import { delayMs } from '../../domain/backoff.js'
 import { type DeliveryRules, deliveryRules } from '../../domain/ingressMessage.js'
-import { CpError, isTransient, toCpError } from '../../errors.js'
+import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import { keepDead } from '../../stores/subscriptionDeliveryStore.js'
 import type { HeldSubscription } from '../../stores/subscriptionRuntimeStore.js'
 import type { ExecutionsDeps } from '../executions.js'
@@ -200,7 +200,7 @@ export function createDriver(held: HeldSubscription, deps: DriverDeps): Driver {
     try {
       await startThese(usable)
     } catch (error) {
-      if (isTransient(error)) return setBack(usable, toCpError(error))
+      if (isOwnTrouble(error)) return setBack(usable, toCpError(error))
       // One of them cannot be started; find out which.
       for (const one of usable) await startOne(one)
     }
@@ -230,7 +230,7 @@ export function createDriver(held: HeldSubscription, deps: DriverDeps): Driver {
       await startThese([one])
     } catch (error) {
       const failure = toCpError(error)
-      if (isTransient(failure)) return setBack([one], failure)
+      if (isOwnTrouble(failure)) return setBack([one], failure)
       const attempts = (failures.get(one.message.sequence) ?? 0) + 1
       if (attempts >= deps.attemptsMax) return giveUp(one.message, failure, attempts)
       if (failures.size >= FAILURES_REMEMBERED_MAX) failures.clear()
