@@ -57,7 +57,7 @@ soak: build nats-server ## 20 minutes at steady load with few faults: memory and
 	node test/chaos/run.mjs --soak $(ARGS)
 
 .PHONY: bench-report
-bench-report: build ## keep the newest benchmark run: docs/bench and the table in README.md
+bench-report: build ## keep the newest benchmark run: docs/bench and its table
 	node scripts/benchReport.mjs
 	node scripts/readme.mjs
 
@@ -66,7 +66,7 @@ schema: build nats-server ## write sql/schema.json from the migrations
 	UPDATE_SCHEMA=1 npx vitest run --project pg test/sql/schema.pg.test.ts
 
 .PHONY: readme
-readme: build ## write the generated tables into README.md
+readme: build ## write the generated tables of the documentation
 	node scripts/readme.mjs
 
 .PHONY: install

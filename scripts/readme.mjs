@@ -1,23 +1,20 @@
-// Writes the generated tables into README.md: `make readme`. A block lies between two markers,
+// Writes the generated tables of the documentation: `make readme`. A table lies between two markers,
 // <!-- name:begin --> and <!-- name:end -->; everything outside them is written by people.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { benchTable, KEPT } from './benchReport.mjs'
 
-const README = new URL('../README.md', import.meta.url)
+/** Block → the page it stands on. */
+export const PAGES = { settings: 'docs/settings.md', metrics: 'docs/metrics.md', bench: 'docs/benchmarks.md' }
 
-/** The text with each named block replaced; a missing marker is an error, not a silent no. */
-export function fillBlocks(text, blocks) {
-  let result = text
-  for (const [name, content] of Object.entries(blocks)) {
-    const begin = `<!-- ${name}:begin -->`
-    const end = `<!-- ${name}:end -->`
-    const from = result.indexOf(begin)
-    const to = result.indexOf(end)
-    if (from < 0 || to < from) throw new Error(`README.md lacks the markers ${begin} … ${end}`)
-    result = `${result.slice(0, from + begin.length)}\n${content}\n${result.slice(to)}`
-  }
-  return result
+/** The text with one named block replaced; a missing marker is an error, not a silent no. */
+export function fillBlock(text, name, content) {
+  const begin = `<!-- ${name}:begin -->`
+  const end = `<!-- ${name}:end -->`
+  const from = text.indexOf(begin)
+  const to = text.indexOf(end)
+  if (from < 0 || to < from) throw new Error(`the page lacks the markers ${begin} … ${end}`)
+  return `${text.slice(0, from + begin.length)}\n${content}\n${text.slice(to)}`
 }
 
 export function metricsTable(metrics) {
@@ -33,9 +30,12 @@ export function metricsTable(metrics) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { settingsTable } = await import('../dist/config/settingsTable.js')
   const { METRICS } = await import('../dist/runtime/metricTable.js')
-  const before = readFileSync(README, 'utf8')
   const bench = benchTable(JSON.parse(readFileSync(KEPT, 'utf8')))
-  const after = fillBlocks(before, { settings: settingsTable(), metrics: metricsTable(METRICS), bench })
-  if (after !== before) writeFileSync(README, after)
-  process.stdout.write(after === before ? 'README.md is current\n' : 'README.md was brought up to date\n')
+  for (const [name, content] of Object.entries({ settings: settingsTable(), metrics: metricsTable(METRICS), bench })) {
+    const page = new URL(`../${PAGES[name]}`, import.meta.url)
+    const before = readFileSync(page, 'utf8')
+    const after = fillBlock(before, name, content)
+    if (after !== before) writeFileSync(page, after)
+    process.stdout.write(`${PAGES[name]} ${after === before ? 'is current' : 'was brought up to date'}\n`)
+  }
 }
