@@ -29,6 +29,7 @@ export async function openStateService(url, { drive = false, threads: count = 1,
   )
   if (drive) await ids.start()
   const appender = createAppender(databases, {
+    mintAbove: ids.above,
     subjectOf: ({ executionId }) => `noetl.events.default.default.${executionId}.0`,
   })
   const counts = { advances: 0, applied: 0, coalesced: 0, snapshots: 0, errors: [] }

@@ -15,6 +15,23 @@ join noetl.event e
     and md5(e.meta ->> 'command_id') = md5(given.command_id)
 order by e.event_id desc;
 
+-- name: event_highest
+-- The highest event id of each of the executions $1 in the log, whoever wrote it: one step in the index for each.
+select given.execution_id, e.event_id
+from unnest($1::bigint[]) as given (execution_id)
+cross join lateral (
+  select event_id from noetl.event where execution_id = given.execution_id order by event_id desc limit 1
+) e;
+
+-- name: event_move
+-- Events of the executions $1 that were stored before anybody said whose they are: tenants $2, organisations $3. The
+-- checksum said the assumed ones; without it the columns are compared.
+update noetl.event e
+set tenant_id = given.tenant_id, organization_id = given.organization_id, envelope_checksum = null
+from unnest($1::bigint[], $2::text[], $3::text[]) as given (execution_id, tenant_id, organization_id)
+where e.execution_id = given.execution_id
+  and (e.tenant_id, e.organization_id) is distinct from (given.tenant_id, given.organization_id);
+
 -- name: event_insert
 -- Appends events: one array per column, JSON columns ($15 context, $16 result, $17 meta) as one JSON array each.
 insert into noetl.event (

@@ -3,8 +3,9 @@
 select
   execution_id, catalog_id, status, stream_version, event_count, last_event_id, last_event_type, last_node_name,
   last_node_event_id, start_event_id, terminal_event_id, tenant_id, organization_id, error, path, parent_execution_id,
-  start_time::text as start_time, end_time::text as end_time
-from noetl.execution
+  start_time::text as start_time, end_time::text as end_time,
+  (select e.event_type from noetl.event e where e.execution_id = x.execution_id and e.event_id = x.start_event_id) as start_event_type
+from noetl.execution x
 where execution_id = any($1::bigint[])
 order by execution_id
 for update;
@@ -37,13 +38,17 @@ set
   catalog_id = given.catalog_id,
   path = given.path,
   parent_execution_id = given.parent_execution_id,
+  tenant_id = given.tenant_id,
+  organization_id = given.organization_id,
   updated_at = now()
 from unnest(
   $1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::bigint[],
-  $9::bigint[], $10::bigint[], $11::timestamptz[], $12::timestamptz[], $13::text[], $14::bigint[], $15::text[], $16::bigint[]
+  $9::bigint[], $10::bigint[], $11::timestamptz[], $12::timestamptz[], $13::text[], $14::bigint[], $15::text[], $16::bigint[],
+  $17::text[], $18::text[]
 ) as given (
   execution_id, stream_version, event_count, status, last_event_id, last_event_type, last_node_name, last_node_event_id,
-  start_event_id, terminal_event_id, start_time, end_time, error, catalog_id, path, parent_execution_id
+  start_event_id, terminal_event_id, start_time, end_time, error, catalog_id, path, parent_execution_id,
+  tenant_id, organization_id
 )
 where x.execution_id = given.execution_id;
 

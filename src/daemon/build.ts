@@ -8,9 +8,10 @@ import { componentLog } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
 import { createAdopter } from '../services/adoption.js'
 import { createCatalogRemoval } from '../services/catalogRemoval.js'
-import { databaseChecks, natsCheck, outboxCheck } from '../services/checks.js'
+import { databaseChecks, idsCheck, natsCheck, outboxCheck } from '../services/checks.js'
 import { createCredentialWatch } from '../services/credentialWatch.js'
 import { createHealthMonitor, type HealthMonitor } from '../services/health.js'
+import type { Ids } from '../services/ids.js'
 import { createProjectorLoop } from '../services/projectorLoop.js'
 import type { SchemaKeeper } from '../services/schemaKeeper.js'
 import { createStepProgress } from '../services/stepProgress.js'
@@ -52,7 +53,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
     onQuarantined: () => metrics.inc('noetl_cp_projector_quarantined_total'),
     fetchPayload: payloadFetch(config),
   }
-  const health = buildHealth(deps, schema)
+  const health = buildHealth(deps, schema, core.ids)
 
   const states = buildStates(deps, core)
   const loops: Service[] = [
@@ -145,12 +146,13 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
   return { services: [...messaging, core.ids, schema, health, ...loops, credentials, http], health, http, protection }
 }
 
-function buildHealth(deps: Deps, schema: SchemaKeeper): HealthMonitor {
+function buildHealth(deps: Deps, schema: SchemaKeeper, ids: Ids): HealthMonitor {
   const { metrics } = deps
   const log = componentLog(deps.log, 'health')
   return createHealthMonitor(
     [
       ...databaseChecks(deps.databases, schema.troubleWith),
+      idsCheck(ids),
       natsCheck(deps.bus),
       outboxCheck(deps.databases, deps.bus, deps.config.outboxAgeMax),
     ],

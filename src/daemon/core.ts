@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Db } from '../db/db.js'
-import type { EventRecord } from '../domain/events/eventRecord.js'
+import type { OwnedEvent } from '../domain/events/eventRecord.js'
 import { DEFAULT_SECRET_KEYS, type SecretKeys, secretKeys } from '../domain/events/redact.js'
 import { proposeMachineId } from '../domain/machineId.js'
 import { shardOf } from '../domain/shards.js'
@@ -24,7 +24,7 @@ export interface Core {
   subjectOf(event: SubjectParts): string
 }
 
-type SubjectParts = Pick<EventRecord, 'tenantId' | 'organizationId' | 'executionId'>
+type SubjectParts = Pick<OwnedEvent, 'tenantId' | 'organizationId' | 'executionId'>
 
 export function buildCore(deps: Deps, use: 'daemon' | 'oneShot'): Core {
   const { config, databases, metrics } = deps
@@ -69,6 +69,7 @@ export function buildCore(deps: Deps, use: 'daemon' | 'oneShot'): Core {
   // Unique per boot: a restarted process is another member.
   const memberId = `${config.hostName ?? hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`
   const memberships = new Map<Db, Membership>()
+  const context = { subjectOf, mintAbove: ids.above }
   return {
     membershipOf: (db) => {
       const known = memberships.get(db) ?? createMembership({ db, clock: deps.clock, id: memberId, kind: use })
@@ -76,7 +77,7 @@ export function buildCore(deps: Deps, use: 'daemon' | 'oneShot'): Core {
       return known
     },
     ids,
-    appender: withStarts(createAppender(databases, { subjectOf }), databases, { subjectOf }),
+    appender: withStarts(createAppender(databases, context), databases, context),
     secrets: config.redact ? secretKeys([...DEFAULT_SECRET_KEYS, ...config.redactKeys]) : null,
     subjectOf,
   }

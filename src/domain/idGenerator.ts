@@ -11,9 +11,12 @@
 // lease stores `highWater()` with it and hands it to `observe` first.
 
 import { CpError } from '../errors.js'
+import { INT64_MAX } from './ids.js'
 import {
   composeSnowflake,
+  DATABASE_LAYOUT_FACTOR_SHIFT,
   decomposeSnowflake,
+  isDatabaseLayout,
   SEQUENCE_MAX,
   SNOWFLAKE_EPOCH_MS,
   SNOWFLAKE_LAST_MS,
@@ -32,6 +35,8 @@ export interface IdGeneratorOptions {
   now(): number
   /** Throws when this process may no longer mint, for instance because its machine lease is lost. */
   mayMint?(): void
+  /** Unix milliseconds that no id may lie beyond: the end of the machine lease, where the next holder begins. */
+  lastMs?(): number
 }
 
 export interface IdGeneratorCounters {
@@ -53,6 +58,13 @@ export interface IdGenerator {
   /** `count` increasing ids; all of them or an error. */
   next(count: number): string[]
   nextOne(): string
+  /**
+   * An id greater than `floor`, which may come from another clock or from the database function of the predecessor.
+   * The result is of the floor's layout, so that its time stays readable and it stays unique.
+   */
+  above(floor: bigint): string
+  /** True when the clock stands so far behind its highest reading that nothing can be minted. */
+  isBehind(): boolean
   /** Every later id is greater than this one; false when it is too far ahead to be followed. */
   observe(id: bigint): boolean
   /** The last id minted or observed, 0 before that. */
@@ -62,6 +74,7 @@ export interface IdGenerator {
 
 export function createIdGenerator(options: IdGeneratorOptions): IdGenerator {
   const { machineId, now, mayMint } = options
+  const endMs = (): number => Math.min(options.lastMs?.() ?? SNOWFLAKE_LAST_MS, SNOWFLAKE_LAST_MS)
   composeSnowflake(SNOWFLAKE_EPOCH_MS, machineId, 0)
 
   // The logical millisecond in use and the last sequence taken in it.
@@ -110,7 +123,7 @@ export function createIdGenerator(options: IdGeneratorOptions): IdGenerator {
       lastMs = clock
       sequence = -1
     }
-    const lastAllowedMs = Math.min(Math.max(clockHighMs, observedMs) + BORROW_MAX_MS, SNOWFLAKE_LAST_MS)
+    const lastAllowedMs = Math.min(Math.max(clockHighMs, observedMs) + BORROW_MAX_MS, endMs())
     const room = SEQUENCE_MAX - sequence + (lastAllowedMs - lastMs) * (SEQUENCE_MAX + 1)
     if (count > room) {
       overloadRefusals += 1
@@ -138,11 +151,34 @@ export function createIdGenerator(options: IdGeneratorOptions): IdGenerator {
     return ids
   }
 
+  function isNear(unixMs: number): boolean {
+    const clock = Math.max(clockHighMs, Math.floor(now()))
+    return unixMs <= Math.min(clock + OBSERVE_AHEAD_MAX_MS, endMs())
+  }
+
+  function above(floor: bigint): string {
+    if (floor <= 0n || isNear(decomposeSnowflake(floor).unixMs)) {
+      observe(floor)
+      return next(1)[0] as string
+    }
+    const half = floor >> DATABASE_LAYOUT_FACTOR_SHIFT
+    if (isDatabaseLayout(floor, now()) && isNear(decomposeSnowflake(half).unixMs)) {
+      observe(half)
+      const doubled = BigInt(next(1)[0] as string) << DATABASE_LAYOUT_FACTOR_SHIFT
+      if (doubled <= INT64_MAX) return doubled.toString()
+    }
+    // No working clock has made this id. What comes right after it is only unique together with its neighbours.
+    if (floor >= INT64_MAX) {
+      throw new CpError('refused', `no id: ${floor} is the highest there is, and nothing can come after it`)
+    }
+    mayMint?.()
+    return (floor + 1n).toString()
+  }
+
   function observe(id: bigint): boolean {
     if (id <= highest) return true
     const seen = decomposeSnowflake(id)
-    const clock = Math.max(clockHighMs, Math.floor(now()))
-    if (!(seen.unixMs <= clock + OBSERVE_AHEAD_MAX_MS)) {
+    if (!isNear(seen.unixMs)) {
       observedTooFarAhead += 1
       return false
     }
@@ -164,6 +200,8 @@ export function createIdGenerator(options: IdGeneratorOptions): IdGenerator {
     machineId,
     next,
     nextOne: () => next(1)[0] as string,
+    above,
+    isBehind: () => clockHighMs - Math.floor(now()) > CLOCK_STEP_MAX_MS,
     observe,
     highWater: () => highest,
     counters: () => ({

@@ -1,6 +1,7 @@
 // The layout of 64-bit ids: milliseconds since 2024-01-01 in 41 bits, machine in 10, sequence in 12.
 // Databases that were filled by the predecessor also hold ids of another family, minted by a database
-// function with one more bit below the time; `decomposeSnowflake` tells the two apart. Minting is in
+// function with one more bit below the time; `inspectSnowflake` tells the two apart. What we append behind such
+// ids is one of ours, doubled: the same instant in that layout. Minting is in
 // idGenerator.ts; nothing here may guess at the time, `now` is always an argument.
 
 import { CpError } from '../errors.js'
@@ -13,7 +14,9 @@ export const SEQUENCE_MAX = 4095
 export const TIME_SHIFT = 22n
 export const MACHINE_SHIFT = 12n
 
-const DATABASE_TIME_SHIFT = 23n
+/** An id of ours, shifted by this, is of the same instant in the database function's layout. */
+export const DATABASE_LAYOUT_FACTOR_SHIFT = 1n
+const DATABASE_TIME_SHIFT = TIME_SHIFT + DATABASE_LAYOUT_FACTOR_SHIFT
 const DATABASE_SHARD_SHIFT = 18n
 const DATABASE_SHARD = 1n
 const DATABASE_SEQUENCE_MASK = 0x3ffn
@@ -67,24 +70,44 @@ export function decomposeSnowflake(id: bigint, layout: SnowflakeLayout = 'app'):
   }
 }
 
+/** Whether only the other layout makes sense of the id: read as one of ours it lies far in the future. */
+export function isDatabaseLayout(id: bigint, nowMs: number): boolean {
+  return (
+    decomposeSnowflake(id, 'app').unixMs > nowMs + CLOCK_AHEAD_MAX_MS &&
+    decomposeSnowflake(id, 'database').unixMs <= nowMs + CLOCK_AHEAD_MAX_MS
+  )
+}
+
+/** The highest id of the given instant, whoever minted it. */
+export function lastIdAt(unixMs: number): bigint {
+  return composeSnowflake(unixMs, MACHINE_ID_MAX, SEQUENCE_MAX)
+}
+
+/**
+ * How far the id lies ahead of the clock in the layout that is kinder to it, in milliseconds. Negative for ids of the
+ * past.
+ */
+export function aheadMs(id: bigint, nowMs: number): number {
+  return decomposeSnowflake(id, 'database').unixMs - nowMs
+}
+
 /**
  * Reads an id in the layout that makes sense of it.
  *
  * The database function shifts the time by 23 instead of 22, so its ids are twice as large and, read as
- * application ids, lie as far in the future as the epoch lies in the past. That alone cannot decide: an
- * application id read with shift 23 always gives a believable instant in the past. But the function also
- * leaves a mark (shard 1 in bits 18..22, nothing in bits 10..17) that of all application ids only those of
- * machine 64 in an even millisecond can carry. So: marked and in the future as an application id means
- * database; everything else is an application id, with the other reading attached where both would do.
+ * application ids, lie as far in the future as the epoch lies in the past: an id in the future as an application id,
+ * and not as a database id, is one of the database's. An application id read with shift 23 always gives a believable
+ * instant in the past, so that alone decides nothing for older ids. But the function also leaves a mark (shard 1 in
+ * bits 18..22, nothing in bits 10..17) that of all application ids only those of machine 64 in an even millisecond can
+ * carry: for marked ids of the past the other reading is attached.
  */
 export function inspectSnowflake(id: bigint, nowMs: number): InspectedSnowflake {
   const app = decomposeSnowflake(id, 'app')
-  const marks = (id >> 10n) & 0x1fffn
-  if (marks !== DATABASE_SHARD << (DATABASE_SHARD_SHIFT - 10n)) return app
-  const database = { ...decomposeSnowflake(id, 'database'), sequence: Number(id & DATABASE_SEQUENCE_MASK) }
-  if (database.unixMs > nowMs + CLOCK_AHEAD_MAX_MS) return app
-  if (app.unixMs > nowMs + CLOCK_AHEAD_MAX_MS) return database
-  return { ...app, alternative: database }
+  const database = decomposeSnowflake(id, 'database')
+  const isMarked = ((id >> 10n) & 0x1fffn) === DATABASE_SHARD << (DATABASE_SHARD_SHIFT - 10n)
+  const marked = isMarked ? { ...database, sequence: Number(id & DATABASE_SEQUENCE_MASK) } : database
+  if (isDatabaseLayout(id, nowMs)) return marked
+  return isMarked && database.unixMs <= nowMs + CLOCK_AHEAD_MAX_MS ? { ...app, alternative: marked } : app
 }
 
 function outOfRange(field: string, rule: string): CpError {

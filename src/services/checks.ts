@@ -6,6 +6,7 @@ import { withDeadline } from '../runtime/deadline.js'
 import { readBacklog, readOldestAge } from '../stores/outboxAdminStore.js'
 import { probeWrite } from '../stores/writeProbeStore.js'
 import type { HealthCheck } from './health.js'
+import type { Ids } from './ids.js'
 
 /** Red when a write is not possible. `troubleWith` knows databases that answer but cannot be used yet. */
 export function databaseChecks(
@@ -22,6 +23,18 @@ export function databaseChecks(
       return db.name
     },
   }))
+}
+
+/** Red when nothing can be written because there are no ids, whatever the reason. */
+export function idsCheck(ids: Pick<Ids, 'assertMinting' | 'machineId'>): HealthCheck {
+  return {
+    name: 'ids',
+    required: true,
+    run: async () => {
+      ids.assertMinting()
+      return `machine id ${ids.machineId()}`
+    },
+  }
 }
 
 export function natsCheck(bus: Bus | undefined): HealthCheck {

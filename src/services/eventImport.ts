@@ -16,6 +16,7 @@ import { findExisting } from '../stores/eventStore.js'
 import { setDetails } from '../stores/eventTransferStore.js'
 import type { Appender } from './append/appender.js'
 import type { AppendItem, AppendOutcome } from './append/appendInTx.js'
+import { owned } from './append/ownership.js'
 import { clashMessage } from './ingest.js'
 
 export interface ImportDeps {
@@ -96,7 +97,14 @@ async function writeLines(
   { publish }: { publish: boolean },
 ): Promise<Imported[]> {
   const outcomes = await append(
-    lines.map(({ event }) => ({ event, idGiven: true, publish, createExecution: true, path: pathOf(event) })),
+    lines.map(({ event }) => ({
+      event,
+      idGiven: true,
+      publish,
+      createExecution: true,
+      restores: true,
+      path: pathOf(event),
+    })),
   )
   const detailed = lines.flatMap(({ event: { executionId, eventId }, details }, index) =>
     details !== undefined && outcomes[index]!.kind === 'stored' ? [{ executionId, eventId, details }] : [],
@@ -110,6 +118,7 @@ async function writeLines(
     const outcome = outcomes[index]!
     if (outcome.kind === 'stored' || outcome.kind === 'duplicate') return { kind: outcome.kind, executionId, eventId }
     if (outcome.kind === 'conflict' && same.has(eventId)) return { kind: 'duplicate', executionId, eventId }
+    if (outcome.kind === 'refused') return { kind: 'refused', error: new CpError('refused', outcome.reason) }
     const message =
       outcome.kind === 'claimed'
         ? `the command of event ${eventId} is already claimed by ${outcome.workerId ?? 'another worker'}`
@@ -128,9 +137,12 @@ async function saysTheSame(tx: Tx, lines: readonly ParsedLine[]): Promise<Set<st
     tx,
     lines.map(({ event }) => event),
   )
-  const stored = new Map(rows.map((row) => [row.event_id, eventChecksum(toEventRecord(row))]))
+  const stored = new Map(rows.map((row) => [row.event_id, toEventRecord(row)]))
   return new Set(
-    lines.flatMap(({ event }) => (stored.get(event.eventId) === eventChecksum(event) ? [event.eventId] : [])),
+    lines.flatMap(({ event }) => {
+      const row = stored.get(event.eventId)
+      return row !== undefined && eventChecksum(row) === eventChecksum(owned(event, row)) ? [event.eventId] : []
+    }),
   )
 }
 

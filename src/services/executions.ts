@@ -1,8 +1,12 @@
 // Starting, cancelling and finalising executions: each is an event with its outbox row, written together
 // with everything that must not be true without it.
 import type { Databases } from '../db/databases.js'
-import type { EventRecord } from '../domain/events/eventRecord.js'
-import { DEFAULT_ORGANIZATION, DEFAULT_TENANT } from '../domain/events/eventRecord.js'
+import {
+  DEFAULT_ORGANIZATION,
+  DEFAULT_TENANT,
+  type EventRecord,
+  type OwnedEvent,
+} from '../domain/events/eventRecord.js'
 import { redact, type SecretKeys } from '../domain/events/redact.js'
 import type { CatalogId, EventId, ExecutionId } from '../domain/ids.js'
 import { canonicalChecksum } from '../domain/json/canonical.js'
@@ -22,7 +26,7 @@ import type { Starter } from './starts.js'
 export interface ExecutionsDeps {
   databases: Databases
   appender: Starter
-  ids: Pick<Ids, 'next' | 'nextInShard'>
+  ids: Pick<Ids, 'next' | 'nextInShard' | 'above' | 'databaseNow'>
   clock: Clock
   secrets: SecretKeys | null
 }
@@ -103,7 +107,7 @@ export function startEvent(
   request: StartRequest,
   executionId: ExecutionId,
   entry: { catalog_id: string; path: string; version: number; payload: JsonValue },
-): EventRecord {
+): OwnedEvent {
   const now = wireTimeFromMillis(deps.clock.now())
   const workload: JsonObject = { ...(isJsonObject(entry.payload) ? entry.payload : {}), ...request.payload }
   const context: JsonObject = {
@@ -161,17 +165,18 @@ export async function endExecution(deps: ExecutionsDeps, request: EndRequest): P
     if (TERMINAL.has(locked.summary.status)) {
       throw new CpError('refused', `execution ${request.executionId} is already ${locked.summary.status}`)
     }
-    const eventId = deps.ids.next() as EventId
-    await append([
+    const [outcome] = await append([
       {
-        event: endEvent(request, eventId, locked, wireTimeFromMillis(deps.clock.now())),
+        event: endEvent(request, deps.ids.next() as EventId, locked, wireTimeFromMillis(deps.clock.now())),
         idGiven: false,
         publish: true,
         createExecution: false,
         trace: request.traceContext,
       },
     ])
-    return { eventId }
+    if (outcome?.kind !== 'stored')
+      throw new CpError('internal', `the end of execution ${request.executionId} was not stored`)
+    return { eventId: outcome.eventId }
   })
 }
 

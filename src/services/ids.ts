@@ -1,13 +1,10 @@
-// Mints ids under a leased machine id: two live processes never mint with the same one. The database clock
-// decides who holds the lease; our own clock only makes us stop minting earlier.
+// Mints ids under a leased machine id: two live processes never mint with the same one. All of it goes by the clock of
+// the cluster database: ids carry its time, none lies beyond the end of the lease it was minted under, and the next
+// holder of a machine id begins above the end of the lease before, however the last holder died. The clock of this
+// host plays no part; it may be wrong and may jump. See docs/decisions/0006-ids-and-order.md.
 import { randomBytes } from 'node:crypto'
 import type { Db } from '../db/db.js'
-import {
-  createIdGenerator,
-  type IdGenerator,
-  type IdGeneratorCounters,
-  OBSERVE_AHEAD_MAX_MS,
-} from '../domain/idGenerator.js'
+import { createIdGenerator, type IdGenerator, type IdGeneratorCounters } from '../domain/idGenerator.js'
 import {
   DAEMON_MACHINE_ID_MAX,
   MACHINE_ID_MAX,
@@ -16,10 +13,12 @@ import {
 } from '../domain/machineId.js'
 import { shardOf } from '../domain/shards.js'
 import { decomposeSnowflake } from '../domain/snowflake.js'
-import { CpError, type ErrorCode } from '../errors.js'
+import { CpError, type ErrorCode, toCpError } from '../errors.js'
 import type { Clock } from '../runtime/clock.js'
 import { createPollLoop, type PollLoop } from '../runtime/loop.js'
+import { createRemoteClock } from '../runtime/remoteClock.js'
 import {
+  type LeaseTimes,
   type MachineLease,
   machineLeaseHolder,
   releaseMachineLease,
@@ -30,9 +29,15 @@ import {
 export interface Ids extends PollLoop {
   next(): string
   nextMany(count: number): string[]
+  /** An id greater than the one given, whichever clock or layout that one came from. */
+  above(floor: bigint): string
   /** An id whose rows live in the given one of `count` databases. */
   nextInShard(shard: number, count: number): string
   machineId(): number | undefined
+  /** The time of the cluster database, in Unix milliseconds. */
+  databaseNow(): number
+  /** Throws the reason why there are no ids at the moment. */
+  assertMinting(): void
   counters(): IdGeneratorCounters | undefined
 }
 
@@ -62,47 +67,58 @@ const TAKE_TRIES = MACHINE_ID_MAX + 1
 export function createIds(options: IdsOptions, deps: IdsDeps): Ids {
   const { clock, db } = deps
   const holder = `${deps.hostName}:${process.pid}:${randomBytes(4).toString('hex')}`
+  const databaseClock = createRemoteClock(clock.monotonic)
   let lease: MachineLease | undefined
   let generator: IdGenerator | undefined
   let mayMintUntil = 0
+  let leaseEndsMs = 0
+  /** Why there is no machine id, while there is none. */
+  let trouble: CpError | undefined
 
-  async function take(): Promise<void> {
+  async function take(except?: number): Promise<void> {
     const wanted = new Set(candidates())
+    if (except !== undefined && wanted.size > 1) wanted.delete(except)
     for (let tries = 0; tries < TAKE_TRIES; tries++) {
       const asked = clock.monotonic()
       const taken = await takeMachineLease(db, { candidates: [...wanted], holder, ttlSeconds: TTL_SECONDS })
       if (taken === 'none free') break
       if (taken === 'others were faster') continue
-      const fresh = createIdGenerator({ machineId: taken.machineId, now: clock.now, mayMint: assertHeld })
+      databaseClock.observe(taken.databaseNowMs, asked, clock.monotonic())
+      leaseEndsMs = taken.endsMs
+      const fresh = createIdGenerator({
+        machineId: taken.machineId,
+        now: databaseNow,
+        mayMint: assertHeld,
+        lastMs: () => leaseEndsMs,
+      })
       if (!fresh.observe(taken.highWater)) {
+        // Its ids lie in the future, because the database's clock was ahead once: another machine id will do.
         await giveBack({ ...taken, holder }, CALL_DEADLINE_MS)
-        const reason = behindError(taken)
-        if (reason !== undefined) throw reason
         wanted.delete(taken.machineId)
+        if (wanted.size === 0) throw ranAhead(taken)
         continue
       }
       lease = taken
-      mayMintUntil = asked + TTL_SECONDS * 1000 - SAFETY_MS
       generator = fresh
+      mayMintUntil = asked + TTL_SECONDS * 1000 - SAFETY_MS
+      trouble = undefined
       return
     }
     throw await nobodyFree()
   }
 
-  /**
-   * Ids of this machine id lie so far ahead of our clock that they cannot be followed. By the database's clock we
-   * know whether ours is behind, or whether an earlier holder ran ahead and another machine id will do.
-   */
-  function behindError(taken: { machineId: number; highWater: bigint; databaseNowMs: number }): CpError | undefined {
-    const highMs = decomposeSnowflake(taken.highWater).unixMs
-    const clockIsBehind = highMs <= taken.databaseNowMs + OBSERVE_AHEAD_MAX_MS
-    if (!clockIsBehind && !(options.proposed.explicit && options.use === 'daemon')) return undefined
-    const seconds = Math.ceil((highMs - clock.now()) / 1000)
+  function databaseNow(): number {
+    const now = databaseClock.now()
+    if (now === undefined) throw notStarted()
+    return now
+  }
+
+  function ranAhead(taken: MachineLease & LeaseTimes): CpError {
+    const seconds = Math.ceil((decomposeSnowflake(taken.highWater).unixMs - taken.databaseNowMs) / 1000)
     return new CpError(
       'unavailable',
-      `no ids: the system clock is ${seconds} s behind the last id of machine id ${taken.machineId}; ` +
-        (clockIsBehind ? 'correct the clock' : 'its last holder had a clock that ran ahead: choose another machine id'),
-      { details: { behind_seconds: seconds } },
+      `no ids: the last id of machine id ${taken.machineId} lies ${seconds} s ahead of the database's clock, which was set back; choose another NOETL_SERVER_MACHINE_ID, or wait`,
+      { details: { ahead_seconds: seconds } },
     )
   }
 
@@ -136,7 +152,7 @@ export function createIds(options: IdsOptions, deps: IdsDeps): Ids {
     if (clock.monotonic() < mayMintUntil) return
     throw new CpError(
       'unavailable',
-      `no ids: the lease of machine id ${lease?.machineId} could not be renewed; is the cluster database reachable?`,
+      `no ids: the lease of machine id ${generator?.machineId} could not be renewed; is the cluster database reachable?`,
       {
         details: { retryAfterSeconds: 1 },
       },
@@ -144,28 +160,55 @@ export function createIds(options: IdsOptions, deps: IdsDeps): Ids {
   }
 
   async function renew(): Promise<'idle'> {
-    if (lease === undefined || generator === undefined) {
-      await take()
-      return 'idle'
+    try {
+      await keepLease()
+    } catch (error) {
+      if (lease === undefined) trouble = toCpError(error)
+      throw error
     }
-    const asked = clock.monotonic()
-    const highWater = generator.highWater()
-    const held = await renewMachineLease(db, { ...lease, holder, ttlSeconds: TTL_SECONDS, highWater }, CALL_DEADLINE_MS)
-    if (held) {
-      mayMintUntil = asked + TTL_SECONDS * 1000 - SAFETY_MS
-      return 'idle'
-    }
-    mayMintUntil = 0
-    lease = undefined
-    deps.onError('lost_claim', `lost machine id ${generator.machineId}`)
-    await take()
     return 'idle'
   }
 
+  async function keepLease(): Promise<void> {
+    if (lease === undefined || generator === undefined) return take()
+    const asked = clock.monotonic()
+    const highWater = generator.highWater()
+    const times = await renewMachineLease(
+      db,
+      { ...lease, holder, ttlSeconds: TTL_SECONDS, highWater },
+      CALL_DEADLINE_MS,
+    )
+    if (times === undefined) {
+      forgetLease()
+      deps.onError('lost_claim', `lost machine id ${generator.machineId}`)
+      return take()
+    }
+    databaseClock.observe(times.databaseNowMs, asked, clock.monotonic())
+    leaseEndsMs = times.endsMs
+    mayMintUntil = asked + TTL_SECONDS * 1000 - SAFETY_MS
+    if (!generator.isBehind()) return
+    // The database's clock was ahead and came back. What we minted meanwhile must not come again, and waiting for the
+    // clock to get there would stop all writes: this machine id stays behind, and another one goes on.
+    const left = { ...lease, holder, highWater: generator.highWater() }
+    forgetLease()
+    deps.onError('unavailable', `the database's clock fell back; leaving machine id ${left.machineId} for another one`)
+    await giveBack(left, CALL_DEADLINE_MS)
+    await take(left.machineId)
+  }
+
+  function forgetLease(): void {
+    lease = undefined
+    mayMintUntil = 0
+  }
+
   function current(): IdGenerator {
-    if (generator === undefined)
-      throw new CpError('unavailable', 'no ids: there is no machine id yet; is the cluster database reachable?')
+    if (trouble !== undefined) throw trouble
+    if (generator === undefined) throw notStarted()
     return generator
+  }
+
+  function notStarted(): CpError {
+    return new CpError('unavailable', 'no ids: there is no machine id yet; is the cluster database reachable?')
   }
 
   const loop = createPollLoop({
@@ -189,12 +232,12 @@ export function createIds(options: IdsOptions, deps: IdsDeps): Ids {
       await loop.stop(deadlineMs)
       if (lease === undefined || generator === undefined) return
       const released = { ...lease, holder, highWater: generator.highWater() }
-      lease = undefined
-      mayMintUntil = 0
+      forgetLease()
       await giveBack(released, Math.min(deadlineMs, CALL_DEADLINE_MS))
     },
     next: () => current().nextOne(),
     nextMany: (count) => current().next(count),
+    above: (floor) => current().above(floor),
     nextInShard: (shard, count) => {
       for (;;) {
         const id = current().nextOne()
@@ -202,6 +245,13 @@ export function createIds(options: IdsOptions, deps: IdsDeps): Ids {
       }
     },
     machineId: () => lease?.machineId,
+    databaseNow,
+    assertMinting: () => {
+      const { machineId } = current()
+      assertHeld()
+      if (!current().isBehind()) return
+      throw new CpError('unavailable', `no ids: the database's clock is behind the last id of machine id ${machineId}`)
+    },
     counters: () => generator?.counters(),
   }
 }

@@ -63,6 +63,8 @@ async function appendBatch(deps: IngestDeps, body: JsonObject, trace: string | u
   for (const event of events) items.push(await toItem(deps, event, trace))
   const outcomes = await deps.appender.append(items)
   if (outcomes.some((outcome) => outcome.kind === 'unknownExecution')) throw unknownExecution(executionId)
+  // What holds for all of them is said once.
+  if (outcomes.length > 0 && outcomes.every((outcome) => outcome.kind === 'refused')) settled(outcomes[0]!)
   return outcomes
 }
 
@@ -145,6 +147,7 @@ async function toItem(deps: IngestDeps, event: NormalisedEvent, trace: string | 
 function settled(outcome: AppendOutcome): AppendOutcome {
   if (outcome.kind === 'unknownExecution') throw unknownExecution(outcome.executionId)
   if (outcome.kind === 'conflict') throw new CpError('conflict', clashMessage(outcome.eventId))
+  if (outcome.kind === 'refused') throw new CpError('refused', outcome.reason)
   if (outcome.kind === 'claimed' && !outcome.own) {
     throw new CpError('conflict', `the command is already claimed by ${outcome.workerId ?? 'another worker'}`)
   }

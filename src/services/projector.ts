@@ -99,6 +99,7 @@ export async function projectWhatCanBe(
     if (outcome.kind === 'stored') result.projected += 1
     else if (outcome.kind === 'conflict')
       await setAside(candidate.arrival, clashMessage(outcome.eventId), candidate.parsed)
+    else if (outcome.kind === 'refused') await setAside(candidate.arrival, outcome.reason, candidate.parsed)
     else result.duplicates += 1
   }
 

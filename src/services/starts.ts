@@ -4,7 +4,7 @@
 // start costs the database.
 import type { Databases } from '../db/databases.js'
 import type { Tx } from '../db/db.js'
-import type { EventRecord } from '../domain/events/eventRecord.js'
+import type { OwnedEvent } from '../domain/events/eventRecord.js'
 import { isStartEventType } from '../domain/events/eventType.js'
 import { evolveExecution, UNKNOWN_EXECUTION } from '../domain/events/executionEffect.js'
 import { writeJson } from '../domain/json/write.js'
@@ -15,7 +15,7 @@ import type { AppendContext } from './append/appendInTx.js'
 
 export interface StartItem {
   /** The first event of an execution whose id was minted for it, and for nothing else. */
-  event: EventRecord
+  event: OwnedEvent
   path: string
   /** W3C trace context as JSON text. */
   trace?: string | undefined

@@ -1,5 +1,5 @@
 // Rows of noetl.event ↔ event records. Ids stay text, times become wire time, JSON stays lossless.
-import type { EventRecord } from '../domain/events/eventRecord.js'
+import type { OwnedEvent } from '../domain/events/eventRecord.js'
 import type { CatalogId, EventId, ExecutionId } from '../domain/ids.js'
 import type { JsonObject, JsonValue } from '../domain/json/value.js'
 import { integerValue } from '../domain/json/value.js'
@@ -43,7 +43,7 @@ export interface FullEventRow extends EventRow {
   schema_version: number | null
 }
 
-export function toEventRecord(row: EventRow): EventRecord {
+export function toEventRecord(row: EventRow): OwnedEvent {
   return {
     executionId: row.execution_id as ExecutionId,
     eventId: row.event_id as EventId,

@@ -4,13 +4,15 @@ import type { Queryable, Tx } from '../db/db.js'
 import type { Scalar } from '../db/params.js'
 import { queries } from '../db/queries.js'
 import type { WrittenParts } from '../domain/events/envelope.js'
-import type { EventRecord } from '../domain/events/eventRecord.js'
+import type { OwnedEvent } from '../domain/events/eventRecord.js'
 import type { JsonValue } from '../domain/json/value.js'
 import type { EventRow, FullEventRow } from './eventRows.js'
 
 const q = queries(
   'event_existing',
   'event_claims',
+  'event_highest',
+  'event_move',
   'event_insert',
   'event_unadopted',
   'event_unadopted_executions',
@@ -47,8 +49,26 @@ export function findClaims(
   return db.run<CommandClaim>(q.event_claims, [keys.map((key) => key.executionId), keys.map((key) => key.commandId)])
 }
 
+/** The highest event id of each execution that has events, whoever wrote them. */
+export async function highestEventIds(db: Queryable, executionIds: readonly string[]): Promise<Map<string, bigint>> {
+  const rows = await db.run<{ execution_id: string; event_id: string }>(q.event_highest, [executionIds])
+  return new Map(rows.map((row) => [row.execution_id, BigInt(row.event_id)]))
+}
+
+/** Gives the stored events of executions the owner that was learned for them. */
+export async function moveEvents(
+  tx: Tx,
+  list: readonly { executionId: string; tenantId: string; organizationId: string }[],
+): Promise<void> {
+  await tx.run(q.event_move, [
+    list.map((row) => row.executionId),
+    list.map((row) => row.tenantId),
+    list.map((row) => row.organizationId),
+  ])
+}
+
 export interface NumberedEvent {
-  event: EventRecord
+  event: OwnedEvent
   parts: WrittenParts
   catalogId: string
   streamVersion: bigint

@@ -23,6 +23,8 @@ export interface LockedExecution {
   organizationId: string
   streamVersion: bigint
   eventCount: bigint
+  /** Undefined while the start has not come. It tells a subscription's log from an execution. */
+  startEventType: string | undefined
   summary: ExecutionSummary
 }
 
@@ -45,6 +47,7 @@ interface LockRow {
   parent_execution_id: string | null
   start_time: string | null
   end_time: string | null
+  start_event_type: string | null
 }
 
 /** Those that exist, locked until the transaction ends. */
@@ -73,6 +76,7 @@ function toLocked(row: LockRow): LockedExecution {
     organizationId: row.organization_id,
     streamVersion: BigInt(row.stream_version),
     eventCount: BigInt(row.event_count),
+    startEventType: row.start_event_type ?? undefined,
     summary,
   }
 }
@@ -116,6 +120,8 @@ export async function updateExecutions(tx: Tx, list: readonly LockedExecution[])
     of((row) => row.catalogId),
     of((row) => row.path),
     of((row) => row.parentExecutionId),
+    of((row) => row.tenantId),
+    of((row) => row.organizationId),
   ])
 }
 

@@ -7,14 +7,21 @@ const q = queries('machine_lease_take', 'machine_lease_renew', 'machine_lease_re
 export interface MachineLease {
   machineId: number
   token: string
+  /** The highest id that may have been minted with it. */
   highWater: bigint
+}
+
+/** By the database's clock, in Unix milliseconds. */
+export interface LeaseTimes {
+  databaseNowMs: number
+  endsMs: number
 }
 
 export async function takeMachineLease(
   db: Queryable,
   want: { candidates: readonly number[]; holder: string; ttlSeconds: number },
-): Promise<(MachineLease & { databaseNowMs: number }) | 'none free' | 'others were faster'> {
-  const [row] = await db.run<{ machine_id: number | null; token: string; high_water: string; now_ms: string }>(
+): Promise<(MachineLease & LeaseTimes) | 'none free' | 'others were faster'> {
+  const [row] = await db.run<TimesRow & { machine_id: number | null; token: string; high_water: string }>(
     q.machine_lease_take,
     [want.candidates, want.holder, want.ttlSeconds],
   )
@@ -24,21 +31,31 @@ export async function takeMachineLease(
     machineId: row.machine_id,
     token: row.token,
     highWater: BigInt(row.high_water),
-    databaseNowMs: Number(row.now_ms),
+    ...timesOf(row),
   }
 }
 
+interface TimesRow {
+  now_ms: string
+  ends_ms: string
+}
+
+function timesOf(row: TimesRow): LeaseTimes {
+  return { databaseNowMs: Number(row.now_ms), endsMs: Number(row.ends_ms) }
+}
+
+/** Undefined: the lease is lost. */
 export async function renewMachineLease(
   db: Queryable,
   lease: { machineId: number; holder: string; token: string; ttlSeconds: number; highWater: bigint },
   deadlineMs: number,
-): Promise<boolean> {
-  const rows = await db.run(
+): Promise<LeaseTimes | undefined> {
+  const [row] = await db.run<TimesRow>(
     q.machine_lease_renew,
     [lease.machineId, lease.holder, lease.token, lease.ttlSeconds, lease.highWater],
     { deadlineMs },
   )
-  return rows.length === 1
+  return row && timesOf(row)
 }
 
 export async function releaseMachineLease(

@@ -1,7 +1,7 @@
 // Promise: an execution that begins by the short way leaves the same rows as by the general one, whoever listens hears
 // of it after the commit, and an id that exists is refused as a whole.
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import type { EventRecord } from '../../src/domain/events/eventRecord.js'
+import type { OwnedEvent } from '../../src/domain/events/eventRecord.js'
 import type { ExecutionId } from '../../src/domain/ids.js'
 import { findEntry } from '../../src/services/catalog.js'
 import { startEvent } from '../../src/services/executions.js'
@@ -86,8 +86,8 @@ it('writes the same without a parent and without a trace', async () => {
   const request = { payload: {}, parentExecutionId: undefined }
   const entry = await findEntry(core, { path: 'tests/begin' })
   const [one, other] = [1, 2].map(() => startEvent(core, request, core.ids.next() as ExecutionId, entry)) as [
-    EventRecord,
-    EventRecord,
+    OwnedEvent,
+    OwnedEvent,
   ]
   await core.appender.append([
     { event: one, idGiven: false, publish: true, createExecution: true, path: 'tests/begin' },

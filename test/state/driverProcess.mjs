@@ -33,6 +33,7 @@ const ids = createIds(
 )
 await ids.start()
 const appender = createAppender(databases, {
+  mintAbove: ids.above,
   subjectOf: (event) => `noetl.events.default.default.${event.executionId}.0`,
 })
 const ignore = () => undefined

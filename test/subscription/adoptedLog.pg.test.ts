@@ -18,6 +18,8 @@ import { pullDocument, pushDocument } from './specs.js'
 const BEFORE_SUBSCRIPTIONS = 6
 // Snowflake ids of one month.
 const id = (n: number): string => String(380_000_000_000_000_000n + BigInt(n) * 4_194_304n)
+// An id of noetl.snowflake_id(), about twice as large.
+const DOUBLED = String((BigInt(Date.now() - 60_000 - 1_704_067_200_000) << 23n) | (1n << 18n) | 5n)
 const [ORDERS_OLD, ORDERS, HOOK, GONE, NOISY, NAMELESS] = [1, 2, 3, 4, 5, 6].map(id) as [
   string,
   string,
@@ -43,6 +45,8 @@ beforeAll(async () => {
   // Other events of the same id do not decide.
   await log(NOISY, '9003', 'shop/noisy', ['registered', 'activated', 'circuit.opened', 'message.deduplicated'])
   await log(NAMELESS, '9003', '', ['registered', 'activated', 'resumed'])
+  await entry('9004', 'shop/doubled', pullDocument({ path: 'shop/doubled', stream: 'DOUBLED' }))
+  await log(DOUBLED, '9004', 'shop/doubled', ['registered', 'activated'])
   await applyMigrations(database.settings)
   core = await openCore([database])
 })
@@ -85,6 +89,7 @@ it('makes one row per id from its newest lifecycle event', async () => {
     [GONE, 'shop/gone', 'DEACTIVATED', false, 'subscription.deactivated'],
     [NOISY, 'shop/noisy', 'ACTIVE', true, 'subscription.activated'],
     [NAMELESS, 'shop/nameless', 'ACTIVE', true, 'subscription.resumed'],
+    [DOUBLED, 'shop/doubled', 'ACTIVE', true, 'subscription.activated'],
   ])
 })
 
@@ -104,7 +109,7 @@ it('reads the entries, and tells what is wrong with those it cannot read', async
 
 it('agrees with what is made anew from the log', async () => {
   const rebuilt = await rebuildSubscriptions(core)
-  expect(rebuilt).toMatchObject({ checked: 6, corrected: [] })
+  expect(rebuilt).toMatchObject({ checked: 7, corrected: [] })
   expect(rebuilt.superseded).toEqual([ORDERS_OLD])
 })
 
@@ -118,4 +123,17 @@ it('goes on from there', async () => {
     'subscription.resumed',
   ])
   expect((await changeSubscription(core, { id: ORDERS_OLD, action: 'deactivate' })).row.state).toBe('DEACTIVATED')
+})
+
+it('pauses and resumes one whose ids come from the database function, in that order', async () => {
+  await until('it is described', async () => (await findSubscription(core, DOUBLED)).mode === 'pull')
+  expect((await changeSubscription(core, { id: DOUBLED, action: 'pause' })).row.state).toBe('PAUSED')
+  expect((await changeSubscription(core, { id: DOUBLED, action: 'resume' })).row.state).toBe('ACTIVE')
+  expect((await historyOf(core, DOUBLED)).map((item) => item.eventType)).toEqual([
+    'subscription.registered',
+    'subscription.activated',
+    'subscription.paused',
+    'subscription.resumed',
+  ])
+  expect(await rebuildSubscriptions(core)).toMatchObject({ corrected: [] })
 })

@@ -65,6 +65,7 @@ export async function openCore(shards: readonly TestDatabase[], options: CoreOpt
   )
   await ids.start()
   const context: AppendContext = {
+    mintAbove: ids.above,
     subjectOf: (event) => `noetl.events.${event.tenantId}.${event.organizationId}.${event.executionId}.0`,
   }
   const appender = withStarts(createAppender(databases, context), databases, context)

@@ -88,6 +88,7 @@ function toTold({ line, value }: Entry, outcome: AppendOutcome | CpError): Told 
   if (outcome instanceof CpError) return { line, status: 'refused', error: outcome }
   if (outcome.kind === 'conflict')
     return { line, status: 'refused', error: new CpError('conflict', clashMessage(outcome.eventId)) }
+  if (outcome.kind === 'refused') return { line, status: 'refused', error: new CpError('refused', outcome.reason) }
   if (outcome.kind === 'unknownExecution')
     return { line, status: 'refused', error: new CpError('not_found', `execution ${outcome.executionId} is unknown`) }
   return {

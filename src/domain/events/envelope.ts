@@ -7,7 +7,7 @@ import { type CatalogId, parseCatalogId, parseEventId, parseExecutionId, parseIn
 import { floatValue, isJsonObject, type JsonObject, type JsonValue, setKey } from '../json/value.js'
 import { writeJson } from '../json/write.js'
 import { parseWireTime, type WireTime } from '../wireTime.js'
-import { DEFAULT_ORGANIZATION, DEFAULT_TENANT, type EventRecord } from './eventRecord.js'
+import type { EventRecord } from './eventRecord.js'
 import { pointerTo, readAlias, readField, readNumber, readText, refuseField, TEXT_LENGTH_MAX } from './readField.js'
 
 const KNOWN_KEYS: ReadonlySet<string> = new Set([
@@ -148,8 +148,8 @@ export function parseEnvelope(input: JsonValue, defaults: EnvelopeDefaults): Par
     meta: readField(input, 'meta'),
     error: readText(input, 'error', at, TEXT_LENGTH_MAX),
     stackTrace: readText(input, 'stack_trace', at, TEXT_LENGTH_MAX),
-    tenantId: text('tenant_id') ?? DEFAULT_TENANT,
-    organizationId: text('organization_id') ?? DEFAULT_ORGANIZATION,
+    tenantId: text('tenant_id'),
+    organizationId: text('organization_id'),
     createdAt: createdAt ?? defaults.now,
     createdAtGiven: createdAt !== undefined,
   }

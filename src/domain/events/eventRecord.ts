@@ -29,11 +29,18 @@ export interface EventRecord {
   meta?: JsonValue | undefined
   error?: string | undefined
   stackTrace?: string | undefined
-  tenantId: string
-  organizationId: string
+  /** Absent when the producer named none: they are the execution's then. */
+  tenantId?: string | undefined
+  organizationId?: string | undefined
   createdAt: WireTime
   /** Whether the producer said so itself; a time we filled in is no part of what the event says. */
   createdAtGiven: boolean
+}
+
+/** An event that knows whose it is: everything in the log. */
+export interface OwnedEvent extends EventRecord {
+  tenantId: string
+  organizationId: string
 }
 
 export const DEFAULT_TENANT = 'default'
@@ -43,7 +50,7 @@ export const DEFAULT_ORGANIZATION = 'default'
  * What an event says, as one hash: the same event sent twice gives the same text, another event under the
  * same id does not. Left out is what we add ourselves on arrival (our clock, the catalog lookup).
  */
-export function eventChecksum(event: EventRecord): string {
+export function eventChecksum(event: OwnedEvent): string {
   const said: (JsonValue | undefined)[] = [
     event.executionId,
     event.eventId,

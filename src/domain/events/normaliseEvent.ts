@@ -14,7 +14,7 @@ import {
 } from '../ids.js'
 import { integerValue, isJsonObject, type JsonObject, type JsonValue } from '../json/value.js'
 import { parseWireTime, type WireTime } from '../wireTime.js'
-import { DEFAULT_ORGANIZATION, DEFAULT_TENANT, type EventRecord } from './eventRecord.js'
+import type { EventRecord } from './eventRecord.js'
 import { canonicalEventType, deriveEventStatus, isStartEventType, isTerminalEventType } from './eventType.js'
 import {
   pointerTo,
@@ -92,8 +92,8 @@ export function normaliseEvent(input: JsonObject, defaults: EventDefaults): Norm
     meta: clean(mergeMeta(input, payload, workerId, defaults.actionable ?? true, at)),
     error: cleanText(readText(input, 'error', at, TEXT_LENGTH_MAX)),
     stackTrace: cleanText(readText(input, 'stack_trace', at, TEXT_LENGTH_MAX)),
-    tenantId: readText(input, 'tenant_id', at) ?? defaults.tenantId ?? DEFAULT_TENANT,
-    organizationId: readText(input, 'organization_id', at) ?? defaults.organizationId ?? DEFAULT_ORGANIZATION,
+    tenantId: readText(input, 'tenant_id', at) ?? defaults.tenantId,
+    organizationId: readText(input, 'organization_id', at) ?? defaults.organizationId,
     createdAt: createdAt ?? defaults.now,
     createdAtGiven: createdAt !== undefined,
     // Last, so that a refused event uses up no id.

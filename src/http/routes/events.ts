@@ -90,12 +90,14 @@ export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[]
         },
         400: 'malformed; nothing was written',
         404: 'unknown execution',
+        422: 'refused; nothing was written',
       },
       handler: async (request) => {
         const outcomes = await ingestBatch(ingest, request.body as JsonObject, tracing(request))
         for (const outcome of outcomes) onAppended?.(outcome.kind)
         const failed = outcomes.some(
-          (outcome) => outcome.kind === 'conflict' || (outcome.kind === 'claimed' && !outcome.own),
+          (outcome) =>
+            outcome.kind === 'conflict' || outcome.kind === 'refused' || (outcome.kind === 'claimed' && !outcome.own),
         )
         return {
           body: {
@@ -134,6 +136,7 @@ function itemResult(outcome: AppendOutcome, index: number): JsonObject {
   if ('streamVersion' in outcome && outcome.streamVersion !== undefined)
     result['stream_version'] = number(outcome.streamVersion)
   if (outcome.kind === 'conflict') result['error'] = clashMessage(outcome.eventId)
+  if (outcome.kind === 'refused') result['error'] = outcome.reason
   if (outcome.kind === 'claimed') result['error'] = `claimed by ${outcome.workerId ?? 'another worker'}`
   return result
 }

@@ -6,7 +6,7 @@ import type { EventId, ExecutionId } from '../../domain/ids.js'
 import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
 import { type WireTime, wireTimeFromMillis } from '../../domain/wireTime.js'
 import type { Decision, EmittedEvent } from '../../domain/workflow/orchestrator.js'
-import { type CpError, isOwnTrouble, toCpError } from '../../errors.js'
+import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { type LockedExecution, lockExecutions } from '../../stores/executionStore.js'
 import { type Fence, holdFences } from '../../stores/leases/leaseStore.js'
@@ -122,7 +122,8 @@ export function appendDecisions(deps: DecisionDeps, requests: readonly DecisionR
         outcomes[index] = 'repeated'
       }
     }
-    if (items.length > 0) await append(items)
+    const written = items.length === 0 ? [] : await append(items)
+    for (const outcome of written) if (outcome.kind === 'refused') throw new CpError('refused', outcome.reason)
     return outcomes
   })
 }

@@ -3,14 +3,14 @@
 // changed. Whoever finds an intent finishes it, and finishing it twice writes nothing twice. A crash between
 // any two steps leaves an intent for the next caller or the keeper. See docs/decisions/0004-subscriptions.md.
 import type { Databases } from '../../db/databases.js'
-import { DEFAULT_ORGANIZATION, DEFAULT_TENANT, type EventRecord } from '../../domain/events/eventRecord.js'
-import { type CatalogId, compareIds, type EventId, type ExecutionId } from '../../domain/ids.js'
+import type { EventRecord } from '../../domain/events/eventRecord.js'
+import type { CatalogId, EventId, ExecutionId } from '../../domain/ids.js'
 import type { JsonObject } from '../../domain/json/value.js'
 import { lifecycleStatusOf, SUBSCRIPTION_REGISTERED, type SubscriptionState } from '../../domain/subscription.js'
 import { type WireTime, wireTimeFromMillis } from '../../domain/wireTime.js'
 import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
-import { findExisting } from '../../stores/eventStore.js'
+import { findExisting, highestEventIds } from '../../stores/eventStore.js'
 import { lockExecutions } from '../../stores/executionStore.js'
 import { lifecycleAfter } from '../../stores/subscriptionLogStore.js'
 import {
@@ -25,7 +25,7 @@ import type { Ids } from '../ids.js'
 export interface LifecycleDeps {
   databases: Databases
   appender: Appender
-  ids: Pick<Ids, 'next'>
+  ids: Pick<Ids, 'next' | 'above'>
   clock: Clock
 }
 
@@ -45,25 +45,21 @@ export interface Intent {
   entry: SubscriptionEntry | null
 }
 
-const MINT_TRIES = 400
-const MINT_PAUSE_MS = 5
-
-/** The newest event by id decides the state, so a new one must be newer by id, whoever's clock minted the last. */
-export async function mintAfter(deps: LifecycleDeps, last: string | null): Promise<string> {
-  for (let tries = 0; tries < MINT_TRIES; tries++) {
-    const id = deps.ids.next()
-    if (last === null || compareIds(id, last) > 0) return id
-    await deps.clock.sleep(MINT_PAUSE_MS)
-  }
-  throw new CpError('unavailable', 'the clock of this host is behind the last event of the subscription; correct it')
+/** The newest event by id decides the state, so a new one must be above all that the log holds, whoever wrote it. */
+async function mintAfterLog(deps: LifecycleDeps, subscriptionId: string | undefined): Promise<string> {
+  const id = deps.ids.next()
+  if (subscriptionId === undefined) return id
+  const db = deps.databases.of(subscriptionId)
+  const highest = (await highestEventIds(db, [subscriptionId])).get(subscriptionId)
+  return highest === undefined || BigInt(id) > highest ? id : deps.ids.above(highest)
 }
 
 export async function makeIntent(
   deps: LifecycleDeps,
-  row: Pick<SubscriptionRow, 'last_event_id'> | undefined,
+  row: Pick<SubscriptionRow, 'subscription_id'> | undefined,
   change: Omit<Intent, 'eventId' | 'at'>,
 ): Promise<Intent> {
-  const eventId = await mintAfter(deps, row?.last_event_id ?? null)
+  const eventId = await mintAfterLog(deps, row?.subscription_id)
   return { ...change, eventId, at: wireTimeFromMillis(deps.clock.now()) }
 }
 
@@ -102,10 +98,14 @@ export async function completeIntent(deps: LifecycleDeps, row: SubscriptionRow):
     await lockExecutions(tx, [id])
     if ((await findExisting(tx, [{ executionId: id, eventId: intent.eventId }])).length > 0) return true
     if ((await lifecycleAfter(tx, id, row.last_event_id ?? '0')).length > 0) return false
+    // Somebody else has written since the id was minted; it would sort before that.
+    const highest = (await highestEventIds(tx, [id])).get(id)
+    if (highest !== undefined && highest >= BigInt(intent.eventId)) return false
     const [outcome] = await append([
       { event: eventOf(row, intent), idGiven: true, publish: true, createExecution: true, path: row.path },
     ])
     if (outcome?.kind === 'stored' || outcome?.kind === 'duplicate') return true
+    if (outcome?.kind === 'refused') throw new CpError('refused', outcome.reason)
     throw new CpError('corrupt', `event ${intent.eventId} of subscription ${id} exists with other content`)
   })
   const db = deps.databases.cluster.db
@@ -156,8 +156,6 @@ function eventOf(row: SubscriptionRow, intent: Intent): EventRecord {
     status: intent.state,
     context: { subscription_id: row.subscription_id, path: row.path, catalog_id: catalogId },
     meta,
-    tenantId: DEFAULT_TENANT,
-    organizationId: DEFAULT_ORGANIZATION,
     createdAt: intent.at,
     createdAtGiven: true,
   }

@@ -72,6 +72,8 @@ describe('round trip', () => {
     const { event: record } = parse({
       event_id: 320816801799737345n,
       execution_id: '320816801799737344',
+      tenant_id: 'default',
+      organization_id: 'default',
       timestamp: '2026-11-16T01:00:00Z',
     })
     expect(writeEnvelope(record, '12')).toBe(
@@ -88,8 +90,8 @@ describe('foreign envelopes', () => {
         eventId: '7',
         executionId: '0',
         catalogId: '0',
-        tenantId: 'default',
-        organizationId: 'default',
+        tenantId: undefined,
+        organizationId: undefined,
         createdAt: NOW,
         createdAtGiven: false,
       },
@@ -107,7 +109,7 @@ describe('foreign envelopes', () => {
       result: null,
       timestamp: '',
     }
-    expect(parse(empty).event).toMatchObject({ executionId: '0', tenantId: 'default', createdAt: NOW })
+    expect(parse(empty).event).toMatchObject({ executionId: '0', tenantId: undefined, createdAt: NOW })
     expect(parse(empty).event.result).toBeUndefined()
   })
 
