@@ -25,10 +25,11 @@ on conflict (subscription_id, dedup_key) do update
 returning dedup_key;
 
 -- name: subscription_dead_insert
--- Keeps a message of subscription $1 that was given up: identity $2, subject $3, headers $4, body $5, reason $6, attempts $7.
+-- Keeps a message of subscription $1 that was given up, as it came last: identity $2, subject $3, headers $4, body $5, reason $6, attempts $7.
 insert into noetl.subscription_dead_letter (subscription_id, identity, subject, headers, body, reason, attempts)
 values ($1::bigint, $2::text, $3::text, $4::jsonb, $5::bytea, $6::text, $7::int)
-on conflict (subscription_id, identity) do update set reason = excluded.reason, attempts = excluded.attempts;
+on conflict (subscription_id, identity) do update
+set subject = excluded.subject, headers = excluded.headers, body = excluded.body, reason = excluded.reason, attempts = excluded.attempts;
 
 -- name: subscription_dead_list
 -- Given-up messages, oldest first: of subscription $1 (null: of all), after $2, at most $3.

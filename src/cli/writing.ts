@@ -1,6 +1,7 @@
 // Runs a subcommand that writes: with ids under a leased machine id, given back at the end.
 import { buildCore, type Core } from '../daemon/core.js'
 import type { Deps } from '../daemon/deps.js'
+import type { OwnSources } from '../domain/ownSources.js'
 import type { ExecutionsDeps } from '../services/executions.js'
 import type { CommandContext } from './command.js'
 
@@ -8,14 +9,15 @@ const STOP_DEADLINE_MS = 2_000
 
 export async function withCore<T>(
   context: CommandContext,
-  work: (writing: ExecutionsDeps & { core: Core; deps: Deps }) => Promise<T>,
+  work: (writing: ExecutionsDeps & { own: OwnSources; core: Core; deps: Deps }) => Promise<T>,
 ): Promise<T> {
   const deps = await context.deps()
   const core = buildCore(deps, 'oneShot')
   await core.ids.start()
   try {
     const { databases, clock } = deps
-    return await work({ databases, clock, appender: core.appender, ids: core.ids, secrets: core.secrets, core, deps })
+    const { appender, ids, secrets, own } = core
+    return await work({ databases, clock, appender, ids, secrets, own, core, deps })
   } finally {
     await core.ids.stop(STOP_DEADLINE_MS)
   }

@@ -1,10 +1,12 @@
 // The working parts that daemon and writing subcommands share: ids under a lease, the way into the log.
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
+import type { Config } from '../config/keys.js'
 import type { Db } from '../db/db.js'
 import type { OwnedEvent } from '../domain/events/eventRecord.js'
 import { DEFAULT_SECRET_KEYS, type SecretKeys, secretKeys } from '../domain/events/redact.js'
 import { proposeMachineId } from '../domain/machineId.js'
+import { type OwnSources, ownSources } from '../domain/ownSources.js'
 import { shardOf } from '../domain/shards.js'
 import { assertSubjectTemplate, renderEventSubject } from '../domain/subject.js'
 import { componentLog } from '../runtime/log.js'
@@ -22,6 +24,8 @@ export interface Core {
   /** null when redaction is off. */
   secrets: SecretKeys | null
   subjectOf(event: SubjectParts): string
+  /** What no subscription may read. */
+  own: OwnSources
 }
 
 type SubjectParts = Pick<OwnedEvent, 'tenantId' | 'organizationId' | 'executionId'>
@@ -80,7 +84,13 @@ export function buildCore(deps: Deps, use: 'daemon' | 'oneShot'): Core {
     appender: withStarts(createAppender(databases, context), databases, context),
     secrets: config.redact ? secretKeys([...DEFAULT_SECRET_KEYS, ...config.redactKeys]) : null,
     subjectOf,
+    own: ownSourcesOf(config),
   }
+}
+
+export function ownSourcesOf(config: Config): OwnSources {
+  const { streamName: stream, subjectPrefix, subjectTemplate: template } = config
+  return ownSources({ stream, subjectPrefix, template })
 }
 
 /** The events of a batch belong to one execution and share their subject. */

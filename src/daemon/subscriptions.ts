@@ -21,7 +21,8 @@ import { loopErrors } from './loopErrors.js'
 const LISTENER_LABELS_MAX = 200
 
 export function subscriptionDeps(deps: Deps, core: Core): LifecycleDeps & ViewDeps {
-  return { databases: deps.databases, appender: core.appender, ids: core.ids, clock: deps.clock, bus: deps.bus }
+  const { databases, clock, bus } = deps
+  return { databases, clock, bus, appender: core.appender, ids: core.ids, own: core.own }
 }
 
 export function subscriptionLoops(deps: Deps, core: Core, writing: ExecutionsDeps): Service[] {
@@ -41,6 +42,7 @@ export function subscriptionLoops(deps: Deps, core: Core, writing: ExecutionsDep
   const supervisor = createSupervisor({
     ...writing,
     bus,
+    own: core.own,
     random: deps.random,
     runtimeId: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
     leaseMs: config.subscriptionLease * 1000,

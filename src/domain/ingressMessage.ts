@@ -6,6 +6,7 @@ import type { SubscriptionSpec } from './catalog/subscriptionSpec.js'
 import { sha256Hex } from './json/canonical.js'
 import { parseJsonStrict } from './json/parse.js'
 import { isJsonObject, type JsonObject, type JsonValue } from './json/value.js'
+import { isStorable } from './storableText.js'
 
 export interface DeliveryRules {
   playbook: string
@@ -92,7 +93,7 @@ export function payloadOf(rules: DeliveryRules, received: Received): JsonObject 
     case 'message.text':
       return { message: storable(bodyText(received.body)) }
     case 'message':
-      return { message: { ...received.about, headers: received.headers(), data: wholeBody(received.body) } }
+      return { message: { ...received.about, headers: storableHeaders(received), data: wholeBody(received.body) } }
     default:
       throw new CpError(
         'invalid_input',
@@ -102,9 +103,14 @@ export function payloadOf(rules: DeliveryRules, received: Received): JsonObject 
 }
 
 function storable(value: string): string {
-  if (/\0|\p{Surrogate}/u.test(value))
-    throw new CpError('invalid_input', 'the message holds NUL, which cannot be stored')
+  if (!isStorable(value)) throw new CpError('invalid_input', 'the message holds NUL, which cannot be stored')
   return value
+}
+
+function storableHeaders(received: Received): Record<string, string> {
+  const headers = received.headers()
+  if (Object.entries(headers).every(([name, value]) => isStorable(name) && isStorable(value))) return headers
+  throw new CpError('invalid_input', 'a header of the message holds NUL, which cannot be stored')
 }
 
 function wholeBody(body: Uint8Array): JsonValue {
@@ -152,5 +158,5 @@ function fieldKey(body: Uint8Array, field: string): string | undefined {
 }
 
 function bounded(key: string): string {
-  return key.length <= KEY_LENGTH_MAX && !/\0|\p{Surrogate}/u.test(key) ? key : `sha256:${sha256Hex(key)}`
+  return key.length <= KEY_LENGTH_MAX && isStorable(key) ? key : `sha256:${sha256Hex(key)}`
 }

@@ -2,6 +2,9 @@
 // content again is the same version.
 import type { Databases } from '../db/databases.js'
 import { type CatalogDocument, contentDigest, parseCatalogDocument } from '../domain/catalog/catalogDocument.js'
+import { ownSourceViolations } from '../domain/catalog/subscriptionSource.js'
+import { refuseDocument } from '../domain/catalog/violation.js'
+import type { OwnSources } from '../domain/ownSources.js'
 import { CpError } from '../errors.js'
 import {
   archiveEntries,
@@ -24,6 +27,8 @@ export type { CatalogEntry } from '../stores/catalogStore.js'
 export interface CatalogDeps {
   databases: Databases
   ids: { next(): string }
+  /** What no subscription may read. */
+  own: OwnSources
 }
 
 export interface Registered {
@@ -45,6 +50,8 @@ export interface RegisterRequest {
 
 export async function registerEntry(deps: CatalogDeps, request: RegisterRequest): Promise<Registered> {
   const document = parseCatalogDocument(request.content, { resourceType: request.resourceType })
+  const violations = ownSourceViolations(document.subscription, deps.own)
+  if (violations.length > 0) throw refuseDocument('the catalog document', violations)
   const digest = contentDigest(document.content)
   return deps.databases.cluster.db.tx(async (tx) => {
     await lockPath(tx, document.path)

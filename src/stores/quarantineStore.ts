@@ -1,6 +1,7 @@
 // Envelopes that could not be stored, in the cluster database, each with its reason.
 import type { Queryable } from '../db/db.js'
 import { queries } from '../db/queries.js'
+import { storableText } from '../domain/storableText.js'
 
 const q = queries(
   'quarantine_insert',
@@ -38,7 +39,7 @@ export async function quarantine(db: Queryable, row: NewQuarantine): Promise<voi
     row.eventId ?? null,
     row.executionId ?? null,
     row.envelope,
-    row.reason.slice(0, REASON_MAX),
+    storableText(row.reason.slice(0, REASON_MAX)),
     row.source,
   ])
 }
@@ -62,5 +63,5 @@ export async function countQuarantine(db: Queryable): Promise<number> {
 }
 
 export async function noteFailedAgain(db: Queryable, id: string, reason: string): Promise<void> {
-  await db.run(q.quarantine_failed_again, [id, reason.slice(0, REASON_MAX)])
+  await db.run(q.quarantine_failed_again, [id, storableText(reason.slice(0, REASON_MAX))])
 }

@@ -5,6 +5,7 @@ import type { Queryable, Tx } from '../db/db.js'
 import { queries } from '../db/queries.js'
 import type { JsonObject, JsonValue } from '../domain/json/value.js'
 import { writeJson } from '../domain/json/write.js'
+import { storableJson, storableText } from '../domain/storableText.js'
 import type { SubscriptionState } from '../domain/subscription.js'
 
 const q = queries(
@@ -63,14 +64,15 @@ export interface DeadMessage {
   attempts: number
 }
 
+/** Whatever the message holds: one that could be neither started nor kept would come back for ever. */
 export async function keepDead(db: Queryable, message: DeadMessage): Promise<void> {
   await db.run(q.subscription_dead_insert, [
     message.subscriptionId,
-    message.identity,
-    message.subject,
-    writeJson(message.headers),
+    storableText(message.identity),
+    message.subject === null ? null : storableText(message.subject),
+    writeJson(storableJson(message.headers)),
     message.body,
-    message.reason,
+    storableText(message.reason),
     message.attempts,
   ])
 }

@@ -3,6 +3,7 @@ import type { Queryable } from '../db/db.js'
 import { queries } from '../db/queries.js'
 import type { JsonObject } from '../domain/json/value.js'
 import { writeJson } from '../domain/json/write.js'
+import { storableText } from '../domain/storableText.js'
 import type { SubscriptionState } from '../domain/subscription.js'
 
 const q = queries(
@@ -194,7 +195,7 @@ export async function describeRow(db: Queryable, id: string, entry: Subscription
 }
 
 export async function setTrouble(db: Queryable, id: string, trouble: string | null): Promise<void> {
-  await db.run(q.subscription_trouble, [id, trouble])
+  await db.run(q.subscription_trouble, [id, trouble === null ? null : storableText(trouble)])
 }
 
 export interface SubscriptionFilter {

@@ -4,7 +4,8 @@ import { playbook, type TestCore } from '../support/core.js'
 
 export interface PullSpec {
   path: string
-  stream: string
+  /** Found by the subject when it is not named. */
+  stream?: string
   subject?: string
   playbook?: string
   extra?: string
@@ -17,8 +18,7 @@ metadata:
   path: ${spec.path}
 spec:
   source: nats
-  stream: ${spec.stream}
-${spec.subject === undefined ? '' : `  subject: ${spec.subject}\n`}  mode: pull
+${spec.stream === undefined ? '' : `  stream: ${spec.stream}\n`}${spec.subject === undefined ? '' : `  subject: ${JSON.stringify(spec.subject)}\n`}  mode: pull
   dispatch:
     playbook: ${spec.playbook ?? 'tests/handler'}
 ${spec.extra ?? ''}`

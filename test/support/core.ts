@@ -4,6 +4,7 @@ import type { Databases } from '../../src/db/databases.js'
 import { openDatabases } from '../../src/db/databases.js'
 import { DEFAULT_SECRET_KEYS, secretKeys } from '../../src/domain/events/redact.js'
 import { proposeMachineId } from '../../src/domain/machineId.js'
+import { type OwnSources, ownSources } from '../../src/domain/ownSources.js'
 import { parseTopology } from '../../src/domain/topology.js'
 import { type Clock, systemClock } from '../../src/runtime/clock.js'
 import { createAppender } from '../../src/services/append/appender.js'
@@ -13,6 +14,13 @@ import type { ExecutionsDeps } from '../../src/services/executions.js'
 import { createIds, type Ids } from '../../src/services/ids.js'
 import { type Starter, withStarts } from '../../src/services/starts.js'
 import type { TestDatabase } from './database.js'
+
+/** As the settings are by default. */
+export const TEST_OWN = ownSources({
+  stream: 'NOETL_EVENTS',
+  subjectPrefix: 'noetl.events',
+  template: '{prefix}.{tenant}.{organization}.{execution}.{shard}',
+})
 
 export interface CoreOptions {
   clock?: Clock
@@ -28,6 +36,7 @@ export interface TestCore extends ExecutionsDeps {
   appender: Starter
   ids: Ids
   clock: Clock
+  own: OwnSources
   /** Complaints of the id lease. */
   complaints: string[]
   close(): Promise<void>
@@ -74,6 +83,7 @@ export async function openCore(shards: readonly TestDatabase[], options: CoreOpt
     appender,
     ids,
     clock,
+    own: TEST_OWN,
     secrets: options.redact === false ? null : secretKeys(DEFAULT_SECRET_KEYS),
     complaints,
     close: async () => {

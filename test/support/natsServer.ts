@@ -9,6 +9,8 @@ import { until } from './until.js'
 
 export interface OwnNats {
   readonly port: number
+  /** Where it keeps its streams. */
+  readonly folder: string
   pid(): number
   kill(): Promise<void>
   /** On the same port and the same files. */
@@ -42,6 +44,7 @@ export async function startNats(args: readonly string[] = []): Promise<OwnNats> 
   await start()
   return {
     port,
+    folder,
     pid: () => child.pid!,
     kill,
     start,

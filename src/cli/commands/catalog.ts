@@ -1,7 +1,10 @@
 // The catalog: register, list, get, delete, restore, and a check of a document without any server.
+
+import { ownSourcesOf } from '../../daemon/core.js'
 import { parseCatalogDocument, YAML_LIMITS } from '../../domain/catalog/catalogDocument.js'
+import { ownSourceViolations } from '../../domain/catalog/subscriptionSource.js'
 import { subscriptionWarnings } from '../../domain/catalog/subscriptionWarnings.js'
-import type { Violation } from '../../domain/catalog/violation.js'
+import { refuseDocument, type Violation } from '../../domain/catalog/violation.js'
 import type { JsonObject } from '../../domain/json/value.js'
 import { wireTimeFromPostgres } from '../../domain/wireTime.js'
 import { CpError, toCpError } from '../../errors.js'
@@ -199,6 +202,8 @@ export const catalogValidate: CommandSpec = {
     const content = await readSource(context, input.args['file']!, FILE_BYTES_MAX)
     try {
       const { path, kind, subscription } = parseCatalogDocument(content, { resourceType: textOption(input, 'kind') })
+      const own = ownSourceViolations(subscription, ownSourcesOf(context.config().config))
+      if (own.length > 0) throw refuseDocument('the catalog document', own)
       const warnings = subscriptionWarnings(subscription)
       return {
         json: { valid: true, path, kind, violations: [], warnings: warnings.map((warning) => ({ ...warning })) },

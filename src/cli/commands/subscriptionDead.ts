@@ -48,7 +48,8 @@ export const subscriptionDeadList: CommandSpec = {
           rows: page.map((row) => [
             row.dead_letter_id,
             row.subscription_id,
-            row.identity,
+            // Without the times that only tell it from another of the same place.
+            row.identity.replace(/@\d+\.\d+$/, ''),
             row.subject,
             row.bytes,
             row.attempts,

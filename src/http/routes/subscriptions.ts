@@ -3,6 +3,7 @@
 import { pathPattern } from '../../domain/executionPage.js'
 import { parseSubscriptionId } from '../../domain/ids.js'
 import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
+import { isStorable } from '../../domain/storableText.js'
 import { parseSubscriptionAction, SUBSCRIPTION_ACTIONS, SUBSCRIPTION_STATES } from '../../domain/subscription.js'
 import { parseWireTime } from '../../domain/wireTime.js'
 import { CpError } from '../../errors.js'
@@ -233,8 +234,7 @@ function noteOf(request: JsonObject): { reason?: string; actor?: string } {
   const text = (key: string): Record<string, string> => {
     const value = request[key]
     if (typeof value !== 'string' || value === '') return {}
-    if (/\0|\p{Surrogate}/u.test(value))
-      throw new CpError('invalid_input', `/${key} holds characters that cannot be stored`)
+    if (!isStorable(value)) throw new CpError('invalid_input', `/${key} holds characters that cannot be stored`)
     return { [key]: value }
   }
   return { ...text('reason'), ...text('actor') }

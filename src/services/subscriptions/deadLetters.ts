@@ -9,7 +9,7 @@ import { type DeadRow, deleteDead, holdState, listDead, takeDead } from '../../s
 import type { ExecutionsDeps } from '../executions.js'
 import { dispatch } from './dispatch.js'
 import { entryOf } from './entry.js'
-import { deliveryOf } from './natsDelivery.js'
+import { deliveryOf, placeOf } from './natsDelivery.js'
 
 export type { DeadRow } from '../../stores/subscriptionDeliveryStore.js'
 
@@ -41,10 +41,8 @@ export async function redriveDead(deps: ExecutionsDeps, id: string): Promise<Red
       const row = await takeDead(tx, id)
       if (row === undefined) return { id, outcome: 'duplicate' }
       const headers = isJsonObject(row.headers) ? row.headers : {}
-      const [, stream, sequence] = row.identity.split(':')
-      const delivery = deliveryOf(rules, {
-        stream: stream ?? '',
-        sequence: Number(sequence),
+      const delivery = deliveryOf(rules, row.identity, {
+        ...placeOf(row.identity),
         subject: row.subject ?? '',
         data: row.body,
         header: (name) => (typeof headers[name] === 'string' ? headers[name] : undefined),

@@ -4,15 +4,18 @@
 //
 //   asked ──▶ queued ──▶ starting ──▶ acknowledged | returned with a delay | given up
 import type { Bus } from '../../bus/connect.js'
-import { openSource, type SourceConsumer, type SourceMessage } from '../../bus/sourceConsumer.js'
+import { openSource, type SourceConsumer } from '../../bus/sourceConsumer.js'
+import type { SourceMessage } from '../../bus/sourceMessage.js'
 import { delayMs } from '../../domain/backoff.js'
 import { type DeliveryRules, deliveryRules } from '../../domain/ingressMessage.js'
+import type { OwnSources } from '../../domain/ownSources.js'
 import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import { keepDead } from '../../stores/subscriptionDeliveryStore.js'
 import type { HeldSubscription } from '../../stores/subscriptionRuntimeStore.js'
 import type { ExecutionsDeps } from '../executions.js'
 import { type Delivery, dispatch } from './dispatch.js'
-import { entryOf, natsSourceOf } from './entry.js'
+import { assertForeign, assertSourceAllowed, entryOf, natsSourceOf } from './entry.js'
+import { createHeldMessages } from './heldMessages.js'
 import { durableOf } from './naming.js'
 import { deliveryOf, identityOf } from './natsDelivery.js'
 import { createRate, type Rate } from './rate.js'
@@ -21,6 +24,7 @@ export type MessageOutcome = 'started' | 'duplicate' | 'retried' | 'returned' | 
 
 export interface DriverDeps extends ExecutionsDeps {
   bus: Bus
+  own: OwnSources
   random: () => number
   attemptsMax: number
   onMessages(outcome: MessageOutcome, count: number): void
@@ -37,6 +41,11 @@ export interface Driver {
   inFlight(): number
 }
 
+interface Usable {
+  message: SourceMessage
+  delivery: Delivery
+}
+
 const IN_FLIGHT_DEFAULT = 1_000
 const BATCH_MAX = 250
 const BATCHES_MAX = 2
@@ -49,8 +58,9 @@ const SETTLE_MS = 5
 
 export function createDriver(held: HeldSubscription, deps: DriverDeps): Driver {
   const id = held.subscription_id
-  const queue: SourceMessage[] = []
-  const failures = new Map<number, number>()
+  const messages = createHeldMessages()
+  /** Attempts by identity. */
+  const failures = new Map<string, number>()
   const stopped = new AbortController()
   let epoch = held.epoch
   let mode: 'run' | 'finish' | 'return' = 'run'
@@ -58,7 +68,7 @@ export function createDriver(held: HeldSubscription, deps: DriverDeps): Driver {
   let consumer: SourceConsumer | undefined
   let rate: Rate = createRate(undefined, deps.clock)
   let maxInFlight = IN_FLIGHT_DEFAULT
-  let starting = 0
+  let heldMax = IN_FLIGHT_DEFAULT
   let batches = 0
   let isPumpDue = false
   let blockedUntil = 0
@@ -75,6 +85,7 @@ export function createDriver(held: HeldSubscription, deps: DriverDeps): Driver {
 
   async function open(): Promise<void> {
     const { spec, written } = await entryOf(deps, held.catalog_id)
+    assertSourceAllowed(held.path, spec, deps.own)
     const source = natsSourceOf(held.path, spec)
     rules = deliveryRules(spec, written)
     rate = createRate(spec.limits.maxDispatchPerSecond, deps.clock)
@@ -86,8 +97,9 @@ export function createDriver(held: HeldSubscription, deps: DriverDeps): Driver {
       isForeign: source.durable !== undefined,
       ackWaitMs: ACK_WAIT_MS,
       maxAckPending: maxInFlight,
+      assertAllowed: (stream) => assertForeign(held.path, stream, deps.own),
       onMessage: (message) => {
-        queue.push(message)
+        messages.push(message)
         pumpSoon()
       },
       onIdle: pumpSoon,
@@ -95,6 +107,9 @@ export function createDriver(held: HeldSubscription, deps: DriverDeps): Driver {
         lost = error
       },
     })
+    // What waits here longer than the server waits for its answer comes a second time and eats the rate.
+    heldMax = Math.min(maxInFlight, rate.within(consumer.ackWaitMs / 2))
+    messages.setAckWait(consumer.ackWaitMs)
   }
 
   /** Opens the source, and opens it again when it is lost, until told to stop. */
@@ -143,23 +158,23 @@ export function createDriver(held: HeldSubscription, deps: DriverDeps): Driver {
       pumpAt(blockedUntil)
       return
     }
-    while (queue.length > 0 && batches < BATCHES_MAX) {
-      const count = rate.take(Math.min(BATCH_MAX, queue.length))
+    while (messages.waiting() > 0 && batches < BATCHES_MAX) {
+      const count = rate.take(Math.min(BATCH_MAX, messages.waiting()))
       if (count === 0) {
         pumpAt(now + rate.waitMs())
         break
       }
-      void work(queue.splice(0, count))
+      void work(messages.take(count))
     }
     if (mode === 'run') ask()
   }
 
   function ask(): void {
     if (consumer === undefined || lost !== undefined) return
-    const room = maxInFlight - queue.length - starting - consumer.outstanding()
+    const room = heldMax - messages.size() - consumer.outstanding()
     const wanted = Math.min(room, BATCH_MAX, Math.max(1, rate.burst()))
     // Many small requests cost more than one that waits a moment.
-    if (wanted <= 0 || (consumer.outstanding() > 0 && wanted < Math.min(BATCH_MAX, maxInFlight) / 2)) return
+    if (wanted <= 0 || (consumer.outstanding() > 0 && wanted < Math.min(BATCH_MAX, heldMax) / 2)) return
     try {
       consumer.request(wanted)
     } catch (error) {
@@ -168,45 +183,53 @@ export function createDriver(held: HeldSubscription, deps: DriverDeps): Driver {
   }
 
   function returnQueue(): void {
-    if (queue.length > 0) deps.onMessages('returned', queue.length)
-    for (const message of queue.splice(0)) message.retryLater(RETURN_MS)
+    const waiting = messages.take(messages.waiting())
+    if (waiting.length === 0) return
+    for (const message of waiting) message.retryLater(RETURN_MS)
+    messages.done(waiting)
+    deps.onMessages('returned', waiting.length)
   }
 
-  async function work(messages: SourceMessage[]): Promise<void> {
+  async function work(taken: SourceMessage[]): Promise<void> {
     batches += 1
-    starting += messages.length
+    let started = 0
     try {
-      await startAll(messages)
+      started = await startAll(taken)
     } catch (error) {
       // Whatever it was, the messages are redelivered; the loop must go on.
       tell(toCpError(error).message)
     } finally {
       batches -= 1
-      starting -= messages.length
+      messages.done(taken)
+      // Only what started something costs the rate.
+      rate.giveBack(taken.length - started)
       pumpSoon()
     }
   }
 
-  async function startAll(messages: readonly SourceMessage[]): Promise<void> {
-    const usable: { message: SourceMessage; delivery: Delivery }[] = []
-    for (const message of messages) {
+  /** How many executions began. */
+  async function startAll(taken: readonly SourceMessage[]): Promise<number> {
+    const usable: Usable[] = []
+    for (const message of taken) {
       try {
-        usable.push({ message, delivery: deliveryOf(rules!, message) })
+        usable.push({ message, delivery: deliveryOf(rules!, identityOf(message), message) })
       } catch (error) {
         await giveUp(message, toCpError(error), 1)
       }
     }
-    if (usable.length === 0) return
+    if (usable.length === 0) return 0
     try {
-      await startThese(usable)
+      return await startThese(usable)
     } catch (error) {
       if (isOwnTrouble(error)) return setBack(usable, toCpError(error))
       // One of them cannot be started; find out which.
-      for (const one of usable) await startOne(one)
+      let started = 0
+      for (const one of usable) started += await startOne(one)
+      return started
     }
   }
 
-  async function startThese(usable: readonly { message: SourceMessage; delivery: Delivery }[]): Promise<void> {
+  async function startThese(usable: readonly Usable[]): Promise<number> {
     const target = { subscriptionId: id, epoch, playbook: rules!.playbook, executionPool: rules!.executionPool }
     const results = await dispatch(
       deps,
@@ -214,48 +237,53 @@ export function createDriver(held: HeldSubscription, deps: DriverDeps): Driver {
       usable.map(({ delivery }) => delivery),
     )
     let duplicates = 0
-    for (const [index, { message }] of usable.entries()) {
+    for (const [index, { message, delivery }] of usable.entries()) {
       message.ack()
-      failures.delete(message.sequence)
+      failures.delete(delivery.identity)
       if (results[index]!.status === 'duplicate') duplicates += 1
     }
     setbacks = 0
     if (lost === undefined) tell(null)
     deps.onMessages('started', usable.length - duplicates)
     deps.onMessages('duplicate', duplicates)
+    return usable.length - duplicates
   }
 
-  async function startOne(one: { message: SourceMessage; delivery: Delivery }): Promise<void> {
+  async function startOne(one: Usable): Promise<number> {
     try {
-      await startThese([one])
+      return await startThese([one])
     } catch (error) {
       const failure = toCpError(error)
       if (isOwnTrouble(failure)) return setBack([one], failure)
-      const attempts = (failures.get(one.message.sequence) ?? 0) + 1
+      const { identity } = one.delivery
+      const attempts = (failures.get(identity) ?? 0) + 1
       if (attempts >= deps.attemptsMax) return giveUp(one.message, failure, attempts)
       if (failures.size >= FAILURES_REMEMBERED_MAX) failures.clear()
-      failures.set(one.message.sequence, attempts)
+      failures.set(identity, attempts)
       one.message.retryLater(delayMs(attempts, deps.random()))
       deps.onMessages('retried', 1)
       tell(failure.message)
+      return 0
     }
   }
 
   /** Our own servers, or the right to start: not the fault of any message. */
-  function setBack(usable: readonly { message: SourceMessage }[], error: CpError): void {
+  function setBack(usable: readonly Pick<Usable, 'message'>[], error: CpError): 0 {
     setbacks += 1
     const pauseMs = error.code === 'lost_claim' ? 200 : delayMs(setbacks, deps.random(), RETRY_MS_MAX)
     blockedUntil = deps.clock.monotonic() + pauseMs
     if (error.code !== 'lost_claim') tell(error.message)
     for (const { message } of usable) message.retryLater(error.code === 'lost_claim' ? RETURN_MS : pauseMs)
     deps.onMessages('returned', usable.length)
+    return 0
   }
 
-  async function giveUp(message: SourceMessage, error: CpError, attempts: number): Promise<void> {
+  async function giveUp(message: SourceMessage, error: CpError, attempts: number): Promise<0> {
+    const identity = identityOf(message)
     try {
       await keepDead(deps.databases.cluster.db, {
         subscriptionId: id,
-        identity: identityOf(message),
+        identity,
         subject: message.subject,
         headers: message.headers(),
         body: message.data,
@@ -266,8 +294,9 @@ export function createDriver(held: HeldSubscription, deps: DriverDeps): Driver {
       return setBack([{ message }], toCpError(failure))
     }
     message.drop()
-    failures.delete(message.sequence)
+    failures.delete(identity)
     deps.onMessages('dead', 1)
+    return 0
   }
 
   const running = run()
@@ -286,15 +315,16 @@ export function createDriver(held: HeldSubscription, deps: DriverDeps): Driver {
       await running
       clearTimeout(wakeUp)
       // What is queued is worked off by the pump, or given back by it.
-      while (queue.length > 0 || batches > 0) {
+      while (messages.waiting() > 0 || batches > 0) {
         pump()
         await deps.clock.sleep(SETTLE_MS)
       }
       clearTimeout(wakeUp)
+      messages.close()
       // The acknowledgements are on their way before the lease is given up.
       if (deps.bus.isConnected()) await deps.bus.ping(1_000).catch(() => undefined)
       tell(null)
     },
-    inFlight: () => queue.length + starting,
+    inFlight: () => messages.size(),
   }
 }

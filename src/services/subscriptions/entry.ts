@@ -1,8 +1,11 @@
 // A subscription's catalog entry, read: what the row keeps of it, and whether it can be activated here.
+import type { SourceStream } from '../../bus/sourceSetup.js'
 import type { Databases } from '../../db/databases.js'
 import { parseCatalogDocument } from '../../domain/catalog/catalogDocument.js'
+import { ownSourceViolations } from '../../domain/catalog/subscriptionSource.js'
 import type { SubscriptionSpec } from '../../domain/catalog/subscriptionSpec.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
+import { type OwnSources, ownSourceProblem } from '../../domain/ownSources.js'
 import { CpError } from '../../errors.js'
 import type { SubscriptionEntry } from '../../stores/subscriptionStore.js'
 import { type CatalogEntry, findEntry } from '../catalog.js'
@@ -64,7 +67,8 @@ export interface NatsSource {
 }
 
 /** Refuses what this daemon could not deliver, before it is declared active. */
-export function assertActivatable(path: string, { spec }: ReadEntry): void {
+export function assertActivatable(path: string, { spec }: ReadEntry, own: OwnSources): void {
+  assertSourceAllowed(path, spec, own)
   if (spec.mode === 'push') {
     if (spec.ingress?.verify.type === 'pubsub_oidc') {
       throw new CpError(
@@ -115,4 +119,27 @@ export function natsSourceOf(path: string, spec: SubscriptionSpec): NatsSource {
   const deliver = text('deliver') ?? text('deliver_policy') ?? 'all'
   if (deliver !== 'all' && deliver !== 'new') throw refuse('spec.source.deliver must be all or new')
   return { stream, subject, durable, deliver }
+}
+
+/** Refuses what is ours: its executions would start themselves. */
+export function assertSourceAllowed(path: string, spec: SubscriptionSpec, own: OwnSources): void {
+  const [violation] = ownSourceViolations(spec, own)
+  if (violation === undefined) return
+  throw new CpError('refused', `${path}: ${violation.path} ${violation.message}; correct the catalog entry`)
+}
+
+/** The same for the stream that was found: by its subject, or as a copy of ours under another name. */
+export function assertForeign(path: string, stream: SourceStream, own: OwnSources): void {
+  const copied = stream.copiesOf.includes(own.stream)
+  const problem = copied
+    ? 'copies our own stream'
+    : [undefined, ...stream.subjects].flatMap((subject) => {
+        const found = ownSourceProblem(own, { stream: stream.name, subject })
+        return found === undefined ? [] : [found.message]
+      })[0]
+  if (problem === undefined) return
+  throw new CpError(
+    'refused',
+    `${path} would read stream ${stream.name}: ${problem}. Its executions would start themselves; correct the catalog entry`,
+  )
 }

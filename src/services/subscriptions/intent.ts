@@ -6,6 +6,7 @@ import type { Databases } from '../../db/databases.js'
 import type { EventRecord } from '../../domain/events/eventRecord.js'
 import type { CatalogId, EventId, ExecutionId } from '../../domain/ids.js'
 import type { JsonObject } from '../../domain/json/value.js'
+import type { OwnSources } from '../../domain/ownSources.js'
 import { lifecycleStatusOf, SUBSCRIPTION_REGISTERED, type SubscriptionState } from '../../domain/subscription.js'
 import { type WireTime, wireTimeFromMillis } from '../../domain/wireTime.js'
 import { CpError } from '../../errors.js'
@@ -27,6 +28,8 @@ export interface LifecycleDeps {
   appender: Appender
   ids: Pick<Ids, 'next' | 'above'>
   clock: Clock
+  /** What no subscription may read. */
+  own: OwnSources
 }
 
 /** Not one of the six: a live subscription has picked up another version of its entry. */

@@ -23,7 +23,7 @@ import {
   type SubscriptionRow,
 } from '../../stores/subscriptionStore.js'
 import { findEntry } from '../catalog.js'
-import { assertActivatable, entryOf, type ReadEntry, readEntry } from './entry.js'
+import { assertActivatable, assertSourceAllowed, entryOf, type ReadEntry, readEntry } from './entry.js'
 import { closeFences } from './fences.js'
 import { completeIntent, type LifecycleDeps, makeIntent, SUBSCRIPTION_UPDATED, writeIntent } from './intent.js'
 import { loggedState } from './loggedState.js'
@@ -50,6 +50,7 @@ export async function registerSubscription(deps: LifecycleDeps, path: string, no
     throw new CpError('invalid_input', `path must have 1 to ${CATALOG_PATH_LENGTH_MAX} characters`)
   }
   const read = readEntry(await findEntry(deps, { path }))
+  assertSourceAllowed(path, read.spec, deps.own)
   const { db } = deps.databases.cluster
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const row = await settled(deps, await findByPath(db, path))
@@ -110,7 +111,7 @@ async function refuseTakenListener(deps: LifecycleDeps, listener: string, path: 
 
 async function intendUpdate(deps: LifecycleDeps, row: SubscriptionRow, read: ReadEntry, note: Note): Promise<boolean> {
   // A running subscription must stay deliverable.
-  if (row.state === 'ACTIVE') assertActivatable(row.path, read)
+  if (row.state === 'ACTIVE') assertActivatable(row.path, read, deps.own)
   const intent = await makeIntent(deps, row, {
     eventType: SUBSCRIPTION_UPDATED,
     state: row.state,
@@ -176,7 +177,7 @@ export async function changeSubscription(deps: LifecycleDeps, change: Change): P
       return { row, changed: false }
     }
     if (row.state === 'DEACTIVATED' || (!row.live && decision.status === 'ACTIVE')) await refuseNewerId(deps, row)
-    if (decision.status === 'ACTIVE') assertActivatable(row.path, await entryOf(deps, row.catalog_id))
+    if (decision.status === 'ACTIVE') assertActivatable(row.path, await entryOf(deps, row.catalog_id), deps.own)
     const intent = await makeIntent(deps, row, {
       eventType: decision.eventType,
       state: decision.status,

@@ -1,20 +1,32 @@
 // A message of a NATS stream as a delivery: what it is called, what it carries, and the trace it belongs to.
-import type { SourceMessage } from '../../bus/sourceConsumer.js'
+import type { SourceMessage } from '../../bus/sourceMessage.js'
 import { type DeliveryRules, payloadOf, type Received, senderKey } from '../../domain/ingressMessage.js'
+import { storableText } from '../../domain/storableText.js'
 import { traceContextText } from '../../domain/traceContext.js'
 import type { Delivery } from './dispatch.js'
 
-export function identityOf(message: Pick<SourceMessage, 'stream' | 'sequence'>): string {
-  return `nats:${message.stream}:${message.sequence}`
+type Named = Pick<SourceMessage, 'stream' | 'streamMadeAt' | 'sequence' | 'storedAt'>
+
+/** Stream and sequence are not enough: both come again when a stream is made anew or restored from an older disk. */
+export function identityOf({ stream, streamMadeAt, sequence, storedAt }: Named): string {
+  return `nats:${stream}:${sequence}@${storedAt}.${streamMadeAt}`
+}
+
+/** Names may hold colons, and identities kept by older versions end with the sequence. */
+const IDENTITY = /^nats:(.*):(\d+)(?:@\d+\.\d+)?$/s
+
+export function placeOf(identity: string): { stream: string; sequence: number } {
+  const [, stream, sequence] = IDENTITY.exec(identity) ?? []
+  return { stream: stream ?? '', sequence: Number(sequence ?? 0) }
 }
 
 const DELIVERY_HEADERS = ['Nats-Msg-Id']
 
-export function deliveryOf(
-  rules: DeliveryRules,
-  message: Pick<SourceMessage, 'stream' | 'sequence' | 'subject' | 'data' | 'header' | 'headers'>,
-): Delivery {
-  const about = { source: 'nats', stream: message.stream, sequence: message.sequence, subject: message.subject }
+type Content = Pick<SourceMessage, 'stream' | 'sequence' | 'subject' | 'data' | 'header' | 'headers'>
+
+export function deliveryOf(rules: DeliveryRules, identity: string, message: Content): Delivery {
+  const { stream, sequence } = message
+  const about = { source: 'nats', stream, sequence, subject: storableText(message.subject) }
   const received: Received = {
     header: (name) => message.header(name),
     headers: () => message.headers(),
@@ -22,7 +34,7 @@ export function deliveryOf(
     about,
   }
   return {
-    identity: identityOf(message),
+    identity,
     key: senderKey(rules, received, DELIVERY_HEADERS, false),
     windowSeconds: rules.windowSeconds,
     payload: payloadOf(rules, received),

@@ -7,13 +7,18 @@ export interface Rate {
   take(count: number): number
   /** Until the next one may go. */
   waitMs(): number
+  /** `count` of those taken did not start anything after all. */
+  giveBack(count: number): void
   /** As many as one second allows. */
   burst(): number
+  /** As many as may go within a time; at least one. */
+  within(ms: number): number
 }
 
 export function createRate(perSecond: number | undefined, clock: Clock): Rate {
   if (perSecond === undefined) {
-    return { take: (count) => count, waitMs: () => 0, burst: () => Number.POSITIVE_INFINITY }
+    const all = (): number => Number.POSITIVE_INFINITY
+    return { take: (count) => count, waitMs: () => 0, giveBack: () => undefined, burst: all, within: all }
   }
   const size = Math.max(1, perSecond)
   let tokens = size
@@ -34,6 +39,10 @@ export function createRate(perSecond: number | undefined, clock: Clock): Rate {
       refill()
       return tokens >= 1 ? 0 : ((1 - tokens) / perSecond) * 1000
     },
+    giveBack: (count) => {
+      tokens = Math.min(size, tokens + count)
+    },
     burst: () => Math.floor(size),
+    within: (ms) => Math.max(1, Math.floor((perSecond * ms) / 1000)),
   }
 }

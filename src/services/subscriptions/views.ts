@@ -1,7 +1,7 @@
 // Reading subscriptions: one of them, a page, the history in the log, what waits in the source.
 
 import type { Bus } from '../../bus/connect.js'
-import { type ConsumerCounts, consumerCounts } from '../../bus/sourceConsumer.js'
+import { type ConsumerCounts, consumerCounts } from '../../bus/sourceCounts.js'
 import type { Databases } from '../../db/databases.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
 import { wireTimeFromPostgres } from '../../domain/wireTime.js'
