@@ -1,13 +1,14 @@
 // One long-lived NATS connection. It is made in the background: the daemon serves without it, outbox
 // rows wait, and health says so. A dead link is noticed within seconds (pings), not minutes.
 import { readFileSync } from 'node:fs'
-import { type ConnectionOptions, connect, credsAuthenticator, Events, type NatsConnection } from 'nats'
+import { type ConnectionOptions, credsAuthenticator, Events, type NatsConnection } from 'nats'
 import { CpError, messageOf } from '../errors.js'
 import type { Clock } from '../runtime/clock.js'
 import { withDeadline } from '../runtime/deadline.js'
 import type { Log } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
 import { toBusError } from './busErrors.js'
+import { connectEnding } from './transport.js'
 
 export interface BusSettings {
   url: string
@@ -60,7 +61,7 @@ export function createBus(settings: BusSettings, deps: BusDeps): Bus {
     let failures = 0
     while (!stopping.signal.aborted) {
       try {
-        current = await connect(connectionOptions(settings))
+        current = await connectEnding(connectionOptions(settings))
         // Asked to stop while the connection was being made: nobody else will close it.
         if (stopping.signal.aborted) return await current.close()
         failures = 0
@@ -129,7 +130,8 @@ export function createBus(settings: BusSettings, deps: BusDeps): Bus {
         await withDeadline(ending, deadlineMs, { what: 'closing NATS' }).catch(() => connection.close())
       }
       linked = false
-      await running
+      // A first attempt that is under way ends by its own timeout, and closes what it got.
+      await Promise.race([running, deps.clock.sleep(deadlineMs)])
     },
     connection: () => {
       if (current === undefined || !linked) {

@@ -5,6 +5,7 @@ import type { LoadedConfig } from '../config/load.js'
 import { readRuntimeFile, writeRuntimeFile } from '../embedded/runtimeFile.js'
 import { type EmbeddedServers, startEmbedded } from '../embedded/startEmbedded.js'
 import { CpError, toCpError } from '../errors.js'
+import { systemClock } from '../runtime/clock.js'
 import { componentLog, type Log } from '../runtime/log.js'
 import { startAll, stopAll } from '../runtime/service.js'
 import type { Shutdown } from '../runtime/shutdown.js'
@@ -30,6 +31,8 @@ export interface ServeOptions {
   announce(text: string): void
 }
 
+const CLOSE_MS_MAX = 2_000
+
 /** Answers the exit code: 0 after a graceful stop, 130 or 143 when a second signal forced it. */
 export async function serve(options: ServeOptions): Promise<number> {
   const graceful = run(options).catch((error: unknown) => {
@@ -37,9 +40,21 @@ export async function serve(options: ServeOptions): Promise<number> {
     if (options.shutdown.signal.aborted && toCpError(error).code === 'cancelled') return 0
     throw error
   })
-  // A second signal does not wait for anything that hangs; the leashes of the children end them.
-  return Promise.race([graceful, options.shutdown.forced])
+  // Neither the deadline nor a second signal waits for anything that hangs; the leashes of the children end them.
+  return Promise.race([graceful, options.shutdown.forced, overdue(options)])
 }
+
+/** Ends the stop when its time is up, whatever it waits for. */
+async function overdue({ loaded, log, shutdown }: ServeOptions): Promise<number> {
+  const seconds = loaded.config.shutdownTimeout
+  await untilAborted(shutdown.signal)
+  await systemClock.sleep(seconds * 1000 * STOP_SHARES.hard)
+  log.error({ seconds }, 'the stop is not finished in time; ending without the rest, leases will run out by themselves')
+  return 0
+}
+
+/** Parts of the time for a stop that have passed when its steps must be done; the rest is for the process itself. */
+const STOP_SHARES = { services: 0.75, connections: 0.85, children: 0.96, hard: 0.98 }
 
 async function run(options: ServeOptions): Promise<number> {
   const { config } = options.loaded
@@ -64,7 +79,7 @@ async function run(options: ServeOptions): Promise<number> {
     })
     const schema = await prepareDatabases(deps, embedded !== undefined)
     built = buildDaemon(deps, await readClusterId(deps.databases.cluster.db), schema)
-    await startAll(built.services, stopMs)
+    await startAll(built.services, stopMs * STOP_SHARES.services)
     if (embedded !== undefined) await announceInstance(deps, built, embedded)
     options.announce(
       banner(deps, {
@@ -80,15 +95,18 @@ async function run(options: ServeOptions): Promise<number> {
         command: options.command,
       }),
     )
-    await aborted(options.shutdown.signal)
+    if (options.shutdown.signal.aborted) throw new CpError('cancelled', 'stopped before the daemon was ready')
+    await untilAborted(options.shutdown.signal)
     options.log.info('stopping')
     return 0
   } finally {
+    const began = performance.now()
+    const leftMs = (share: number): number => Math.max(1, began + stopMs * share - performance.now())
     built?.health.drain()
-    const errors = built === undefined ? [] : await stopAll(built.services, stopMs)
+    const errors = built === undefined ? [] : await stopAll(built.services, leftMs(STOP_SHARES.services))
     for (const error of errors) options.log.error({ err: error }, 'a service did not stop cleanly')
-    await deps?.close(2000)
-    await embedded?.stop(stopMs)
+    await deps?.close(Math.min(CLOSE_MS_MAX, leftMs(STOP_SHARES.connections)))
+    await embedded?.stop(leftMs(STOP_SHARES.children))
     options.log.info('stopped')
   }
 }
@@ -146,7 +164,7 @@ async function announceInstance(deps: Deps, built: Built, embedded: EmbeddedServ
   })
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) throw new CpError('cancelled', 'stopped before the daemon was ready')
+function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }

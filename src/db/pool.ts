@@ -145,8 +145,9 @@ export function createPool(settings: PoolSettings): Db {
       for (const waiter of waiting.splice(0)) waiter.fail(new CpError('unavailable', `the pool of ${name} is closing`))
       const resting = idle.splice(0)
       open -= resting.length
-      await Promise.all(resting.map((connection) => connection.close(deadlineMs)))
-      if (open === 0) return
+      const rested = Promise.all(resting.map((connection) => connection.close(deadlineMs)))
+      // Beside each other: one deadline for those at rest and those at work.
+      if (open === 0) return void (await rested)
       await new Promise<void>((resolve) => {
         const timer = setTimeout(() => {
           // Their callers are told at once; an open socket would keep the process alive.
@@ -158,6 +159,7 @@ export function createPool(settings: PoolSettings): Db {
           resolve()
         }
       })
+      await rested
     },
   }
 }

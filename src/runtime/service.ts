@@ -1,5 +1,6 @@
 // The contract of everything long-lived: a name, start, stop. Stopping twice, or before starting, is fine.
 
+import { systemClock } from './clock.js'
 import { withDeadline } from './deadline.js'
 
 export interface Service {
@@ -23,20 +24,38 @@ export async function startAll(services: readonly Service[], stopDeadlineMs: num
   }
 }
 
-const GRACE_MS = 500
+// The part of the time in which services are stopped one after the other.
+const ORDERLY_SHARE = 0.6
+// What a service may need to notice that its time is up; small beside the shortest deadline that makes sense.
+const GRACE_SHARE = 0.1
 
-/** Stops in reverse order within one common deadline. Every service is stopped even if another fails. */
+/**
+ * Stops in reverse order, all within one common deadline. Whoever hangs holds up the others for a while only: then
+ * all that are left are told to stop at the same time. Every service is stopped even if another fails.
+ */
 export async function stopAll(services: readonly Service[], deadlineMs: number): Promise<unknown[]> {
-  const until = performance.now() + deadlineMs
+  const began = performance.now()
+  const leftMs = (share: number): number => Math.max(1, began + deadlineMs * share - performance.now())
   const errors: unknown[] = []
-  for (const service of [...services].reverse()) {
-    const leftMs = Math.max(200, until - performance.now())
-    try {
-      // A service that ignores its deadline must not keep the others, and the process, from ending.
-      await withDeadline(service.stop(leftMs), leftMs + GRACE_MS, { what: `stopping ${service.name}` })
-    } catch (error) {
+  const stopping: Promise<void>[] = []
+
+  function stop(service: Service): Promise<void> {
+    // A service that ignores its deadline must not keep the process from ending.
+    const stopped = withDeadline(service.stop(leftMs(1 - GRACE_SHARE)), leftMs(1), { what: `stopping ${service.name}` })
+    const told = stopped.catch((error: unknown) => {
       errors.push(error)
-    }
+    })
+    stopping.push(told)
+    return told
   }
+
+  const orderly = new AbortController()
+  const timeIsUp = systemClock.sleep(deadlineMs * ORDERLY_SHARE, orderly.signal)
+  for (const service of [...services].reverse()) {
+    const stopped = stop(service)
+    await Promise.race([stopped, timeIsUp])
+  }
+  orderly.abort()
+  await Promise.all(stopping)
   return errors
 }

@@ -81,6 +81,42 @@ describe('a broker that is away', () => {
   })
 })
 
+describe('a server that accepts and never answers', () => {
+  it('costs one socket however often it is tried, from the start and after a loss', async () => {
+    const nats = await ownNats()
+    const proxy = await proxied(nats)
+    const fresh = await proxied(nats)
+    fresh.setMode('blackhole')
+    const lost = open(`nats://127.0.0.1:${proxy.port}`)
+    const never = open(`nats://127.0.0.1:${fresh.port}`)
+    await Promise.all([lost.start(), never.start()])
+    await up(lost)
+    proxy.setMode('blackhole')
+    await until('both were tried several times', () => proxy.accepted() > 3 && fresh.accepted() > 2, {
+      timeoutMs: 40_000,
+    })
+    // The one of the attempt under way, and one that is just being closed.
+    expect(proxy.connections()).toBeLessThanOrEqual(2)
+    expect(fresh.connections()).toBeLessThanOrEqual(2)
+    await Promise.all([lost.stop(500), never.stop(500)])
+    await until('no socket is left', () => proxy.connections() + fresh.connections() === 0)
+  })
+  it('is left for another one although it does not read what was sent to it', async () => {
+    const pair = [await ownNats(), await ownNats()]
+    const bus = open(pair.map(({ port }) => `nats://127.0.0.1:${port}`).join(','))
+    await bus.start()
+    await up(bus)
+    const first = pair.find(({ port }) => bus.connection().getServer().endsWith(`:${port}`))!
+    process.kill(first.pid(), 'SIGSTOP')
+    // More than the kernel's buffers hold: a goodbye would wait behind it for ever.
+    for (let part = 0; part < 30; part++) bus.connection().publish('x', Buffer.alloc(1_000_000))
+    await down(bus)
+    await up(bus)
+    expect(bus.connection().getServer().endsWith(`:${first.port}`)).toBe(false)
+    await works(bus)
+  })
+})
+
 describe('a link that is lost', () => {
   it('by kill -9 of the server: noticed, and back after its restart', async () => {
     const nats = await ownNats()

@@ -45,6 +45,9 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
 export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   postgres: ['db'],
   nats: ['bus'],
+  // The inner parts of the client, which its types do not promise; package.json names the exact version.
+  'nats/lib/nats-base-client/internal_mod.js': ['bus/transport.ts'],
+  'nats/lib/src/node_transport.js': ['bus/transport.ts'],
   piscina: ['workers'],
   fastify: ['http'],
   commander: ['cli'],

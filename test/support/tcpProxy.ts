@@ -9,14 +9,18 @@ export interface TcpProxy {
   /** Cuts every open link with a reset. */
   reset(): void
   connections(): number
+  /** How often somebody connected so far. */
+  accepted(): number
   close(): Promise<void>
 }
 
 export async function startTcpProxy(targetHost: string, targetPort: number): Promise<TcpProxy> {
   let mode: ProxyMode = 'pass'
+  let accepted = 0
   const links = new Set<{ client: net.Socket; server: net.Socket | undefined }>()
 
   const listener = net.createServer({ allowHalfOpen: false }, (client) => {
+    accepted += 1
     client.on('error', () => undefined)
     if (mode === 'refuse') return client.resetAndDestroy()
     // Read, too: a socket with unread bytes would never notice that the other side closed.
@@ -62,6 +66,7 @@ export async function startTcpProxy(targetHost: string, targetPort: number): Pro
     },
     reset,
     connections: () => links.size,
+    accepted: () => accepted,
     close: async () => {
       reset()
       await new Promise<void>((resolve) => listener.close(() => resolve()))
