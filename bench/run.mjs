@@ -19,9 +19,24 @@ import scale from './scale.mjs'
 import single from './single.mjs'
 import state from './state.mjs'
 import subscription from './subscription.mjs'
+import templates from './templates.mjs'
 
 /** Each: { name, run(ctx) → rows of { name, value, unit, ratio?, target?, note? } }. A target is a bound of the ratio. */
-const BENCHMARKS = [ingest, single, listing, relay, latency, history, peers, fold, replay, state, subscription, scale]
+const BENCHMARKS = [
+  ingest,
+  single,
+  listing,
+  relay,
+  latency,
+  history,
+  peers,
+  templates,
+  fold,
+  replay,
+  state,
+  subscription,
+  scale,
+]
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,

@@ -39,6 +39,7 @@ import {
 } from './subscription.js'
 import { subscriptionDeadList, subscriptionDeadRedrive } from './subscriptionDead.js'
 import { subscriptionHistory, subscriptionList, subscriptionShow, subscriptionWatch } from './subscriptionView.js'
+import { templateEval } from './template.js'
 import { version } from './version.js'
 
 export const COMMANDS: readonly CommandSpec[] = [
@@ -74,6 +75,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   catalogValidate,
   catalogDelete,
   catalogRestore,
+  templateEval,
   quarantineList,
   quarantineRetry,
   quarantineDrop,

@@ -73,7 +73,7 @@ function calculateFloats(operator: ArithmeticOperator, a: number, b: number): Te
     case '*':
       return finite(a * b)
     case '**':
-      return finite(a ** b)
+      return finite(raise(a, b))
     case '//':
       return b === 0 ? fault('division by zero') : finite(Math.floor(a / b))
     default: {
@@ -82,6 +82,17 @@ function calculateFloats(operator: ArithmeticOperator, a: number, b: number): Te
       return finite(rest !== 0 && rest < 0 !== b < 0 ? rest + b : rest)
     }
   }
+}
+
+const WHOLE_EXPONENT_MAX = 64
+
+/** Small whole exponents by multiplying: the built-in power is off by a digit now and then. */
+function raise(base: number, exponent: number): number {
+  const times = Math.abs(exponent)
+  if (!Number.isInteger(times) || times > WHOLE_EXPONENT_MAX) return base ** exponent
+  let result = 1
+  for (let count = 0; count < times; count++) result *= base
+  return exponent < 0 ? 1 / result : result
 }
 
 function calculateIntegers(operator: ArithmeticOperator, a: bigint, b: bigint): bigint {

@@ -9,6 +9,8 @@ import type { Run, TemplateValue } from './run.js'
 import { fault } from './templateError.js'
 import { type Kind, kindOf } from './values.js'
 
+const WORK_PER_VALUE = 4
+
 export function isEqual(left: TemplateValue, right: TemplateValue, run: Run, depth = 0): boolean {
   if (left === right) return true
   if (typeof left === 'string' || typeof right === 'string') {
@@ -21,7 +23,7 @@ export function isEqual(left: TemplateValue, right: TemplateValue, run: Run, dep
     const b = asNumber(right)
     return b !== undefined && compareNumbers(a, b) === 0
   }
-  run.charge(1)
+  run.charge(WORK_PER_VALUE)
   if (depth > VALUE_DEPTH_MAX) return fault('the values are nested too deeply to be compared')
   if (Array.isArray(left)) return Array.isArray(right) && isSameList(left, right, run, depth)
   return isJsonObject(left) && isJsonObject(right) && isSameMap(left, right, run, depth)
@@ -49,7 +51,7 @@ const RANK: Readonly<Record<Kind, number>> = { undefined: 0, null: 1, boolean: 2
 export function compareValues(left: TemplateValue, right: TemplateValue, run: Run, depth = 0): number {
   const kind = kindOf(left)
   const difference = RANK[kind] - RANK[kindOf(right)]
-  run.charge(1)
+  run.charge(WORK_PER_VALUE)
   if (difference !== 0) return difference
   if (kind === 'text') {
     run.chargeText(Math.min((left as string).length, (right as string).length))

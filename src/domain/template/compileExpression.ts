@@ -1,18 +1,25 @@
 // Expressions as closures. Everything that can be known from the text alone (names of filters, the arguments they take,
 // which variable a name means) is decided here once; a render only follows the closures.
 
-import { integerValue, isJsonObject, type JsonObject, type JsonValue, setKey } from '../json/value.js'
+import { integerValue, isJsonObject, type JsonObject, setKey } from '../json/value.js'
 import { asNumber, calculate, negate } from './arithmetic.js'
-import { isEqual, isOrdered } from './compareValues.js'
+import { compileComparison } from './compileComparison.js'
 import { bindArguments, type CompileSite, NOTHING } from './compileSite.js'
-import { isContained } from './contains.js'
 import { bindFilter } from './filters/filterTable.js'
 import { FUNCTIONS } from './functions.js'
 import { checkList, checkText } from './limits.js'
 import { printValue } from './printValue.js'
 import { type Evaluate, type Run, type TemplateValue, UNSET } from './run.js'
 import { sliceValue } from './sliceValue.js'
-import type { Access, Arguments, ChainOperator, CompareOperator, Expression, Link, Stage } from './syntax.js'
+import {
+  type Access,
+  type Arguments,
+  type ChainOperator,
+  type Expression,
+  isKey,
+  type Link,
+  type Stage,
+} from './syntax.js'
 import { fault, templateError } from './templateError.js'
 import { TESTS } from './tests.js'
 import { attributeOf, isTrue, itemOf, kindOf } from './values.js'
@@ -155,11 +162,6 @@ function compileStepResult(
   }
 }
 
-function isKey(access: Access, key: string): boolean {
-  if (access.type === 'attribute') return access.name === key
-  return access.type === 'index' && access.index.type === 'literal' && access.index.value === key
-}
-
 function compileAccess(base: Evaluate, access: Access, site: CompileSite): Evaluate {
   if (access.type === 'attribute') return compileKey(base, access.name)
   const { at } = access
@@ -283,63 +285,6 @@ function join(left: string, right: string, run: Run): string {
   checkText(length)
   run.chargeText(length)
   return left + right
-}
-
-function compileComparison(first: Expression, rest: readonly Link<CompareOperator>[], site: CompileSite): Evaluate {
-  const start = compileExpression(first, site)
-  const links = rest.map(({ operator, operand, at }, index) => ({
-    compare: comparer(operator, index === 0 ? first : (rest[index - 1]?.operand as Expression), operand),
-    operand: compileExpression(operand, site),
-    at,
-  }))
-  return (run) => {
-    let left = start(run)
-    for (const { compare, operand, at } of links) {
-      const right = operand(run)
-      run.at = at
-      if (!compare(left, right, run)) return false
-      left = right
-    }
-    return true
-  }
-}
-
-type Compare = (left: TemplateValue, right: TemplateValue, run: Run) => boolean
-
-function comparer(operator: CompareOperator, left: Expression, right: Expression): Compare {
-  const same = isEventName(left) || isEventName(right) ? isEqualEventName : isEqual
-  switch (operator) {
-    case '==':
-      return same
-    case '!=':
-      return (a, b, run) => !same(a, b, run)
-    case 'in':
-      return isEventName(left) ? isEventNameContained : isContained
-    case 'not in':
-      return isEventName(left)
-        ? (a, b, run) => !isEventNameContained(a, b, run)
-        : (a, b, run) => !isContained(a, b, run)
-    default:
-      return (a, b, run) => isOrdered(operator, a, b, run)
-  }
-}
-
-function isEventName(expression: Expression): boolean {
-  if (expression.type !== 'path' || expression.base.type !== 'name' || expression.base.name !== 'event') return false
-  return expression.accesses.length === 1 && isKey(expression.accesses[0] as Access, 'name')
-}
-
-function isEqualEventName(left: TemplateValue, right: TemplateValue, run: Run): boolean {
-  if (isEqual(left, right, run)) return true
-  const { isEventNamed } = run.context
-  if (isEventNamed === undefined || typeof left !== 'string' || typeof right !== 'string') return false
-  return isEventNamed(left, right) || isEventNamed(right, left)
-}
-
-function isEventNameContained(item: TemplateValue, container: TemplateValue, run: Run): boolean {
-  if (!Array.isArray(container)) return isContained(item, container, run)
-  run.charge(container.length)
-  return container.some((one: JsonValue) => isEqualEventName(item, one, run))
 }
 
 function compileLogic(operands: readonly Expression[], isAnd: boolean, site: CompileSite): Evaluate {

@@ -4,8 +4,7 @@
 
 import { NESTING_MAX } from './limits.js'
 import type { Access, Arguments, ChainOperator, CompareOperator, Expression, Link, Stage } from './syntax.js'
-import { templateError } from './templateError.js'
-import type { Token } from './tokens.js'
+import { TokenCursor } from './tokenCursor.js'
 
 const CONSTANTS: ReadonlyMap<string, boolean | null> = new Map([
   ['true', true],
@@ -30,54 +29,9 @@ const LEVELS: readonly ReadonlySet<string>[] = [
   new Set(['**']),
 ]
 
-export class ExpressionParser {
-  private index = 0
+export class ExpressionParser extends TokenCursor {
   private depth = 0
-
-  constructor(
-    private readonly text: string,
-    private readonly tokens: readonly Token[],
-  ) {}
-
-  get current(): Token {
-    return this.tokens[this.index] as Token
-  }
-
-  fail(why: string, at = this.current.at): never {
-    throw templateError(why, this.text, at)
-  }
-
-  isWord(word: string): boolean {
-    return this.current.kind === 'name' && this.current.text === word
-  }
-
-  isOperator(operator: string): boolean {
-    return this.current.kind === 'operator' && this.current.text === operator
-  }
-
-  skipWord(word: string): boolean {
-    const found = this.isWord(word)
-    if (found) this.index++
-    return found
-  }
-
-  skipOperator(operator: string): boolean {
-    const found = this.isOperator(operator)
-    if (found) this.index++
-    return found
-  }
-
-  expectOperator(operator: string): void {
-    if (!this.skipOperator(operator)) this.unexpected(operator)
-  }
-
-  expectWord(word: string): void {
-    if (!this.skipWord(word)) this.unexpected(word)
-  }
-
-  expectEnd(): void {
-    if (this.current.kind !== 'end') this.unexpected('the end of the expression')
-  }
+  private conditionals = 0
 
   /** A name that may be assigned to. */
   target(): string {
@@ -85,12 +39,6 @@ export class ExpressionParser {
     if (kind !== 'name' || CONSTANTS.has(text) || RESERVED.has(text)) this.unexpected('a name')
     this.index++
     return text
-  }
-
-  private unexpected(wanted: string): never {
-    const { kind, text, at } = this.current
-    const found = kind === 'end' ? 'the end' : kind === 'literal' ? 'a value' : JSON.stringify(text)
-    return this.fail(`expected ${wanted}, found ${found}`, at)
   }
 
   private nested<T>(parse: () => T): T {
@@ -118,8 +66,6 @@ export class ExpressionParser {
     if (this.conditionals > NESTING_MAX) this.fail(`more than ${NESTING_MAX} conditional expressions`)
     return expression
   }
-
-  private conditionals = 0
 
   /** What stands where an `if` belongs to somebody else. */
   withoutCondition(): Expression {

@@ -30,6 +30,8 @@ export function jsonText(value: TemplateValue, run: Run, indent = 0): string {
   return new JsonPrinter(run, ',', indent > 0 ? ': ' : ':', ' '.repeat(indent)).print(value)
 }
 
+const WORK_PER_VALUE = 8
+
 class JsonPrinter {
   private text = ''
 
@@ -46,7 +48,7 @@ class JsonPrinter {
   }
 
   private add(value: TemplateValue, depth: number): void {
-    this.run.charge(1)
+    this.run.charge(WORK_PER_VALUE)
     if (typeof value === 'string') {
       this.run.chargeText(value.length)
       this.put(JSON.stringify(value))

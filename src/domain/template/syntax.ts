@@ -80,3 +80,9 @@ export type Statement =
     }
   | { readonly type: 'set'; readonly targets: readonly string[]; readonly value: Expression; readonly at: number }
   | { readonly type: 'capture'; readonly target: string; readonly body: readonly Statement[]; readonly at: number }
+
+/** Whether this step of a path is that key, written out. */
+export function isKey(access: Access, key: string): boolean {
+  if (access.type === 'attribute') return access.name === key
+  return access.type === 'index' && access.index.type === 'literal' && access.index.value === key
+}

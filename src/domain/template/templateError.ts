@@ -14,7 +14,7 @@ export class TemplateError extends CpError {
     /** The first characters from there. */
     readonly near: string,
   ) {
-    super('invalid_input', `${why} near ${JSON.stringify(near)} (character ${offset + 1})`, {
+    super('invalid_input', `template error at character ${offset + 1}: ${why} near ${JSON.stringify(near)}`, {
       details: { offset, near },
     })
     this.name = 'TemplateError'

@@ -41,10 +41,13 @@ describe('recorded template cases', () => {
     )
   })
 
-  it.each(file.cases.map((one) => [one.id, one.kind, one.template, one] as const))('%s %s %s', (_, kind, template, one) => {
-    const context = one.context ?? (file.contexts[one.context_ref ?? ''] as JsonObject)
-    const evaluate = () => evaluateTemplate({ kind, template, context, steps: one.steps ?? [] }, 0)
-    if (one.expected_error === true) expect(evaluate).toThrow(TemplateError)
-    else expect(canonicalJson(comparable(evaluate()))).toBe(canonicalJson(comparable(one.expected as JsonValue)))
-  })
+  it.each(file.cases.map((one) => [one.id, one.kind, one.template, one] as const))(
+    '%s %s %s',
+    (_, kind, template, one) => {
+      const context = one.context ?? (file.contexts[one.context_ref ?? ''] as JsonObject)
+      const evaluate = () => evaluateTemplate({ kind, template, context, steps: one.steps ?? [] }, 0)
+      if (one.expected_error === true) expect(evaluate).toThrow(TemplateError)
+      else expect(canonicalJson(comparable(evaluate()))).toBe(canonicalJson(comparable(one.expected as JsonValue)))
+    },
+  )
 })

@@ -90,20 +90,15 @@ function round(value: TemplateValue, args: readonly TemplateValue[]): TemplateVa
     return fault('the method of round is common, ceil or floor')
   }
   if (!isFloat(number) && precision >= 0) return number
+  // A double has no digit there.
   if (precision > 300 || precision < -300) return number
   const rounded = roundDouble(toDouble(number), precision, method)
   return isFloat(number) ? finite(rounded) : integerValue(BigInt(rounded))
 }
 
 function roundDouble(value: number, precision: number, method: 'common' | 'ceil' | 'floor'): number {
-  // Moving the point in the decimal text keeps 1.005 what its author wrote; multiplying would not.
-  const moved = shift(Math.abs(value), precision)
-  const sign = value < 0 ? -1 : 1
-  const whole = method === 'common' ? sign * Math.floor(moved + 0.5) : Math[method](sign * moved)
-  return shift(whole, -precision)
-}
-
-function shift(value: number, places: number): number {
-  const [digits, exponent] = String(value).split('e') as [string, string?]
-  return Number(`${digits}e${Number(exponent ?? 0) + places}`)
+  const factor = 10 ** Math.abs(precision)
+  const moved = precision < 0 ? value / factor : value * factor
+  const whole = method === 'common' ? Math.sign(moved) * Math.floor(Math.abs(moved) + 0.5) : Math[method](moved)
+  return precision < 0 ? whole * factor : whole / factor
 }
