@@ -37,19 +37,19 @@ where e.execution_id = given.execution_id
 insert into noetl.event (
   execution_id, event_id, catalog_id, parent_event_id, parent_execution_id, prev_event_id, created_at, event_time,
   event_type, node_id, node_name, node_type, status, worker_id, duration, context, result, meta, error, stack_trace,
-  tenant_id, organization_id, stream_version, envelope_checksum
+  tenant_id, organization_id, stream_version, envelope_checksum, sealed
 )
 select
   execution_id, event_id, catalog_id, parent_event_id, parent_execution_id, prev_event_id,
   at_time at time zone 'utc', at_time,
   event_type, node_id, node_name, node_type, status, worker_id, duration,
   nullif(context, 'null'), nullif(result, 'null'), nullif(meta, 'null'), error, stack_trace,
-  tenant_id, organization_id, stream_version, envelope_checksum
+  tenant_id, organization_id, stream_version, envelope_checksum, sealed
 from rows from (
   unnest(
     $1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::timestamptz[], $8::text[],
     $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::double precision[],
-    $18::text[], $19::text[], $20::text[], $21::text[], $22::bigint[], $23::text[]
+    $18::text[], $19::text[], $20::text[], $21::text[], $22::bigint[], $23::text[], $24::text[]
   ),
   jsonb_array_elements($15::jsonb),
   jsonb_array_elements($16::jsonb),
@@ -57,7 +57,7 @@ from rows from (
 ) as given (
   execution_id, event_id, catalog_id, parent_event_id, parent_execution_id, prev_event_id, at_time, event_type,
   node_id, node_name, node_type, status, worker_id, duration,
-  error, stack_trace, tenant_id, organization_id, stream_version, envelope_checksum, context, result, meta
+  error, stack_trace, tenant_id, organization_id, stream_version, envelope_checksum, sealed, context, result, meta
 );
 
 -- name: event_unadopted

@@ -2,6 +2,7 @@
 
 import type { LoadedConfig } from '../config/load.js'
 import type { Deps } from '../daemon/deps.js'
+import type { SecretRules } from '../domain/secrets/secretNames.js'
 import type { Instance } from './instance.js'
 import type { Io } from './io.js'
 import type { Output } from './output.js'
@@ -38,6 +39,8 @@ export interface CommandContext {
   /** Connections for it; opened on first use, closed when the command ends. */
   deps(): Promise<Deps>
   dataDir(): string
+  /** What counts as a secret in what is shown; null shows everything. */
+  secretRules(): SecretRules | null
   isJson: boolean
   isQuiet: boolean
   color: boolean
@@ -52,6 +55,8 @@ export interface CommandSpec {
   options?: readonly OptionSpec[]
   /** Each: the command line after `noetl-cp`, and what it does. */
   examples: readonly (readonly [string, string])[]
+  /** A source as its author wrote it, or masked by itself: secrets are not looked for. */
+  showsAll?: boolean
   /** Answers what to show, or an exit code when the command has spoken for itself. */
   run(context: CommandContext, input: Input): Promise<Output | number>
 }

@@ -2,6 +2,7 @@
 import { homedir } from 'node:os'
 import { type Environment, type Flags, type LoadedConfig, loadConfig } from '../config/load.js'
 import { type Deps, openDeps } from '../daemon/deps.js'
+import { type SecretRules, secretRules } from '../domain/secrets/secretNames.js'
 import { defaultDataDir } from '../embedded/defaultDataDir.js'
 import { createLog } from '../runtime/log.js'
 import type { CommandContext } from './command.js'
@@ -42,6 +43,16 @@ export function createContext(options: ContextOptions): CommandContext & { close
     )
   }
 
+  /** Commands that need no settings must work with bad ones. */
+  function rules(): SecretRules | null {
+    try {
+      const { redact, redactKeys } = config().config
+      return redact ? secretRules(redactKeys) : null
+    } catch {
+      return secretRules()
+    }
+  }
+
   function findOnce(): Promise<Instance> {
     instance ??= findInstance(config(), dataDir())
     return instance
@@ -75,6 +86,7 @@ export function createContext(options: ContextOptions): CommandContext & { close
     color,
     config,
     dataDir,
+    secretRules: rules,
     instance: findOnce,
     deps: () => {
       deps ??= open()

@@ -2,6 +2,7 @@
 import type { LoadedConfig } from '../config/load.js'
 import { type Endpoints, embeddedEndpoints, isProduction, productionEndpoints } from '../daemon/endpoints.js'
 import { readRuntimeFile } from '../embedded/runtimeFile.js'
+import { readSecretKeys } from '../embedded/secretKey.js'
 import { CpError } from '../errors.js'
 
 export interface Instance {
@@ -37,7 +38,7 @@ export async function findInstance(loaded: LoadedConfig, dataDir: string): Promi
     )
   }
   return {
-    endpoints: embeddedEndpoints(config, running),
+    endpoints: embeddedEndpoints(config, running, await readSecretKeys(dataDir)),
     httpUrl: running.httpUrl,
     token: config.apiToken ?? running.apiToken,
     pid: running.pid,

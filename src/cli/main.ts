@@ -2,8 +2,9 @@
 // clear message and its exit code. Never touches the process itself; bin/ does that.
 import { CommanderError } from 'commander'
 import type { Environment } from '../config/load.js'
-import { maskUrls } from '../config/masked.js'
 import { writeJson } from '../domain/json/write.js'
+import { redactText } from '../domain/secrets/redact.js'
+import { secretRules } from '../domain/secrets/secretNames.js'
 import { type CpError, toCpError } from '../errors.js'
 import { COMMANDS } from './commands/index.js'
 import { createContext } from './context.js'
@@ -11,6 +12,7 @@ import { EXIT, EXIT_OF } from './exit.js'
 import { flushed, type Io, print, wantsColor } from './io.js'
 import { buildProgram, type Invocation } from './program.js'
 import { render } from './render.js'
+import { outputWithoutSecrets } from './withoutSecrets.js'
 
 export async function main(argv: readonly string[], env: Environment, io: Io): Promise<number> {
   let exitCode: number = EXIT.ok
@@ -47,11 +49,13 @@ async function invoke(invocation: Invocation, env: Environment, io: Io): Promise
   try {
     const output = await spec.run(context, input)
     if (typeof output === 'number') return output
+    const rules = spec.showsAll === true ? null : context.secretRules()
+    const shown = rules === null ? output : outputWithoutSecrets(output, rules)
     io.stdout.write(
-      render(output, { json: isJson, color: context.color, width: io.stdout.isTTY ? io.stdout.columns : undefined }),
+      render(shown, { json: isJson, color: context.color, width: io.stdout.isTTY ? io.stdout.columns : undefined }),
     )
-    if (!isQuiet) for (const note of output.notes ?? []) print(io.stderr, note)
-    return output.exitCode ?? EXIT.ok
+    if (!isQuiet) for (const note of shown.notes ?? []) print(io.stderr, note)
+    return shown.exitCode ?? EXIT.ok
   } catch (thrown) {
     const error = toCpError(thrown)
     report(error, isJson, io, env)
@@ -61,8 +65,11 @@ async function invoke(invocation: Invocation, env: Environment, io: Io): Promise
   }
 }
 
+/** Messages name fields and addresses; whatever the settings say, they never need a secret. */
+const MESSAGE_RULES = secretRules()
+
 function report(error: CpError, isJson: boolean, io: Io, env: Environment): void {
-  const message = maskUrls(error.message)
+  const message = redactText(error.message, MESSAGE_RULES)
   if (isJson) print(io.stderr, writeJson({ error: message, code: error.code }))
   else print(io.stderr, `noetl-cp: ${message}`)
   // Our own mistakes come with a trail; expected failures only with their message.

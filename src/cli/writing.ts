@@ -16,8 +16,8 @@ export async function withCore<T>(
   await core.ids.start()
   try {
     const { databases, clock } = deps
-    const { appender, ids, secrets, own } = core
-    return await work({ databases, clock, appender, ids, secrets, own, core, deps })
+    const { appender, ids, own } = core
+    return await work({ databases, clock, appender, ids, own, core, deps })
   } finally {
     await core.ids.stop(STOP_DEADLINE_MS)
   }

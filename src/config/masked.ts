@@ -1,10 +1,14 @@
 // How a setting may be shown to people: secrets masked, passwords inside URLs too.
+import { redactText } from '../domain/secrets/redact.js'
+import { secretRules } from '../domain/secrets/secretNames.js'
 import type { Setting } from './keys.js'
+
+const RULES = secretRules()
 
 export function maskSetting(setting: Setting<unknown>, value: unknown): string {
   if (value === undefined) return ''
   const shown = Array.isArray(value) ? value.join(',') : String(value)
-  if (!setting.secret) return shown
+  if (!setting.secret) return redactText(shown, RULES)
   return /:\/\//.test(shown) ? maskPairs(maskUrls(shown)) : '********'
 }
 

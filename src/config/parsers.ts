@@ -23,6 +23,20 @@ export const secretText = parser('text', (value) => {
   return trimmed
 })
 
+const SECRET_KEY_LENGTH_MIN = 32
+
+/** Keys that replace each other, the newest first. */
+export const secretKeys = parser('keys', (value) => {
+  const keys = value.split(/[\s,]+/).filter((key) => key !== '')
+  if (keys.length === 0) throw new Error('must not be empty')
+  if (keys.some((key) => key.length < SECRET_KEY_LENGTH_MIN)) {
+    throw new Error(
+      `must be keys of ${SECRET_KEY_LENGTH_MIN} characters or more; make one with openssl rand -base64 32`,
+    )
+  }
+  return keys
+})
+
 const TRUE = new Set(['1', 'true', 'yes', 'on'])
 const FALSE = new Set(['0', 'false', 'no', 'off'])
 

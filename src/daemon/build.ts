@@ -47,7 +47,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
   observeEventLoop(deps)
 
   const core = buildCore(deps, 'daemon')
-  const writing = { databases, appender: core.appender, ids: core.ids, clock, secrets: core.secrets, own: core.own }
+  const writing = { databases, appender: core.appender, ids: core.ids, clock, own: core.own }
   const projector = {
     ...writing,
     onQuarantined: () => metrics.inc('noetl_cp_projector_quarantined_total'),

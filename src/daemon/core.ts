@@ -4,9 +4,9 @@ import { hostname } from 'node:os'
 import type { Config } from '../config/keys.js'
 import type { Db } from '../db/db.js'
 import type { OwnedEvent } from '../domain/events/eventRecord.js'
-import { DEFAULT_SECRET_KEYS, type SecretKeys, secretKeys } from '../domain/events/redact.js'
 import { proposeMachineId } from '../domain/machineId.js'
 import { type OwnSources, ownSources } from '../domain/ownSources.js'
+import { createEventSecrets, noEventSecrets } from '../domain/secrets/eventSecrets.js'
 import { shardOf } from '../domain/shards.js'
 import { assertSubjectTemplate, renderEventSubject } from '../domain/subject.js'
 import { componentLog } from '../runtime/log.js'
@@ -21,8 +21,6 @@ export interface Core {
   membershipOf(db: Db): Membership
   ids: Ids
   appender: Starter
-  /** null when redaction is off. */
-  secrets: SecretKeys | null
   subjectOf(event: SubjectParts): string
   /** What no subscription may read. */
   own: OwnSources
@@ -73,7 +71,11 @@ export function buildCore(deps: Deps, use: 'daemon' | 'oneShot'): Core {
   // Unique per boot: a restarted process is another member.
   const memberId = `${config.hostName ?? hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`
   const memberships = new Map<Db, Membership>()
-  const context = { subjectOf, mintAbove: ids.above }
+  const secrets =
+    deps.secretRules === null
+      ? noEventSecrets
+      : createEventSecrets(deps.secretRules, deps.keyring, () => metrics.inc('noetl_cp_secrets_dropped_total'))
+  const context = { subjectOf, mintAbove: ids.above, secrets }
   return {
     membershipOf: (db) => {
       const known = memberships.get(db) ?? createMembership({ db, clock: deps.clock, id: memberId, kind: use })
@@ -82,7 +84,6 @@ export function buildCore(deps: Deps, use: 'daemon' | 'oneShot'): Core {
     },
     ids,
     appender: withStarts(createAppender(databases, context), databases, context),
-    secrets: config.redact ? secretKeys([...DEFAULT_SECRET_KEYS, ...config.redactKeys]) : null,
     subjectOf,
     own: ownSourcesOf(config),
   }

@@ -5,6 +5,8 @@ import { type Bus, createBus } from '../bus/connect.js'
 import type { Config } from '../config/keys.js'
 import { type Databases, openDatabases } from '../db/databases.js'
 import { tlsOptions } from '../db/tls.js'
+import { createKeyring, type Keyring } from '../domain/secrets/keyring.js'
+import { type SecretRules, secretRules } from '../domain/secrets/secretNames.js'
 import { parseTopology } from '../domain/topology.js'
 import { CpError } from '../errors.js'
 import { type Clock, systemClock } from '../runtime/clock.js'
@@ -23,6 +25,9 @@ export interface Deps {
   log: Log
   metrics: Metrics
   databases: Databases
+  /** What counts as a secret; null when NOETL_CP_REDACT is off. */
+  secretRules: SecretRules | null
+  keyring: Keyring
   bus: Bus | undefined
   workers: WorkerPool
   /** The secret behind an alias of a catalog entry. */
@@ -104,6 +109,8 @@ export function openDeps(options: OpenOptions): Deps {
     log,
     metrics,
     databases,
+    secretRules: config.redact ? secretRules(config.redactKeys) : null,
+    keyring: createKeyring(endpoints.secretKeys),
     bus,
     workers,
     secretOf: options.secretOf ?? noSecrets,

@@ -16,6 +16,8 @@ export interface Endpoints {
   apiTokens: string[]
   /** Made at the first start of an embedded instance, for where a write needs one. */
   ownApiToken: string | undefined
+  /** The first seals, every one opens; none in a production installation without the setting. */
+  secretKeys: readonly string[]
 }
 
 const DATABASE_KEYS = [
@@ -49,6 +51,7 @@ export function productionEndpoints(config: Config): Endpoints {
     internalTokens: tokens(config.internalToken, config.internalTokenPrevious),
     apiTokens: tokens(config.apiToken, config.apiTokenPrevious),
     ownApiToken: undefined,
+    secretKeys: config.secretKeys ?? [],
   }
 }
 
@@ -62,7 +65,7 @@ export interface EmbeddedAddresses {
   apiToken?: string | undefined
 }
 
-export function embeddedEndpoints(config: Config, servers: EmbeddedAddresses): Endpoints {
+export function embeddedEndpoints(config: Config, servers: EmbeddedAddresses, ownKeys: readonly string[]): Endpoints {
   return {
     mode: 'embedded',
     database: targetFromUrl(servers.databaseUrl),
@@ -71,6 +74,7 @@ export function embeddedEndpoints(config: Config, servers: EmbeddedAddresses): E
     internalTokens: tokens(config.internalToken, config.internalTokenPrevious, servers.internalToken),
     apiTokens: tokens(config.apiToken, config.apiTokenPrevious),
     ownApiToken: servers.apiToken,
+    secretKeys: [...(config.secretKeys ?? []), ...ownKeys],
   }
 }
 

@@ -37,6 +37,7 @@ export function buildHttpServer(deps: Deps, routes: readonly RouteSpec[], protec
       },
       tls: tlsFiles(config),
       version: VERSION,
+      secretRules: deps.secretRules,
     },
     {
       log: componentLog(deps.log, 'http'),

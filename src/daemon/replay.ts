@@ -11,6 +11,7 @@ export function replayDeps({ databases, workers, config, metrics }: Deps): Repla
     databases,
     workers,
     timeoutMs: config.replayTimeout * 1000,
+    secretNames: config.redact ? config.redactKeys : null,
     onReplay: (kind, seconds, events) => {
       metrics.observe('noetl_cp_replay_seconds', seconds, { kind })
       metrics.inc('noetl_cp_replay_events_total', {}, events)

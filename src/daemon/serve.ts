@@ -11,6 +11,7 @@ import { startAll, stopAll } from '../runtime/service.js'
 import type { Shutdown } from '../runtime/shutdown.js'
 import { type PrepareOptions, prepareSchema } from '../services/schema.js'
 import { createSchemaKeeper, type SchemaKeeper } from '../services/schemaKeeper.js'
+import { registerSealKey } from '../services/sealedValues.js'
 import { readClusterId } from '../stores/identityStore.js'
 import { VERSION } from '../version.js'
 import { banner } from './banner.js'
@@ -68,7 +69,8 @@ async function run(options: ServeOptions): Promise<number> {
   let deps: Deps | undefined
   let built: Built | undefined
   try {
-    const endpoints = embedded === undefined ? productionEndpoints(config) : embeddedEndpoints(config, embedded)
+    const endpoints =
+      embedded === undefined ? productionEndpoints(config) : embeddedEndpoints(config, embedded, embedded.secretKeys)
     deps = openDeps({
       config,
       endpoints,
@@ -78,6 +80,7 @@ async function run(options: ServeOptions): Promise<number> {
       secretOf: options.loaded.secretOf,
     })
     const schema = await prepareDatabases(deps, embedded !== undefined)
+    await checkSecretKeys(deps)
     built = buildDaemon(deps, await readClusterId(deps.databases.cluster.db), schema)
     await startAll(built.services, stopMs * STOP_SHARES.services)
     if (embedded !== undefined) await announceInstance(deps, built, embedded)
@@ -108,6 +111,16 @@ async function run(options: ServeOptions): Promise<number> {
     await deps?.close(Math.min(CLOSE_MS_MAX, leftMs(STOP_SHARES.connections)))
     await embedded?.stop(leftMs(STOP_SHARES.children))
     options.log.info('stopped')
+  }
+}
+
+/** Said at every start: what is missing here is noticed only when a later step needs it. */
+async function checkSecretKeys({ databases, keyring, config, log }: Deps): Promise<void> {
+  if (config.redact && keyring.sealingKeyId === undefined) {
+    log.warn('there is no NOETL_CP_SECRET_KEY: secrets in events are removed for good, and no later step can use them')
+  }
+  for (const keyId of await registerSealKey(databases, keyring)) {
+    log.error({ keyId }, 'events were sealed with a key that is not at hand here; add it to NOETL_CP_SECRET_KEY')
   }
 }
 

@@ -17,6 +17,7 @@ import { findPackageTree, preparePostgresBinaries } from './postgresBinaries.js'
 import { DATABASE, SUPERUSER } from './postgresCluster.js'
 import { postgresStopSteps } from './postgresServer.js'
 import { removeRuntimeFile } from './runtimeFile.js'
+import { loadSecretKeys } from './secretKey.js'
 import { loadSecrets, type Secrets } from './secrets.js'
 
 export interface EmbeddedOptions {
@@ -39,6 +40,7 @@ export interface EmbeddedServers {
   natsToken: string
   internalToken: string
   apiToken: string
+  secretKeys: readonly string[]
   natsMonitorUrl: string
   locations: { dataDir: string; postgres: string; nats: string; logs: string }
   /** Of the present children; they change when one had to be restarted. */
@@ -51,6 +53,7 @@ interface RunningPair {
   folder: DataFolder
   place: Placement
   secrets: Secrets
+  secretKeys: readonly string[]
   postgres: Running
   nats: Running & { monitorPort: number }
   /** Locks and log files. */
@@ -87,6 +90,7 @@ async function start(options: EmbeddedOptions, holdings: Cleanup): Promise<Embed
   await hold(folder.lockFile, folder.root, holdings)
   await removeUnfinished(folder.root)
   const { secrets, created: newSecrets } = await loadSecrets(folder.secretsFile)
+  const secretKeys = await loadSecretKeys(folder.root)
   const place = await placePostgres(folder, asRoot, sharedRoot)
   // Copying a data folder copies its pointer too; the cluster itself must still have one owner.
   if (place.outside) await hold(join(place.folder, 'daemon.lock'), place.folder, holdings)
@@ -117,11 +121,11 @@ async function start(options: EmbeddedOptions, holdings: Cleanup): Promise<Embed
     log('warn', 'the chosen ports could not be noted; the next start may choose others', { reason: messageOf(error) })
   })
   log('info', 'the embedded servers run', { ...ports, milliseconds: Math.round(performance.now() - begun) })
-  return toServers({ folder, place, secrets, postgres, nats, holdings, log })
+  return toServers({ folder, place, secrets, secretKeys, postgres, nats, holdings, log })
 }
 
 function toServers(pair: RunningPair): EmbeddedServers {
-  const { folder, place, secrets, postgres, nats } = pair
+  const { folder, place, secrets, secretKeys, postgres, nats } = pair
   let stopping: Promise<void> | undefined
   return {
     databaseUrl: `postgres://${SUPERUSER}:${secrets.postgresPassword}@${LOOPBACK}:${postgres.port}/${DATABASE}`,
@@ -129,6 +133,7 @@ function toServers(pair: RunningPair): EmbeddedServers {
     natsToken: secrets.natsToken,
     internalToken: secrets.internalToken,
     apiToken: secrets.apiToken,
+    secretKeys,
     natsMonitorUrl: `http://${LOOPBACK}:${nats.monitorPort}`,
     locations: { dataDir: folder.root, postgres: place.data, nats: folder.nats, logs: folder.logs },
     get pids() {

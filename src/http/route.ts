@@ -50,6 +50,8 @@ export interface RouteSpec {
   bodyLimitBytes?: number
   /** Take the body as bytes, whatever its content type. */
   rawBody?: boolean
+  /** The answer is a document of ours or a source as its author wrote it: secrets are not looked for. */
+  showsAll?: boolean
   responses: Readonly<Record<number, Schema | string>>
   handler(request: ApiRequest): Promise<ApiReply>
 }

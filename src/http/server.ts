@@ -10,6 +10,8 @@ import fastify, {
 import { parseJsonStrict } from '../domain/json/parse.js'
 import type { JsonValue } from '../domain/json/value.js'
 import { writeJson } from '../domain/json/write.js'
+import { redact, redactJson, redactText } from '../domain/secrets/redact.js'
+import { type SecretRules, secretRules } from '../domain/secrets/secretNames.js'
 import { CpError, toCpError } from '../errors.js'
 import { withDeadline } from '../runtime/deadline.js'
 import type { Log } from '../runtime/log.js'
@@ -31,6 +33,8 @@ export interface HttpSettings {
   access: AccessSettings
   tls?: TlsFiles | undefined
   version: string
+  /** What counts as a secret in an answer; null shows everything. */
+  secretRules: SecretRules | null
 }
 
 export interface HttpHooks {
@@ -168,7 +172,7 @@ function mount(app: FastifyInstance, route: RouteSpec, settings: HttpSettings): 
         headers: request.headers,
         signal: gone.signal,
       })
-      return send(reply, answer)
+      return send(reply, answer, route.showsAll === true ? null : settings.secretRules)
     },
   })
 }
@@ -193,15 +197,20 @@ function readBody(route: RouteSpec, bytes: Buffer | undefined): JsonValue | unde
   return value
 }
 
-function send(reply: FastifyReply, answer: ApiReply): FastifyReply {
+function send(reply: FastifyReply, answer: ApiReply, rules: SecretRules | null): FastifyReply {
   reply.status(answer.status ?? 200)
   if (answer.headers !== undefined) reply.headers(answer.headers)
-  if (answer.text !== undefined) return reply.type(answer.contentType ?? 'text/plain; charset=utf-8').send(answer.text)
+  if (answer.text !== undefined) {
+    const type = answer.contentType ?? 'text/plain; charset=utf-8'
+    const isJson = type.startsWith('application/json')
+    return reply.type(type).send(isJson && rules !== null ? redactJson(answer.text, rules) : answer.text)
+  }
   reply.type('application/json; charset=utf-8')
   if (answer.json !== undefined) {
     return reply.send(Buffer.from(answer.json.buffer, answer.json.byteOffset, answer.json.byteLength))
   }
-  return reply.send(writeJson(answer.body ?? null))
+  const body = answer.body ?? null
+  return reply.send(writeJson(rules === null ? body : redact(body, rules)))
 }
 
 function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
@@ -216,8 +225,11 @@ function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply
   return reply
     .status(status)
     .type('application/json; charset=utf-8')
-    .send(writeJson({ error: message, status }))
+    .send(writeJson({ error: redactText(message, MESSAGE_RULES), status }))
 }
+
+/** Messages name fields and addresses; whatever the settings say, they never need a secret. */
+const MESSAGE_RULES = secretRules()
 
 function fromFastify(error: unknown): CpError {
   if (error instanceof CpError) return error
@@ -241,6 +253,7 @@ function openApiRoute(routes: readonly RouteSpec[], version: string): RouteSpec 
     path: '/openapi.json',
     summary: 'This document',
     access: 'open',
+    showsAll: true,
     responses: { 200: 'the OpenAPI document' },
     handler: async () => ({ body: openApiDocument([...routes, route], version) }),
   }

@@ -1,6 +1,9 @@
-// Logs: pino, pretty on a terminal, JSON otherwise. Ids are fields; payloads and secrets are never logged.
+// Logs: pino, pretty on a terminal, JSON otherwise. Ids are fields; payloads are never logged, and every line is looked
+// through for secrets before it leaves: fields, messages, errors and their stacks alike.
 import { type DestinationStream, type Logger, pino } from 'pino'
 import pretty from 'pino-pretty'
+import { redactJson } from '../domain/secrets/redact.js'
+import { secretRules } from '../domain/secrets/secretNames.js'
 
 export type Log = Logger
 
@@ -13,8 +16,8 @@ export interface LogOptions {
   stream: NodeJS.WritableStream
 }
 
-// Names under which a secret might slip into a field; values are cut before they are written.
-const SECRET_FIELDS = ['password', 'token', 'secret', 'authorization', 'databaseUrl', 'natsUrl']
+/** A whole address as a field is more than anybody needs in a log. */
+const RULES = secretRules(['databaseUrl', 'natsUrl'])
 
 export function createLog(options: LogOptions): Log {
   const isPretty = options.format === 'pretty' || (options.format === 'auto' && options.isTerminal)
@@ -33,12 +36,18 @@ export function createLog(options: LogOptions): Log {
     {
       level: options.level,
       base: null,
-      redact: { paths: SECRET_FIELDS.flatMap((name) => [name, `*.${name}`]), censor: '********' },
+      hooks: { streamWrite: (line) => withoutSecrets(line) },
       formatters: { level: (label) => ({ level: label }) },
       timestamp: pino.stdTimeFunctions.isoTime,
     },
     destination,
   )
+}
+
+/** A line is one JSON document and its line break. */
+function withoutSecrets(line: string): string {
+  const clean = redactJson(line, RULES)
+  return clean === line ? line : `${clean}\n`
 }
 
 export function componentLog(log: Log, component: string): Log {

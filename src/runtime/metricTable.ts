@@ -67,6 +67,10 @@ export const METRICS = {
     kind: 'counter',
     help: 'Envelopes set aside because they could not be stored.',
   },
+  noetl_cp_secrets_dropped_total: {
+    kind: 'counter',
+    help: 'Events whose secrets were removed for good, because there is no key to seal them with.',
+  },
   noetl_cp_projector_skipped_total: { kind: 'counter', help: 'Messages of our own that the projector skipped.' },
   noetl_cp_outbox_publish_total: {
     kind: 'counter',

@@ -6,6 +6,7 @@ import type { Bus } from '../bus/connect.js'
 import type { Databases, NamedDatabase } from '../db/databases.js'
 import { migrationState } from '../db/migrations.js'
 import { SQL_FOLDER } from '../db/queries.js'
+import type { Keyring } from '../domain/secrets/keyring.js'
 import { toCpError } from '../errors.js'
 import type { Clock } from '../runtime/clock.js'
 import {
@@ -17,6 +18,7 @@ import {
 } from '../stores/doctorStore.js'
 import { inspectNats, type NatsInspection } from './natsDoctor.js'
 import { partitionFindings } from './partitionDoctor.js'
+import { sealFindings } from './sealedValues.js'
 import { subscriptionFindings } from './subscriptionDoctor.js'
 
 export interface Finding {
@@ -31,6 +33,7 @@ export interface DoctorDeps {
   bus: Bus | undefined
   nats: NatsInspection
   clock: Clock
+  keyring: Keyring
 }
 
 const DEAD_TUPLES_MIN = 10_000
@@ -42,7 +45,7 @@ export async function examine(deps: DoctorDeps): Promise<Finding[]> {
     deps.databases.all.map((database) => examineDatabase(database, deps.databases.shards.includes(database))),
   )
   const nats = await inspectNats(deps.bus, deps.nats)
-  return [...perDatabase.flat(), ...nats, ...(await subscriptionFindings(deps))]
+  return [...perDatabase.flat(), ...nats, ...(await subscriptionFindings(deps)), ...(await sealFindings(deps))]
 }
 
 async function examineDatabase(database: NamedDatabase, isShard: boolean): Promise<Finding[]> {

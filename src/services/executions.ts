@@ -7,7 +7,6 @@ import {
   type EventRecord,
   type OwnedEvent,
 } from '../domain/events/eventRecord.js'
-import { redact, type SecretKeys } from '../domain/events/redact.js'
 import type { CatalogId, EventId, ExecutionId } from '../domain/ids.js'
 import { canonicalChecksum } from '../domain/json/canonical.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json/value.js'
@@ -28,7 +27,6 @@ export interface ExecutionsDeps {
   appender: Starter
   ids: Pick<Ids, 'next' | 'nextInShard' | 'above' | 'databaseNow'>
   clock: Clock
-  secrets: SecretKeys | null
 }
 
 export interface StartRequest {
@@ -103,7 +101,7 @@ export function mintExecutionId(
 }
 
 export function startEvent(
-  deps: Pick<ExecutionsDeps, 'ids' | 'clock' | 'secrets'>,
+  deps: Pick<ExecutionsDeps, 'ids' | 'clock'>,
   request: StartRequest,
   executionId: ExecutionId,
   entry: { catalog_id: string; path: string; version: number; payload: JsonValue },
@@ -120,7 +118,6 @@ export function startEvent(
   const meta: JsonObject = { emitted_at: now, emitter: 'control_plane' }
   if (request.executionPool !== undefined) meta['execution_pool'] = request.executionPool
   if (request.trace !== undefined) meta['trace'] = request.trace
-  const clean = (value: JsonValue): JsonValue => (deps.secrets === null ? value : redact(value, deps.secrets))
   return {
     executionId,
     eventId: deps.ids.next() as EventId,
@@ -131,9 +128,9 @@ export function startEvent(
     nodeName: entry.path,
     nodeType: 'playbook',
     status: 'STARTED',
-    context: clean(context),
+    context,
     result: { status: 'STARTED' },
-    meta: clean(meta),
+    meta,
     tenantId: request.tenantId ?? DEFAULT_TENANT,
     organizationId: request.organizationId ?? DEFAULT_ORGANIZATION,
     createdAt: now,

@@ -3,7 +3,6 @@
 import type { Databases } from '../db/databases.js'
 import { isStartEventType } from '../domain/events/eventType.js'
 import { type EventDefaults, type NormalisedEvent, normaliseEvent } from '../domain/events/normaliseEvent.js'
-import type { SecretKeys } from '../domain/events/redact.js'
 import { type EventId, parseExecutionId } from '../domain/ids.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json/value.js'
 import { type WireTime, wireTimeFromMillis } from '../domain/wireTime.js'
@@ -21,8 +20,6 @@ export interface IngestDeps {
   appender: Appender
   ids: Pick<Ids, 'next'>
   clock: Clock
-  /** null stores data as it is. */
-  secrets: SecretKeys | null
 }
 
 export interface IngestOptions {
@@ -116,7 +113,7 @@ async function appendEach(deps: IngestDeps, items: readonly AppendItem[]): Promi
 }
 
 function defaults(deps: IngestDeps): EventDefaults {
-  return { mintEventId: () => deps.ids.next() as EventId, now: nowOf(deps), secrets: deps.secrets }
+  return { mintEventId: () => deps.ids.next() as EventId, now: nowOf(deps) }
 }
 
 function nowOf(deps: { clock: Clock }): WireTime {

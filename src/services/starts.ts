@@ -68,15 +68,19 @@ async function writeStarts(tx: Tx, items: readonly StartItem[], context: AppendC
   await insertStarts(
     tx,
     shared,
-    items.map(({ event, trace }) => ({
-      executionId: event.executionId,
-      eventId: event.eventId,
-      at: event.createdAt,
-      subject: context.subjectOf(event),
-      trace: trace ?? null,
-      context: writeJson(event.context ?? null),
-      meta: writeJson(event.meta ?? null),
-    })),
+    items.map(({ event: given, trace }) => {
+      const event = context.secrets.hide(given)
+      return {
+        executionId: event.executionId,
+        eventId: event.eventId,
+        at: event.createdAt,
+        subject: context.subjectOf(event),
+        trace: trace ?? null,
+        context: writeJson(event.context ?? null),
+        meta: writeJson(event.meta ?? null),
+        sealed: context.secrets.seal(event),
+      }
+    }),
   )
 }
 

@@ -74,6 +74,8 @@ export interface NumberedEvent {
   streamVersion: bigint
   /** Kept for events whose id came from outside: it tells a repetition from a clash. */
   checksum: string | null
+  /** Secrets that were taken out of it. */
+  sealed: string | null
 }
 
 export async function insertEvents(tx: Tx, events: readonly NumberedEvent[]): Promise<void> {
@@ -109,6 +111,7 @@ export async function insertEvents(tx: Tx, events: readonly NumberedEvent[]): Pr
     column(({ event }) => event.organizationId),
     column((row) => row.streamVersion),
     column((row) => row.checksum),
+    column((row) => row.sealed),
   ])
 }
 

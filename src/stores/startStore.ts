@@ -30,6 +30,8 @@ export interface OneStart {
   context: string
   /** JSON text. */
   meta: string
+  /** Its secrets. */
+  sealed: string | null
 }
 
 /** One that exists already is a conflict. */
@@ -54,5 +56,6 @@ export async function insertStarts(tx: Tx, shared: SharedStart, starts: readonly
     shared.eventStatus,
     shared.result,
     shared.executionStatus,
+    starts.some((start) => start.sealed !== null) ? starts.map((start) => start.sealed) : [],
   ])
 }

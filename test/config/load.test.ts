@@ -42,6 +42,7 @@ const CANDIDATES = [
   ...['http://h1', 'https://h2', 'http://h3'],
   ...['one', 'two', 'three'],
   ...['true', 'false'],
+  ...['a', 'b', 'c'].map((letter) => letter.repeat(32)),
 ]
 
 /** Three texts that this setting accepts, different ones as far as it has them. */

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, inject, it } from 'vitest'
 import { openDatabases } from '../../src/db/databases.js'
 import { applyMigrations, loadMigrations, type Migration, migrationState } from '../../src/db/migrations.js'
+import { createKeyring } from '../../src/domain/secrets/keyring.js'
 import { systemClock } from '../../src/runtime/clock.js'
 import { examine } from '../../src/services/doctor.js'
 import { prepareSchema } from '../../src/services/schema.js'
@@ -217,7 +218,13 @@ describe('an existing NoETL database', () => {
 
     const opened = installation(database)
     try {
-      const findings = await examine({ databases: opened, bus: undefined, nats: {} as never, clock: systemClock })
+      const findings = await examine({
+        databases: opened,
+        bus: undefined,
+        nats: {} as never,
+        clock: systemClock,
+        keyring: createKeyring([]),
+      })
       expect(findings.filter(({ level }) => level === 'problem')).toEqual([])
     } finally {
       await opened.close(1_000)

@@ -1,5 +1,6 @@
 // A server with a few plain routes of each access kind, for tests that inject requests or open sockets.
 import net from 'node:net'
+import { secretRules } from '../../src/domain/secrets/secretNames.js'
 import type { AccessSettings } from '../../src/http/access.js'
 import type { RouteSpec } from '../../src/http/route.js'
 import { createHttpServer, type HttpServer, type HttpSettings } from '../../src/http/server.js'
@@ -77,6 +78,7 @@ export function server(settings: TestSettings = {}, routes: RouteSpec[] = ROUTES
       bodyLimitBytes: 1_000,
       requestTimeoutMs: 30_000,
       version: '1.2.3',
+      secretRules: secretRules(),
       ...settings,
       access: { ...OPEN_ACCESS, ...settings.access },
     },

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseJson } from '../../src/domain/json/parse.js'
 import type { JsonObject } from '../../src/domain/json/value.js'
+import { secretRules } from '../../src/domain/secrets/secretNames.js'
 import { replayRoutes } from '../../src/http/routes/replay.js'
 import { createHttpServer, type HttpServer } from '../../src/http/server.js'
 import { silentLog } from '../../src/runtime/log.js'
@@ -27,6 +28,7 @@ beforeAll(async () => {
       requestTimeoutMs: 30_000,
       access: { ...OPEN_ACCESS, isLocal: false },
       version: 'test',
+      secretRules: secretRules(),
     },
     { log: silentLog },
   )
@@ -81,13 +83,14 @@ describe('GET /api/replay/state', () => {
     expect((await get('/api/replay/state?execution_id=9001&limit=-4')).body['event_count']).toBe(1)
   })
 
-  it('hides secrets in profile python only, and says so', async () => {
-    const python = await get('/api/replay/state?execution_id=9100&profile=python')
-    expect(python.headers['x-noetl-redacted']).toBe('true')
-    expect(python.text).toContain('[REDACTED]')
-    const cp = await get('/api/replay/state?execution_id=9100')
-    expect(cp.headers['x-noetl-redacted']).toBe('false')
-    expect(cp.text).not.toContain('[REDACTED]')
+  it('hides secrets that others wrote, in both profiles, and says so', async () => {
+    for (const profile of ['python', 'cp']) {
+      const found = await get(`/api/replay/state?execution_id=9100&profile=${profile}`)
+      expect(found.headers['x-noetl-redacted']).toBe('true')
+      expect(found.text).toContain('[REDACTED]')
+      const clean = await get(`/api/replay/state?execution_id=9001&profile=${profile}`)
+      expect(clean.headers['x-noetl-redacted']).toBe('false')
+    }
   })
 
   it('starts from a snapshot when asked, with the same answer', async () => {

@@ -47,6 +47,7 @@ export function openReplay(database: TestDatabase, settings: Partial<WorkerPoolS
     databases,
     workers,
     timeoutMs: 60_000,
+    secretNames: [],
     seeds,
     onSeed: (outcome) => seeds.push(outcome),
     close: async () => {
@@ -68,7 +69,7 @@ export async function replay(
   const { limit, ...rest } = parameters
   const request = parseReplayRequest(options.profile ?? 'cp', { ...rest, ...(limit === undefined ? {} : { limit }) })
   if (limit === undefined) request.query.limit = Number.POSITIVE_INFINITY
-  const output = await replayExecution(harness, { ...request, remarks: 'whenNeeded', redact: false }, options)
+  const output = await replayExecution(harness, { ...request, remarks: 'whenNeeded' }, options)
   return { ...output, state: parseJson(Buffer.from(output.document).toString('utf8')) as JsonObject }
 }
 

@@ -294,6 +294,22 @@ describe('logs', () => {
     expect(line).toMatchObject({ level: 'info', msg: 'hello', executionId: '7' })
     expect(text).not.toContain('hunter2')
   })
+
+  it.each(['json', 'pretty'] as const)('hide secrets in messages, errors and bound fields as well: %s', (format) => {
+    const text = logged((log) => {
+      const cause = new Error('cannot log in as u with password=hunter2')
+      log
+        .child({ github_token: 'hunter2' })
+        .warn(
+          { err: new Error('no postgres://u:hunter2@h/db', { cause }), list: [{ PGPASSWORD: 'hunter2' }] },
+          'token=hunter2',
+        )
+      log.error(cause)
+    }, format)
+    expect(text).toContain('cannot log in')
+    expect(text.trim().split('\n').length).toBeGreaterThan(1)
+    expect(text).not.toContain('hunter2')
+  })
 })
 
 describe('signals', () => {

@@ -2,6 +2,7 @@
 // whatever a stranger sends is refused without telling anything and without costing a metric series.
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { secretRules } from '../../src/domain/secrets/secretNames.js'
 import { wireTimeFromMillis } from '../../src/domain/wireTime.js'
 import { CpError } from '../../src/errors.js'
 import { ingressRoutes } from '../../src/http/routes/ingress.js'
@@ -39,6 +40,7 @@ beforeAll(async () => {
       requestTimeoutMs: 30_000,
       access: { ...OPEN_ACCESS, internalTokens: ['internal'], apiTokens: ['api'] },
       version: 'test',
+      secretRules: secretRules(),
     },
     { log: silentLog },
   )

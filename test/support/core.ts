@@ -2,9 +2,11 @@
 // databases. Several of these on the same databases are several daemons.
 import type { Databases } from '../../src/db/databases.js'
 import { openDatabases } from '../../src/db/databases.js'
-import { DEFAULT_SECRET_KEYS, secretKeys } from '../../src/domain/events/redact.js'
 import { proposeMachineId } from '../../src/domain/machineId.js'
 import { type OwnSources, ownSources } from '../../src/domain/ownSources.js'
+import { createEventSecrets, noEventSecrets } from '../../src/domain/secrets/eventSecrets.js'
+import { createKeyring, type Keyring } from '../../src/domain/secrets/keyring.js'
+import { secretRules } from '../../src/domain/secrets/secretNames.js'
 import { parseTopology } from '../../src/domain/topology.js'
 import { type Clock, systemClock } from '../../src/runtime/clock.js'
 import { createAppender } from '../../src/services/append/appender.js'
@@ -28,6 +30,7 @@ export interface CoreOptions {
   machineId?: string
   connectionsMax?: number
   redact?: boolean
+  secretKeys?: readonly string[]
 }
 
 /** Has what ingest, executions, catalog and projector ask for. */
@@ -37,6 +40,7 @@ export interface TestCore extends ExecutionsDeps {
   ids: Ids
   clock: Clock
   own: OwnSources
+  keyring: Keyring
   /** Complaints of the id lease. */
   complaints: string[]
   close(): Promise<void>
@@ -73,8 +77,10 @@ export async function openCore(shards: readonly TestDatabase[], options: CoreOpt
     },
   )
   await ids.start()
+  const keyring = createKeyring(options.secretKeys ?? ['the secret key of every test installation'])
   const context: AppendContext = {
     mintAbove: ids.above,
+    secrets: options.redact === false ? noEventSecrets : createEventSecrets(secretRules(), keyring),
     subjectOf: (event) => `noetl.events.${event.tenantId}.${event.organizationId}.${event.executionId}.0`,
   }
   const appender = withStarts(createAppender(databases, context), databases, context)
@@ -84,7 +90,7 @@ export async function openCore(shards: readonly TestDatabase[], options: CoreOpt
     ids,
     clock,
     own: TEST_OWN,
-    secrets: options.redact === false ? null : secretKeys(DEFAULT_SECRET_KEYS),
+    keyring,
     complaints,
     close: async () => {
       await ids.stop(2_000)

@@ -80,6 +80,7 @@ export const catalogRegister: CommandSpec = {
 
 export const catalogList: CommandSpec = {
   path: ['catalog', 'list'],
+  showsAll: true,
   summary: 'Entries of the catalog, newest first',
   options: [
     { flags: '--kind <kind>', help: 'playbook, subscription, … in any case' },
@@ -123,6 +124,7 @@ export const catalogList: CommandSpec = {
 
 export const catalogGet: CommandSpec = {
   path: ['catalog', 'get'],
+  showsAll: true,
   summary: 'Print the YAML of an entry',
   args: [{ name: 'entry', help: 'catalog path, or catalog id' }],
   options: [{ flags: '--version <n>', help: 'version of the path; default the newest' }],
@@ -192,6 +194,7 @@ export const catalogRestore: CommandSpec = {
 
 export const catalogValidate: CommandSpec = {
   path: ['catalog', 'validate'],
+  showsAll: true,
   summary: 'Check a document without registering it',
   description:
     'Names everything that is wrong with a document, each with its place, and warns of parts that have no effect. Needs no server. Exit code 4 when it would be refused; warnings alone are 0.',

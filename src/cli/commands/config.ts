@@ -7,6 +7,7 @@ import { toned } from '../output.js'
 
 export const configShow: CommandSpec = {
   path: ['config', 'show'],
+  showsAll: true,
   summary: 'Print every setting with its value and where it came from',
   description:
     'Prints every setting with its value and where it came from; secrets are masked. Flag beats environment beats file beats default.',

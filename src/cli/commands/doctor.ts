@@ -28,6 +28,7 @@ export const doctor: CommandSpec = {
       databases: deps.databases,
       bus: deps.bus,
       clock: deps.clock,
+      keyring: deps.keyring,
       nats: {
         stream: wantedStream(deps.config),
         monitorUrl: deps.endpoints.natsMonitorUrl,

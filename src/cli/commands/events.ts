@@ -2,6 +2,7 @@
 import { parseExecutionId } from '../../domain/ids.js'
 import type { JsonObject, JsonValue } from '../../domain/json/value.js'
 import { writeJson } from '../../domain/json/write.js'
+import { redact } from '../../domain/secrets/redact.js'
 import { isTransient, toCpError } from '../../errors.js'
 import { listenForShutdown } from '../../runtime/shutdown.js'
 import { type EventReader, readEvents, tailEvents } from '../../services/eventReading.js'
@@ -36,10 +37,12 @@ export const eventsTail: CommandSpec = {
     const id = parseExecutionId(input.args['id'], 'id')
     const limit = integerOption(input, 'limit', { min: 0, max: LIMIT_MAX }) ?? 20
     const { last, reader } = await tailEvents(await context.deps(), id, limit)
+    const rules = context.secretRules()
     const sink = openSink(context, undefined)
     const show = (events: readonly JsonObject[]): Promise<boolean> =>
       sink.write(
         events
+          .map((event) => (rules === null ? event : (redact(event, rules) as JsonObject)))
           .map((event) => `${context.isJson ? writeJson(event) : lineOf(event, context.io.stdout.columns)}\n`)
           .join(''),
       )

@@ -2,6 +2,7 @@
 import { parseExecutionId, parseOutboxId } from '../../domain/ids.js'
 import { integerValue, type JsonObject, type JsonValue } from '../../domain/json/value.js'
 import { writeJsonPretty } from '../../domain/json/write.js'
+import { redact } from '../../domain/secrets/redact.js'
 import { wireTimeFromPostgres } from '../../domain/wireTime.js'
 import { CpError } from '../../errors.js'
 import {
@@ -157,6 +158,7 @@ export const outboxShow: CommandSpec = {
     const id = parseOutboxId(input.args['id'], 'id')
     const shard = integerOption(input, 'shard', { min: 0, max: 1023 })
     const row = await showOutboxRow(await context.deps(), id, shard)
+    const rules = context.secretRules()
     const json: JsonObject = {
       ...rowJson(row),
       payload_codec: row.payload_codec,
@@ -164,7 +166,7 @@ export const outboxShow: CommandSpec = {
       lease_token: number(row.lease_token),
       lane: row.lane,
       trace: row.trace,
-      payload: row.payload,
+      payload: rules === null ? row.payload : redact(row.payload, rules),
     }
     const { payload, ...facts } = json
     return {

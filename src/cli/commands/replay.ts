@@ -2,6 +2,7 @@
 import { parseExecutionId } from '../../domain/ids.js'
 import { parseJson } from '../../domain/json/parse.js'
 import type { JsonObject } from '../../domain/json/value.js'
+import { withoutSecrets } from '../../domain/replay/answer.js'
 import { SEED_PROBLEMS } from '../../domain/replay/replaySeed.js'
 import { CpError } from '../../errors.js'
 import { type ReplayOutput, replayExecution, verifyExecution } from '../../services/replay/replay.js'
@@ -54,11 +55,7 @@ export const replay: CommandSpec = {
       return verifyOutput(id, output)
     }
     const output = await watching(context, (progress) =>
-      replayExecution(
-        deps,
-        { ...request, remarks: 'whenNeeded', redact: false, timeline: !context.isJson },
-        { progress },
-      ),
+      replayExecution(deps, { ...request, remarks: 'whenNeeded', timeline: !context.isJson }, { progress }),
     )
     const notes = notesOf(request, output)
     if (context.isJson) return printDocument(context, output.document, notes)
@@ -85,7 +82,7 @@ async function replayFile(context: CommandContext, input: Input, path: string): 
   return {
     json: null,
     blocks: replayReport({
-      state: replayed.result.state,
+      state: withoutSecrets(replayed.result.state, []),
       timeline: replayed.timeline(),
       warnings: replayed.warnings,
       origin: [['file', path], ...cutoffLine(request)],

@@ -57,7 +57,7 @@ async function openWalk(context: CommandContext, input: Input): Promise<Walk> {
   const id = parseExecutionId(input.args['id'], 'id')
   const { deps, request } = await requestOf(context, bare, id)
   const { events, truncated } = await loadEvents(deps, request.query)
-  return createWalk(request.profile, request.query, events, truncated)
+  return createWalk(request.profile, request.query, events, truncated, deps.secretNames)
 }
 
 async function printSteps(context: CommandContext, input: Input, walk: Walk): Promise<void> {

@@ -4,7 +4,7 @@
 
 import type { CatalogId, EventId, ExecutionId } from '../ids.js'
 import { canonicalJson, sha256Hex } from '../json/canonical.js'
-import type { JsonValue } from '../json/value.js'
+import type { JsonObject, JsonValue } from '../json/value.js'
 import type { WireTime } from '../wireTime.js'
 
 export interface EventRecord {
@@ -35,6 +35,10 @@ export interface EventRecord {
   createdAt: WireTime
   /** Whether the producer said so itself; a time we filled in is no part of what the event says. */
   createdAtGiven: boolean
+  /** Secrets that were taken out, by JSON pointer; never written as they are. */
+  hidden?: JsonObject | undefined
+  /** Likewise, as this installation sealed them earlier: comes with an import. */
+  sealed?: string | undefined
 }
 
 /** An event that knows whose it is: everything in the log. */

@@ -27,7 +27,6 @@ import {
   refuseField,
   TEXT_LENGTH_MAX,
 } from './readField.js'
-import { redact, redactText, type SecretKeys } from './redact.js'
 
 export interface EventDefaults {
   /** Asked only when the producer gave no id. */
@@ -40,8 +39,6 @@ export interface EventDefaults {
   actionable?: boolean | undefined
   tenantId?: string | undefined
   organizationId?: string | undefined
-  /** null stores data as it is. */
-  secrets: SecretKeys | null
   /** Pointer to the object itself, `/events/3` for an item of a batch. */
   at?: string | undefined
 }
@@ -67,9 +64,6 @@ export function normaliseEvent(input: JsonObject, defaults: EventDefaults): Norm
   const time = readAlias(input, ['created_at', 'timestamp'])
   const createdAt = parseWireTime(time.value, pointerTo(at, time.key))
 
-  const clean = (value: JsonValue): JsonValue => (defaults.secrets === null ? value : redact(value, defaults.secrets))
-  const cleanText = (text: string | undefined) =>
-    text === undefined || defaults.secrets === null ? text : redactText(text)
   const isStart = isStartEventType(eventType)
 
   return {
@@ -87,11 +81,11 @@ export function normaliseEvent(input: JsonObject, defaults: EventDefaults): Norm
     workerId,
     duration: readNumber(input, 'duration', at),
     // The fold reads what an execution was started with from here; other events keep their payload in result.
-    context: isStart && isJsonObject(payload) ? clean(payload) : undefined,
-    result: clean(shapeResult(input, status, isStart && isJsonObject(payload) ? undefined : payload, at)),
-    meta: clean(mergeMeta(input, payload, workerId, defaults.actionable ?? true, at)),
-    error: cleanText(readText(input, 'error', at, TEXT_LENGTH_MAX)),
-    stackTrace: cleanText(readText(input, 'stack_trace', at, TEXT_LENGTH_MAX)),
+    context: isStart && isJsonObject(payload) ? payload : undefined,
+    result: shapeResult(input, status, isStart && isJsonObject(payload) ? undefined : payload, at),
+    meta: mergeMeta(input, payload, workerId, defaults.actionable ?? true, at),
+    error: readText(input, 'error', at, TEXT_LENGTH_MAX),
+    stackTrace: readText(input, 'stack_trace', at, TEXT_LENGTH_MAX),
     tenantId: readText(input, 'tenant_id', at) ?? defaults.tenantId,
     organizationId: readText(input, 'organization_id', at) ?? defaults.organizationId,
     createdAt: createdAt ?? defaults.now,

@@ -5,18 +5,19 @@
 import { canonicalJson } from '../json/canonical.js'
 import { integerValue, isJsonObject, type JsonObject, type JsonValue, setKey } from '../json/value.js'
 import { writeJson } from '../json/write.js'
+import { redact } from '../secrets/redact.js'
+import { type SecretRules, secretRules } from '../secrets/secretNames.js'
 import type { FoldResult } from './fold.js'
 import { completeResolution, type PayloadAnswer, planResolution } from './payloadResolution.js'
 import type { FoldProfile } from './profile.js'
-import { redact } from './redaction.js'
 
 export interface AnswerOptions {
   profile: FoldProfile
   /** `always`: also when there is nothing to say. A `python` document never carries remarks. */
   remarks: 'always' | 'whenNeeded'
   ids: 'number' | 'string'
-  /** Hide what looks like a secret; the checksums are those of the state before. */
-  redact: boolean
+  /** Hide secrets, with these further names; the checksums are those of the state before. null hides nothing. */
+  secretNames: readonly string[] | null
   resolvePayloads: boolean
 }
 
@@ -34,7 +35,10 @@ export interface Answer {
 export function answerBytes(result: FoldResult, truncation: Truncation, options: AnswerOptions): Answer {
   const beside: JsonObject = { ...remarksOf(result, truncation, options) }
   if (options.resolvePayloads) Object.assign(beside, payloadReport(result, options.profile))
-  if (options.redact || options.ids === 'string') return rewritten({ ...result.state, ...beside }, options)
+  const clean = options.secretNames === null ? undefined : withoutSecrets(result.state, options.secretNames)
+  const isRedacted = clean !== undefined && clean !== result.state
+  if (isRedacted || options.ids === 'string')
+    return rewritten({ ...(clean ?? result.state), ...beside }, options, isRedacted)
   Object.assign(beside, {
     checksum: result.checksum,
     checksum_algorithm: 'sha256',
@@ -42,7 +46,7 @@ export function answerBytes(result: FoldResult, truncation: Truncation, options:
   })
   // Canonical text has a word for infinity, JSON has none. A database cannot hold it, a file can.
   if (result.canonicalBytes === null && INFINITE.test(result.canonicalText())) {
-    return rewritten({ ...result.state, ...beside }, options)
+    return rewritten({ ...result.state, ...beside }, options, false)
   }
   // The hashed text is the document but for these keys. Writing it again from objects takes several times longer.
   const head = Buffer.from(`${canonicalJson(beside).slice(0, -1)},`)
@@ -52,12 +56,23 @@ export function answerBytes(result: FoldResult, truncation: Truncation, options:
 
 const INFINITE = /[:,[]-?Infinity[,\]}]/
 
-function rewritten(document: JsonObject, options: AnswerOptions): Answer {
+function rewritten(document: JsonObject, options: AnswerOptions, isRedacted: boolean): Answer {
   const plain = options.ids === 'string' ? idsAsText(document) : document
-  if (!options.redact) return { bytes: Buffer.from(writeJson(plain)), isRedacted: false }
-  const text = writeJson(redact(plain))
-  return { bytes: Buffer.from(text), isRedacted: text !== writeJson(plain) }
+  return { bytes: Buffer.from(writeJson(plain)), isRedacted }
 }
+
+/** The events of others may hold secrets that nobody took out. The very same state when there are none. */
+export function withoutSecrets(state: JsonObject, names: readonly string[]): JsonObject {
+  return redact(state, stateRules(names)) as JsonObject
+}
+
+/** A state is mostly ids, times and names of states, one of each per event: they are not looked into. */
+function stateRules(names: readonly string[]): SecretRules {
+  const rules = secretRules(names)
+  return { ...rules, isPlain: (name) => PLAIN.test(name) }
+}
+
+const PLAIN = /(?:_id|_at|_time|_type|_key|_version|checksum|status|state|kind|node_name)$/
 
 function remarksOf(result: FoldResult, truncation: Truncation, options: AnswerOptions): JsonObject {
   if (options.profile === 'python') return {}

@@ -77,6 +77,7 @@ export function catalogRoutes({ catalog }: CatalogRouteDeps): RouteSpec[] {
     {
       method: 'POST',
       path: '/api/catalog/list',
+      showsAll: true,
       summary: 'Entries, newest first; the kind is compared without case',
       access: 'public',
       readOnly: true,
@@ -110,6 +111,7 @@ export function catalogRoutes({ catalog }: CatalogRouteDeps): RouteSpec[] {
     {
       method: 'POST',
       path: '/api/catalog/resource',
+      showsAll: true,
       summary: 'One entry by catalog_id, or by path and version',
       access: 'public',
       readOnly: true,

@@ -42,6 +42,8 @@ export function ingressRoutes({ ingress }: IngressRouteDeps): RouteSpec[] {
     {
       method: 'GET',
       path: '/api/internal/ingress/:listener',
+      // The gateway is given the secret it verifies with.
+      showsAll: true,
       summary: 'How to verify and dispatch what a listener receives, its secret included; changes nothing',
       access: 'internal',
       responses: { 200: { type: 'object' }, 404: 'no live subscription has this listener' },

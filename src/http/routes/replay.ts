@@ -48,15 +48,14 @@ function stateRoute({ replay, replayProfile }: ReplayRouteDeps): RouteSpec {
       200: {
         type: 'object',
         description:
-          'the state; an unknown execution has an empty one. X-Noetl-Truncated and X-Noetl-Next-Event-Id tell of a partial answer, X-Noetl-Seed of the snapshot, X-Noetl-Redacted of secrets hidden after the checksum was made (profile python)',
+          'the state; an unknown execution has an empty one. X-Noetl-Truncated and X-Noetl-Next-Event-Id tell of a partial answer, X-Noetl-Seed of the snapshot, X-Noetl-Redacted of secrets hidden after the checksum was made',
       },
       400: 'malformed or contradictory parameters',
       503: 'too busy, or the deadline passed',
     },
     handler: async ({ query, signal }) => {
       const request = parseReplayRequest(replayProfile, query)
-      const redact = request.profile === 'python'
-      const output = await replayExecution(replay, { ...request, remarks: 'always', redact }, { signal })
+      const output = await replayExecution(replay, { ...request, remarks: 'always' }, { signal })
       const headers: Record<string, string> = {
         'x-noetl-fold-profile': request.profile,
         'x-noetl-checksum': output.checksum,

@@ -15,6 +15,7 @@ import { canonicalEventType, isStartEventType } from '../../domain/events/eventT
 import { evolveExecution } from '../../domain/events/executionEffect.js'
 import type { EventId } from '../../domain/ids.js'
 import { isJsonObject } from '../../domain/json/value.js'
+import type { EventSecrets } from '../../domain/secrets/eventSecrets.js'
 import { CpError } from '../../errors.js'
 import { toEventRecord } from '../../stores/eventRows.js'
 import {
@@ -69,6 +70,8 @@ export interface AppendContext {
   subjectOf(event: OwnedEvent): string
   /** An id greater than the one given, whichever clock or layout that one came from. */
   mintAbove(floor: bigint): string
+  /** Every way into the log hides secrets first and has them sealed when the event is written. */
+  secrets: EventSecrets
 }
 
 export async function appendInTx(
@@ -104,6 +107,14 @@ export async function appendInTx(
   return plan.outcomes
 }
 
+/** The items as they may be stored and published. */
+export function withoutSecrets(items: readonly AppendItem[], { secrets }: AppendContext): AppendItem[] {
+  return items.map((item) => {
+    const event = secrets.hide(item.event)
+    return event === item.event ? item : { ...item, event }
+  })
+}
+
 interface Plan {
   outcomes: AppendOutcome[]
   events: NumberedEvent[]
@@ -133,7 +144,9 @@ function decide(items: readonly AppendItem[], found: Found, context: AppendConte
   const plan: Plan = { outcomes: [], events: [], published: [], touched: new Set(), moved: new Set() }
   const known: Known = {
     executions: found.executions,
-    events: new Map(found.existing.map((row) => [`${row.execution_id}:${row.event_id}`, fromRow(row)])),
+    events: new Map(
+      found.existing.map((row) => [`${row.execution_id}:${row.event_id}`, fromRow(row, context.secrets)]),
+    ),
     holders: new Map(
       found.claimed.map((claim) => [`${claim.execution_id}:${claim.command_id}`, claim.worker_id ?? undefined]),
     ),
@@ -195,6 +208,7 @@ function decideOne(item: AppendItem, known: Known, plan: Plan, context: AppendCo
     catalogId: own.catalogId ?? execution.catalogId,
     streamVersion,
     checksum,
+    sealed: context.secrets.seal(own),
   }
   plan.events.push(row)
   if (item.publish) plan.published.push({ item, row })
@@ -266,15 +280,15 @@ function learnFromStart(execution: LockedExecution, { event, path }: AppendItem)
   execution.parentExecutionId ??= event.parentExecutionId
 }
 
-function fromRow(row: ExistingEvent): KnownEvent {
+function fromRow(row: ExistingEvent, secrets: EventSecrets): KnownEvent {
   return {
     streamVersion: row.stream_version ?? undefined,
     saysTheSame: (event) => {
       const stored = toEventRecord(row)
       const said = eventChecksum(owned(event, stored))
-      if (row.envelope_checksum !== null) return row.envelope_checksum === said
-      // Written by somebody else: compare what the columns say.
-      return eventChecksum({ ...stored, createdAtGiven: event.createdAtGiven }) === said
+      if (row.envelope_checksum === said) return true
+      // Written by somebody else, or when other names were secret: compare what the columns would say today.
+      return eventChecksum({ ...secrets.hide(stored), createdAtGiven: event.createdAtGiven }) === said
     },
   }
 }

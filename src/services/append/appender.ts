@@ -5,7 +5,7 @@
 import type { Databases } from '../../db/databases.js'
 import type { Tx } from '../../db/db.js'
 import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
-import { type AppendContext, type AppendItem, type AppendOutcome, appendInTx } from './appendInTx.js'
+import { type AppendContext, type AppendItem, type AppendOutcome, appendInTx, withoutSecrets } from './appendInTx.js'
 
 export interface Appender {
   /** All items of one shard, in one transaction. */
@@ -123,7 +123,7 @@ export function createAppender(databases: Databases, context: AppendContext): Ap
         )
       }
       return new Promise((resolve, reject) => {
-        lane.waiting.push({ items, resolve, reject })
+        lane.waiting.push({ items: withoutSecrets(items, context), resolve, reject })
         lane.waitingEvents += items.length
         pump(shard, lane)
       })
@@ -133,7 +133,8 @@ export function createAppender(databases: Databases, context: AppendContext): Ap
       const done: { items: readonly AppendItem[]; outcomes: AppendOutcome[] }[] = []
       const result = await databases.shards[shard]!.db.tx(async (tx) => {
         done.length = 0
-        return work(tx, async (items) => {
+        return work(tx, async (given) => {
+          const items = withoutSecrets(given, context)
           const outcomes = await appendInTx(tx, items, context)
           done.push({ items, outcomes })
           return outcomes

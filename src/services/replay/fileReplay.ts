@@ -101,7 +101,7 @@ function toReplay(
     ...truncation,
     eventsRead,
     document: () =>
-      answerBytes(result, truncation, { profile, remarks: 'whenNeeded', ids, redact: false, resolvePayloads }).bytes,
+      answerBytes(result, truncation, { profile, remarks: 'whenNeeded', ids, secretNames: [], resolvePayloads }).bytes,
     warnings: warningsOf(result),
     timeline: () => timeline().report(),
   }

@@ -26,6 +26,8 @@ export interface ReplayDeps {
   databases: Databases
   workers: WorkerPool
   timeoutMs: number
+  /** Further names of secrets; null shows everything. */
+  secretNames: readonly string[] | null
   onReplay?: (kind: 'state' | 'diff' | 'verify' | 'seed', seconds: number, events: number) => void
   onSeed?: (outcome: SeedOutcome) => void
 }
@@ -41,7 +43,6 @@ export interface ReplayRequest {
   query: ReplayQuery
   fromSnapshot: boolean
   remarks: AnswerOptions['remarks']
-  redact: boolean
   timeline?: boolean
 }
 
@@ -62,7 +63,7 @@ export async function replayExecution(
         query,
         fromSnapshot,
         timeline: request.timeline ?? false,
-        answer: { profile, remarks: request.remarks, ids, redact: request.redact, resolvePayloads },
+        answer: { profile, remarks: request.remarks, ids, secretNames: deps.secretNames, resolvePayloads },
         ...watched(options),
       },
       running(deps, options),
@@ -87,7 +88,7 @@ export async function diffExecution(
   return timed(deps, 'diff', () =>
     deps.workers.run(
       'replayDiff',
-      { ...place(deps, request.from.query), ...request, ...watched(options) },
+      { ...place(deps, request.from.query), ...request, secretNames: deps.secretNames, ...watched(options) },
       running(deps, options),
     ),
   )

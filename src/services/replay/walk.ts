@@ -2,11 +2,14 @@
 // between, so a step back costs no more than a short fold.
 
 import type { JsonObject } from '../../domain/json/value.js'
+import { withoutSecrets } from '../../domain/replay/answer.js'
 import { contentDifferences, type Difference } from '../../domain/replay/diff.js'
 import { foldEvents } from '../../domain/replay/fold.js'
 import type { FoldProfile } from '../../domain/replay/profile.js'
 import { REGISTRY_DIGEST } from '../../domain/replay/registry.js'
 import type { ReplayQuery } from '../../domain/replay/replayQuery.js'
+import { redact } from '../../domain/secrets/redact.js'
+import { secretRules } from '../../domain/secrets/secretNames.js'
 import { wireTimeFromPostgres } from '../../domain/wireTime.js'
 import { createRowReader } from '../../stores/replayRows.js'
 import { readLog } from '../../stores/replayStore.js'
@@ -74,7 +77,10 @@ export function createWalk(
   query: ReplayQuery,
   events: readonly JsonObject[],
   truncated: boolean,
+  secretNames: readonly string[] | null = [],
 ): Walk {
+  const shown = (state: JsonObject): JsonObject => (secretNames === null ? state : withoutSecrets(state, secretNames))
+  const rules = secretNames === null ? null : secretRules(secretNames)
   const kept = new Map<number, JsonObject>()
 
   function stateAt(index: number): JsonObject {
@@ -111,10 +117,11 @@ export function createWalk(
     length: events.length,
     truncated,
     step: (index) => {
-      const before = stateAt(Math.max(0, index - 1))
-      const state = stateAt(index)
+      const before = shown(stateAt(Math.max(0, index - 1)))
+      const state = shown(stateAt(index))
       const changes = index === 0 ? [] : contentDifferences(before, state)
-      return { index, event: events[index - 1] ?? null, state, changes }
+      const event = events[index - 1] ?? null
+      return { index, event: rules === null ? event : (redact(event, rules) as JsonObject | null), state, changes }
     },
   }
 }

@@ -4,7 +4,6 @@
 import { describe, expect, it } from 'vitest'
 import { eventChecksum } from '../../../src/domain/events/eventRecord.js'
 import { type EventDefaults, normaliseEvent } from '../../../src/domain/events/normaliseEvent.js'
-import { REDACTED, secretKeys } from '../../../src/domain/events/redact.js'
 import { type EventId, parseExecutionId } from '../../../src/domain/ids.js'
 import { parseJson } from '../../../src/domain/json/parse.js'
 import type { JsonObject } from '../../../src/domain/json/value.js'
@@ -12,7 +11,7 @@ import type { WireTime } from '../../../src/domain/wireTime.js'
 import { CpError } from '../../../src/errors.js'
 
 const NOW = '2026-11-16T02:22:39.000000+00:00' as WireTime
-const DEFAULTS: EventDefaults = { mintEventId: () => '77' as EventId, now: NOW, secrets: secretKeys() }
+const DEFAULTS: EventDefaults = { mintEventId: () => '77' as EventId, now: NOW }
 const BASE = { execution_id: 320816801799737345n, step: 'load', event_type: 'command.completed' }
 
 const normalise = (more: JsonObject, defaults: Partial<EventDefaults> = {}) =>
@@ -171,20 +170,6 @@ describe('start events', () => {
       DEFAULTS,
     )
     expect(event).toMatchObject({ catalogId: '2', catalogPath: 'b' })
-  })
-})
-
-describe('secrets', () => {
-  it('leave result, meta, context and error, and may be kept when asked', () => {
-    const secret = { payload: { password: 'x', author: 'y' }, meta: { token: 'x' }, error: 'Bearer abc123def456' }
-    expect(normalise(secret)).toMatchObject({
-      result: { context: { password: REDACTED, author: 'y' } },
-      meta: { token: REDACTED },
-      error: REDACTED,
-    })
-    expect(normalise(secret, { secrets: null })).toMatchObject({ result: { context: { password: 'x' } } })
-    const start = { execution_id: 1, event_type: 'playbook.started', payload: { workload: { api_key: 'x' } } }
-    expect(normaliseEvent(start, DEFAULTS).context).toEqual({ workload: { api_key: REDACTED } })
   })
 })
 

@@ -3,6 +3,7 @@
 import type { JsonObject, JsonValue } from '../../../domain/json/value.js'
 import { isJsonObject } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
+import { withoutSecrets } from '../../../domain/replay/answer.js'
 import { contentDifferences } from '../../../domain/replay/diff.js'
 import { type FoldProfile, SURFACES } from '../../../domain/replay/profile.js'
 import { REGISTRY_DIGEST } from '../../../domain/replay/registry.js'
@@ -26,6 +27,7 @@ export interface DiffInput {
   profile: FoldProfile
   from: DiffSide
   to: DiffSide
+  secretNames: readonly string[] | null
   progress?: SharedArrayBuffer
 }
 
@@ -44,7 +46,8 @@ export async function replayDiff(input: DiffInput): Promise<DiffOutput> {
     await documentOf(snapshot, input, input.from),
     await documentOf(snapshot, input, input.to),
   ])
-  const differences = contentDifferences(from!, to!)
+  const shown = (state: JsonObject) => (input.secretNames === null ? state : withoutSecrets(state, input.secretNames))
+  const differences = contentDifferences(shown(from!), shown(to!))
   return {
     differences: writeJson(differences.slice(0, DIFFERENCES_MAX) as unknown as JsonValue),
     count: differences.length,

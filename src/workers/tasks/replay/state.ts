@@ -150,6 +150,6 @@ const PLAIN_ANSWER: AnswerOptions = {
   profile: 'cp',
   remarks: 'whenNeeded',
   ids: 'number',
-  redact: false,
+  secretNames: null,
   resolvePayloads: false,
 }
