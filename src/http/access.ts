@@ -61,12 +61,26 @@ function requireWriteToken(headers: IncomingHttpHeaders, settings: AccessSetting
 }
 
 function requireToken(headers: IncomingHttpHeaders, accepted: readonly string[]): void {
-  const presented = /^bearer +([\x21-\x7e]+) *$/i.exec(headers.authorization ?? '')?.[1]
+  const presented = presentedToken(headers)
   if (presented === undefined) throw new CpError('forbidden', 'send the header "Authorization: Bearer <token>"')
+  if (!isOneOf(presented, accepted)) throw new CpError('forbidden', 'the token is not valid here')
+}
+
+/** Whether the caller showed the internal token, wherever that is not demanded. */
+export function hasInternalToken(headers: IncomingHttpHeaders, settings: AccessSettings): boolean {
+  const presented = presentedToken(headers)
+  return presented !== undefined && isOneOf(presented, settings.internalTokens)
+}
+
+function presentedToken(headers: IncomingHttpHeaders): string | undefined {
+  return /^bearer +([\x21-\x7e]+) *$/i.exec(headers.authorization ?? '')?.[1]
+}
+
+/** Every candidate is compared, so the time taken does not tell which one was close. */
+function isOneOf(presented: string, accepted: readonly string[]): boolean {
   let matched = false
-  // Every candidate is compared, so the time taken does not tell which one was close.
   for (const token of accepted) matched = equalInConstantTime(presented, token) || matched
-  if (!matched) throw new CpError('forbidden', 'the token is not valid here')
+  return matched
 }
 
 function equalInConstantTime(left: string, right: string): boolean {

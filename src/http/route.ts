@@ -18,6 +18,8 @@ export interface ApiRequest {
   /** The body as it arrived; for signatures over bytes. */
   rawBody: Buffer | undefined
   headers: IncomingHttpHeaders
+  /** The internal token came with it. */
+  isInternal: boolean
   /** Aborts when the client goes away. */
   signal: AbortSignal
 }

@@ -16,7 +16,7 @@ import { CpError, toCpError } from '../errors.js'
 import { withDeadline } from '../runtime/deadline.js'
 import type { Log } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
-import { type AccessSettings, checkAccess } from './access.js'
+import { type AccessSettings, checkAccess, hasInternalToken } from './access.js'
 import { STATUS_OF } from './errors.js'
 import { listenError, readTlsFiles, type TlsFiles } from './listening.js'
 import { openApiDocument } from './openApi.js'
@@ -170,6 +170,7 @@ function mount(app: FastifyInstance, route: RouteSpec, settings: HttpSettings): 
         body: route.rawBody === true ? undefined : readBody(route, rawBody),
         rawBody,
         headers: request.headers,
+        isInternal: hasInternalToken(request.headers, settings.access),
         signal: gone.signal,
       })
       return send(reply, answer, route.showsAll === true ? null : settings.secretRules)

@@ -1,10 +1,11 @@
 // POST /api/events and /api/events/batch: normalise, find the catalog entry of a start event, append, answer
 // per item. The write is done when this returns; what follows from it happens elsewhere.
 import type { Databases } from '../db/databases.js'
-import { isStartEventType } from '../domain/events/eventType.js'
+import { canonicalEventType, isStartEventType } from '../domain/events/eventType.js'
 import { type EventDefaults, type NormalisedEvent, normaliseEvent } from '../domain/events/normaliseEvent.js'
 import { type EventId, parseExecutionId } from '../domain/ids.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json/value.js'
+import { aheadMs } from '../domain/snowflake.js'
 import { type WireTime, wireTimeFromMillis } from '../domain/wireTime.js'
 import { CpError, isOwnTrouble, toCpError } from '../errors.js'
 import type { Clock } from '../runtime/clock.js'
@@ -18,19 +19,21 @@ import type { Ids } from './ids.js'
 export interface IngestDeps {
   databases: Databases
   appender: Appender
-  ids: Pick<Ids, 'next'>
+  ids: Pick<Ids, 'next' | 'databaseNow'>
   clock: Clock
 }
 
 export interface IngestOptions {
   traceContext?: string | undefined
+  /** The caller has the internal token: what is ours alone is not kept from it. */
+  isInternal?: boolean | undefined
 }
 
 export function ingestEvent(deps: IngestDeps, body: JsonObject, options: IngestOptions = {}): Promise<AppendOutcome> {
   return traced('noetl.ingest', { parent: options.traceContext, inherit: true }, async (span) => {
     const event = normaliseEvent(body, defaults(deps))
     span.set({ 'noetl.execution_id': event.executionId, 'noetl.event_type': event.eventType, 'noetl.events': 1 })
-    const item = await toItem(deps, event, span.carrier)
+    const item = await toItem(deps, event, { ...options, traceContext: span.carrier })
     const [outcome] = await deps.appender.append([item])
     return settled(outcome!)
   })
@@ -43,11 +46,11 @@ export function ingestBatch(deps: IngestDeps, body: JsonObject, options: IngestO
       'noetl.execution_id': String(body['execution_id']),
       'noetl.events': (body['events'] as JsonValue[]).length,
     })
-    return appendBatch(deps, body, span.carrier)
+    return appendBatch(deps, body, { ...options, traceContext: span.carrier })
   })
 }
 
-async function appendBatch(deps: IngestDeps, body: JsonObject, trace: string | undefined): Promise<AppendOutcome[]> {
+async function appendBatch(deps: IngestDeps, body: JsonObject, options: IngestOptions): Promise<AppendOutcome[]> {
   const executionId = parseExecutionId(body['execution_id'], '/execution_id')
   const workerId = typeof body['worker_id'] === 'string' ? body['worker_id'] : undefined
   const list = body['events'] as JsonValue[]
@@ -57,7 +60,7 @@ async function appendBatch(deps: IngestDeps, body: JsonObject, trace: string | u
     return normaliseEvent(entry, { ...shared, at: `/events/${index}` })
   })
   const items: AppendItem[] = []
-  for (const event of events) items.push(await toItem(deps, event, trace))
+  for (const event of events) items.push(await toItem(deps, event, options))
   const outcomes = await deps.appender.append(items)
   if (outcomes.some((outcome) => outcome.kind === 'unknownExecution')) throw unknownExecution(executionId)
   // What holds for all of them is said once.
@@ -75,7 +78,7 @@ export async function ingestMany(deps: IngestDeps, bodies: readonly JsonValue[])
   for (const [index, body] of bodies.entries()) {
     try {
       if (!isJsonObject(body)) throw new CpError('invalid_input', 'an event must be an object')
-      const item = await toItem(deps, normaliseEvent(body, defaults(deps)), undefined)
+      const item = await toItem(deps, normaliseEvent(body, defaults(deps)), {})
       const shard = deps.databases.shardOf(item.event.executionId)
       const group = byShard.get(shard)
       if (group === undefined) byShard.set(shard, [{ index, item }])
@@ -120,14 +123,39 @@ function nowOf(deps: { clock: Clock }): WireTime {
   return wireTimeFromMillis(deps.clock.now())
 }
 
+const ID_AHEAD_MAX_MS = 3_600_000
+
+/**
+ * The log of a subscription is written by the control plane alone. And an id of the far future would stand above
+ * everything that its execution ever does: it is refused if no layout makes it believable.
+ */
+function refuseWhatIsOurs(deps: IngestDeps, event: NormalisedEvent): void {
+  if (canonicalEventType(event.eventType).startsWith('subscription.')) {
+    throw new CpError(
+      'refused',
+      `${event.eventType} events are written by the control plane alone; change a subscription with "noetl-cp subscription" or its routes`,
+    )
+  }
+  if (!event.eventIdGiven) return
+  const ahead = aheadMs(BigInt(event.eventId), deps.ids.databaseNow())
+  if (ahead <= ID_AHEAD_MAX_MS) return
+  throw new CpError(
+    'refused',
+    `event_id ${event.eventId} lies ${Math.round(ahead / 60_000)} minutes ahead of the database's clock, more than an hour; correct the clock that minted it, or leave event_id out`,
+    { details: { field: '/event_id' } },
+  )
+}
+
 /** A start event must name a catalog entry that exists; every other event belongs to a known execution. */
-async function toItem(deps: IngestDeps, event: NormalisedEvent, trace: string | undefined): Promise<AppendItem> {
+async function toItem(deps: IngestDeps, event: NormalisedEvent, options: IngestOptions): Promise<AppendItem> {
+  if (options.isInternal !== true) refuseWhatIsOurs(deps, event)
   const item: AppendItem = {
     event,
     idGiven: event.eventIdGiven,
     publish: true,
     createExecution: false,
-    trace,
+    onlyExecutions: options.isInternal !== true,
+    trace: options.traceContext,
   }
   if (!isStartEventType(event.eventType)) return item
   if (event.catalogId === undefined && event.catalogPath === undefined) {

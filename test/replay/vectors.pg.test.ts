@@ -51,6 +51,7 @@ describe('http vectors', () => {
         query: input['params'] as Record<string, string>,
         body: undefined,
         rawBody: undefined,
+        isInternal: false,
         headers: {},
         signal: new AbortController().signal,
       })

@@ -2,6 +2,7 @@
 // still be used never goes with it. One that was deactivated long ago is forgotten, row and log.
 import { afterEach, beforeEach, expect, inject, it } from 'vitest'
 import { monthPartitions } from '../../src/domain/eventPartition.js'
+import { createIdGenerator, type IdGenerator } from '../../src/domain/idGenerator.js'
 import { systemClock } from '../../src/runtime/clock.js'
 import { registerEntry } from '../../src/services/catalog.js'
 import { applyRetention, type RetentionReport } from '../../src/services/retention.js'
@@ -34,13 +35,10 @@ beforeEach(async () => {
   )
   core = await openCore([database])
   await registerEntry(core, { content: pullDocument({ path: 'shop/orders', stream: 'ORDERS' }) })
-  const then = await openCore([database], {
-    clock: { ...systemClock, now: () => systemClock.now() - AGO_MS },
-    machineId: '77',
-  })
+  const clock = { ...systemClock, now: () => systemClock.now() - AGO_MS }
+  const then = { ...core, clock, ids: idsOf(createIdGenerator({ machineId: 77, now: clock.now })) }
   ;({ subscription_id: id } = (await registerSubscription(then, 'shop/orders')).row)
   await changeSubscription(then, { id, action: 'activate' })
-  await then.close()
   ended = await plantExecution(database, { atMs: Date.now() - AGO_MS })
   await database.sql(`update noetl.outbox set status = 'PUBLISHED'`)
 })
@@ -48,6 +46,9 @@ afterEach(async () => {
   await core.close()
   await database.drop()
 })
+
+/** As a daemon of that time minted them. */
+const idsOf = (generator: IdGenerator) => ({ next: generator.nextOne, above: generator.above })
 
 async function apply(dryRun = false): Promise<RetentionReport> {
   const [report] = await applyRetention(core.databases, { olderThanMs: 90 * DAY_MS, dryRun })

@@ -59,7 +59,7 @@ export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[]
         422: 'refused',
       },
       handler: async (request) => {
-        const outcome = await ingestEvent(ingest, request.body as JsonObject, tracing(request))
+        const outcome = await ingestEvent(ingest, request.body as JsonObject, optionsOf(request))
         onAppended?.(outcome.kind)
         return { body: answerTo(outcome) }
       },
@@ -93,7 +93,7 @@ export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[]
         422: 'refused; nothing was written',
       },
       handler: async (request) => {
-        const outcomes = await ingestBatch(ingest, request.body as JsonObject, tracing(request))
+        const outcomes = await ingestBatch(ingest, request.body as JsonObject, optionsOf(request))
         for (const outcome of outcomes) onAppended?.(outcome.kind)
         const failed = outcomes.some(
           (outcome) =>
@@ -112,8 +112,8 @@ export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[]
   ]
 }
 
-function tracing(request: ApiRequest) {
-  return { traceContext: traceContextOf(request.headers) }
+function optionsOf(request: ApiRequest) {
+  return { traceContext: traceContextOf(request.headers), isInternal: request.isInternal }
 }
 
 function answerTo(outcome: AppendOutcome): JsonObject {

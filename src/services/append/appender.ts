@@ -1,9 +1,11 @@
 // Group commit: appends that arrive while a transaction is under way share the next one. Each shard has its
-// own short queue, bounded; a caller's items stay together in one transaction and in order. When a shared
-// transaction is refused by the data of one caller, the callers are tried one by one, so that nobody pays
-// for somebody else's mistake.
+// own short queue, bounded in events and, over all shards, in bytes; a caller's items stay together in one
+// transaction and in order. When a shared transaction is refused by the data of one caller, the callers are tried
+// one by one, so that nobody pays for somebody else's mistake.
+import { getHeapStatistics } from 'node:v8'
 import type { Databases } from '../../db/databases.js'
 import type { Tx } from '../../db/db.js'
+import { jsonWeight } from '../../domain/json/weight.js'
 import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import { type AppendContext, type AppendItem, type AppendOutcome, appendInTx, withoutSecrets } from './appendInTx.js'
 
@@ -27,6 +29,7 @@ export type AppendListener = (
 
 interface Job {
   items: readonly AppendItem[]
+  bytes: number
   resolve(outcomes: AppendOutcome[]): void
   reject(error: CpError): void
 }
@@ -41,8 +44,28 @@ interface Lane {
 const ACTIVE_MAX = 2
 const BATCH_EVENTS_MAX = 1_000
 const WAITING_EVENTS_MAX = 50_000
+// A transaction writes its events twice, as rows and as messages, and holds up every other thing the daemon does while
+// their text is made. What is larger goes alone.
+const BATCH_BYTES_MAX = 4 * 1_048_576
+// What waits is held as objects and becomes text, several times, when its turn comes.
+const HELD_SHARE_OF_HEAP = 1 / 8
+const EVENT_BYTES = 500
 
-export function createAppender(databases: Databases, context: AppendContext): Appender {
+export interface AppenderLimits {
+  /** Bytes of events that may wait and be written at a time, over all shards. */
+  heldBytesMax: number
+}
+
+const defaultLimits = (): AppenderLimits => ({
+  heldBytesMax: getHeapStatistics().heap_size_limit * HELD_SHARE_OF_HEAP,
+})
+
+export function createAppender(
+  databases: Databases,
+  context: AppendContext,
+  { heldBytesMax }: AppenderLimits = defaultLimits(),
+): Appender {
+  let heldBytes = 0
   const lanes = databases.shards.map((): Lane => ({ waiting: [], waitingEvents: 0, active: 0 }))
   const listeners: AppendListener[] = []
 
@@ -91,6 +114,7 @@ export function createAppender(databases: Databases, context: AppendContext): Ap
       if (jobs.length === 1 || isOwnTrouble(error)) for (const job of jobs) job.reject(toCpError(error))
       else await flushOneByOne(shard, jobs)
     } finally {
+      for (const { bytes } of jobs) heldBytes -= bytes
       lane.active -= 1
       pump(shard, lane)
     }
@@ -116,15 +140,17 @@ export function createAppender(databases: Databases, context: AppendContext): Ap
       const shard = databases.shardOf(items[0]!.event.executionId)
       const lane = lanes[shard]!
       if (lane.waitingEvents + items.length > WAITING_EVENTS_MAX) {
-        return Promise.reject(
-          new CpError('overloaded', `${lane.waitingEvents} events already wait to be written; try again`, {
-            details: { retryAfterSeconds: 1 },
-          }),
-        )
+        return Promise.reject(overloaded(`${lane.waitingEvents} events already wait to be written`))
+      }
+      const bytes = bytesOf(items)
+      // Alone it may be of any size that was let in.
+      if (heldBytes > 0 && heldBytes + bytes > heldBytesMax) {
+        return Promise.reject(overloaded(`events of ${Math.round(heldBytes / 1e6)} MB already wait to be written`))
       }
       return new Promise((resolve, reject) => {
-        lane.waiting.push({ items: withoutSecrets(items, context), resolve, reject })
+        lane.waiting.push({ items: withoutSecrets(items, context), bytes, resolve, reject })
         lane.waitingEvents += items.length
+        heldBytes += bytes
         pump(shard, lane)
       })
     },
@@ -149,14 +175,28 @@ export function createAppender(databases: Databases, context: AppendContext): Ap
   }
 }
 
+function overloaded(reason: string): CpError {
+  return new CpError('overloaded', `${reason}; try again`, { details: { retryAfterSeconds: 1 } })
+}
+
+function bytesOf(items: readonly AppendItem[]): number {
+  let sum = 0
+  for (const { event } of items) {
+    sum += EVENT_BYTES + jsonWeight(event.context) + jsonWeight(event.result) + jsonWeight(event.meta)
+    sum += jsonWeight(event.error ?? '') + jsonWeight(event.stackTrace ?? '')
+  }
+  return sum
+}
+
 function takeJobs(lane: Lane): Job[] {
   let events = 0
+  let bytes = 0
   let count = 0
-  while (
-    count < lane.waiting.length &&
-    (count === 0 || events + lane.waiting[count]!.items.length <= BATCH_EVENTS_MAX)
-  ) {
-    events += lane.waiting[count]!.items.length
+  for (const job of lane.waiting) {
+    const fits = events + job.items.length <= BATCH_EVENTS_MAX && bytes + job.bytes <= BATCH_BYTES_MAX
+    if (count > 0 && !fits) break
+    events += job.items.length
+    bytes += job.bytes
     count += 1
   }
   lane.waitingEvents -= events
