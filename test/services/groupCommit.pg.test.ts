@@ -1,6 +1,7 @@
 // Promise: callers that share a transaction share a bounded one, in bytes as in events, and what waits to be written is
 // bounded, too: beyond that a caller is told to come again, and nobody else pays for large events.
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { noEventSecrets } from '../../src/domain/secrets/eventSecrets.js'
 import { createAppender } from '../../src/services/append/appender.js'
 import { startExecution } from '../../src/services/executions.js'
 import { ingestEvent } from '../../src/services/ingest.js'
@@ -50,7 +51,7 @@ it('what is larger than a shared transaction goes alone, and small ones beside i
 })
 
 it('beyond the bound of what may wait a caller is told to come again, and can', async () => {
-  const context = { subjectOf: () => 'noetl.events.x', mintAbove: core.ids.above }
+  const context = { subjectOf: () => 'noetl.events.x', mintAbove: core.ids.above, secrets: noEventSecrets }
   const appender = createAppender(core.databases, context, { heldBytesMax: 3 * MEGABYTE })
   const deps = { ...core, appender: { ...core.appender, append: appender.append } }
   const executionId = await start()
