@@ -50,11 +50,11 @@ bench-full: build nats-server ## the same with millions of rows, and beside othe
 
 .PHONY: chaos
 chaos: build nats-server ## three minutes of faults under load, then a verdict (ARGS="--seed x --minutes 10 --cluster")
-	node test/chaos/run.mjs $(ARGS)
+	node lab/run.mjs $(ARGS)
 
 .PHONY: soak
 soak: build nats-server ## 20 minutes at steady load with few faults: memory and handles stay flat
-	node test/chaos/run.mjs --soak $(ARGS)
+	node lab/run.mjs --soak $(ARGS)
 
 .PHONY: bench-report
 bench-report: build ## keep the newest benchmark run: docs/bench and its table
@@ -76,7 +76,7 @@ install: build ## put noetl-cp on PATH (PREFIX=/usr/local)
 
 .PHONY: clean
 clean: ## remove what was built and installed
-	rm -rf dist node_modules $(STAMP) bench/node_modules bench/results test/chaos/results
+	rm -rf dist node_modules $(STAMP) bench/node_modules bench/results lab/results
 
 # From the lock file, which --no-save leaves as it is. Not `npm ci`: that refuses a lock file without the
 # binaries of platforms that the registry at hand does not carry.

@@ -14,15 +14,15 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['test/**/*.test.ts'],
-          exclude: ['test/**/*.{pg,nats,fault,e2e}.test.ts'],
+          include: ['{test,lab}/**/*.test.ts'],
+          exclude: ['**/*.{pg,nats,fault,e2e}.test.ts'],
           testTimeout: 30_000,
         },
       },
-      { test: { name: 'pg', include: ['test/**/*.pg.test.ts'], ...services } },
-      { test: { name: 'nats', include: ['test/**/*.nats.test.ts'], ...services } },
-      { test: { name: 'fault', include: ['test/**/*.fault.test.ts'], ...services, testTimeout: 120_000 } },
-      { test: { name: 'e2e', include: ['test/**/*.e2e.test.ts'], ...services, testTimeout: 120_000 } },
+      { test: { name: 'pg', include: ['{test,lab}/**/*.pg.test.ts'], ...services } },
+      { test: { name: 'nats', include: ['{test,lab}/**/*.nats.test.ts'], ...services } },
+      { test: { name: 'fault', include: ['{test,lab}/**/*.fault.test.ts'], ...services, testTimeout: 120_000 } },
+      { test: { name: 'e2e', include: ['{test,lab}/**/*.e2e.test.ts'], ...services, testTimeout: 120_000 } },
     ],
   },
 })

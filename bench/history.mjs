@@ -79,7 +79,7 @@ export default {
 }
 
 function namedQuery(name) {
-  const text = readFileSync(new URL('../sql/queries/outbox.sql', import.meta.url), 'utf8')
+  const text = readFileSync(new URL('../sql/queries/outbox/outbox.sql', import.meta.url), 'utf8')
   const block = text.split(/^-- name: */m).find((part) => part.startsWith(`${name}\n`))
   return block
     .slice(block.indexOf('\n') + 1)

@@ -3,7 +3,7 @@
 // served, who used the processor, and the constants that docs/capacity.md calculates with.
 import { readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'nats'
-import { shardOf } from '../dist/domain/shards.js'
+import { shardOf } from '../dist/domain/shards/shards.js'
 import { createClient, onLanes, startExecutions } from './lib/http.mjs'
 import { countUnsettled, hasUnsettled } from './lib/outboxRows.mjs'
 

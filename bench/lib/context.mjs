@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import postgres from 'postgres'
 import { applyMigrations } from '../../dist/db/migrations.js'
-import { parseDatabaseTargets } from '../../dist/domain/databaseTarget.js'
+import { parseDatabaseTargets } from '../../dist/domain/shards/databaseTarget.js'
 import { startEmbedded } from '../../dist/embedded/startEmbedded.js'
 
 const BINARY = fileURLToPath(new URL('../../bin/noetl-cp.js', import.meta.url))

@@ -1,8 +1,8 @@
 // Replay as the program does it: the service, the worker pool, one thread, started with the flags of the program.
 import { setFlagsFromString } from 'node:v8'
 import { openDatabases } from '../../dist/db/databases.js'
-import { parseDatabaseTargets } from '../../dist/domain/databaseTarget.js'
-import { parseTopology } from '../../dist/domain/topology.js'
+import { parseDatabaseTargets } from '../../dist/domain/shards/databaseTarget.js'
+import { parseTopology } from '../../dist/domain/shards/topology.js'
 import { replayExecution, wholeLog } from '../../dist/services/replay/replay.js'
 import { createWorkerPool } from '../../dist/workers/pool.js'
 import { PRODUCT_FLAGS } from './child.mjs'

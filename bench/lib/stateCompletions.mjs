@@ -1,6 +1,6 @@
 // Many executions whose commands all complete at once: appended through the front door, folded as they come.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { wireTimeFromMillis } from '../../dist/domain/wireTime.js'
+import { wireTimeFromMillis } from '../../dist/domain/events/wireTime.js'
 import { openStateService } from './stateService.mjs'
 
 const { url, executions, perExecution } = JSON.parse(process.argv[2])

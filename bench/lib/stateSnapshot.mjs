@@ -2,9 +2,9 @@
 // beside JSON.stringify and SHA-256 of the same value.
 import { createHash } from 'node:crypto'
 import postgres from 'postgres'
-import { applyNumbered, emptyLiveState } from '../../dist/domain/workflow/liveState.js'
-import { serialiseState } from '../../dist/domain/workflow/serialiseState.js'
-import { readTail } from '../../dist/stores/stateStore.js'
+import { applyNumbered, emptyLiveState } from '../../dist/domain/state/liveState.js'
+import { serialiseState } from '../../dist/domain/state/serialiseState.js'
+import { readTail } from '../../dist/stores/state/stateStore.js'
 import { packState } from '../../dist/workers/tasks/state/snapshotBytes.js'
 import { median } from './context.mjs'
 import { openStateService } from './stateService.mjs'

@@ -1,5 +1,5 @@
 // Spans of time as people write them (90d, 12h, 15m) and as tables show them ("3 m ago").
-import { parseWireTime, type WireTime, wireTimeFromMillis, wireTimeToMicros } from '../domain/wireTime.js'
+import { parseWireTime, type WireTime, wireTimeFromMillis, wireTimeToMicros } from '../domain/events/wireTime.js'
 import { CpError } from '../errors.js'
 
 const UNIT_MS: Readonly<Record<string, number>> = {

@@ -1,8 +1,8 @@
 // Runs a subcommand that writes: with ids under a leased machine id, given back at the end.
 import { buildCore, type Core } from '../daemon/core.js'
 import type { Deps } from '../daemon/deps.js'
-import type { OwnSources } from '../domain/ownSources.js'
-import type { ExecutionsDeps } from '../services/executions.js'
+import type { OwnSources } from '../domain/subscriptions/ownSources.js'
+import type { ExecutionsDeps } from '../services/executions/executions.js'
 import type { CommandContext } from './command.js'
 
 const STOP_DEADLINE_MS = 2_000

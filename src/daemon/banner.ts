@@ -1,7 +1,7 @@
 // What `serve` tells the person who started it: what runs, where, where the data lives, how it is protected.
 import { maskUrls } from '../config/masked.js'
-import type { ApiProtection } from '../domain/apiProtection.js'
-import { describeTarget } from '../domain/databaseTarget.js'
+import type { ApiProtection } from '../domain/access/apiProtection.js'
+import { describeTarget } from '../domain/shards/databaseTarget.js'
 import { VERSION } from '../version.js'
 import type { Deps } from './deps.js'
 

@@ -2,9 +2,9 @@
 // Several at once are safe, also beside a daemon: what others hold is left to them, and waited for.
 import { ensureStream } from '../bus/streams.js'
 import { CpError, toCpError } from '../errors.js'
-import { readClusterId } from '../stores/identityStore.js'
-import { countDead } from '../stores/outboxAdminStore.js'
-import { hasUnsettled } from '../stores/outboxStore.js'
+import { readClusterId } from '../stores/ids/identityStore.js'
+import { countDead } from '../stores/outbox/outboxAdminStore.js'
+import { hasUnsettled } from '../stores/outbox/outboxStore.js'
 import { buildCore } from './core.js'
 import type { Deps } from './deps.js'
 import { wantedStream } from './endpoints.js'

@@ -3,7 +3,7 @@ import type { BusSettings } from '../bus/connect.js'
 import type { StreamWanted } from '../bus/streams.js'
 import type { Config } from '../config/keys.js'
 import type { LoadedConfig } from '../config/load.js'
-import { type DatabaseTarget, parseDatabaseTargets } from '../domain/databaseTarget.js'
+import { type DatabaseTarget, parseDatabaseTargets } from '../domain/shards/databaseTarget.js'
 import { CpError } from '../errors.js'
 
 export interface Endpoints {

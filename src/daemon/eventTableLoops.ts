@@ -1,8 +1,8 @@
 // The two loops that look after the event table: partitions ahead of time, and retention when it is on.
 import { componentLog } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
-import { createPartitionKeeper } from '../services/partitions.js'
-import { createRetentionLoop } from '../services/retentionLoop.js'
+import { createPartitionKeeper } from '../services/retention/partitions.js'
+import { createRetentionLoop } from '../services/retention/retentionLoop.js'
 import type { Deps } from './deps.js'
 import { loopErrors } from './loopErrors.js'
 

@@ -1,7 +1,7 @@
 // The HTTP server of the daemon: settings → limits and protection, plus its metrics.
 import type { Config } from '../config/keys.js'
-import { API_PROTECTIONS, type ApiProtection } from '../domain/apiProtection.js'
-import { isLoopbackName } from '../domain/loopback.js'
+import { API_PROTECTIONS, type ApiProtection } from '../domain/access/apiProtection.js'
+import { isLoopbackName } from '../domain/access/loopback.js'
 import { CpError } from '../errors.js'
 import { assertCanListen, readTlsFiles, type TlsFiles } from '../http/listening.js'
 import type { RouteSpec } from '../http/route.js'

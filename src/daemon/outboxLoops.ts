@@ -1,7 +1,7 @@
 // The loop that looks after the outbox, and what it tells the metrics.
 import { componentLog } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
-import { createOutboxKeeper, type OutboxCounts } from '../services/outboxKeeper.js'
+import { createOutboxKeeper, type OutboxCounts } from '../services/outbox/keeper.js'
 import type { Deps } from './deps.js'
 import { loopErrors } from './loopErrors.js'
 

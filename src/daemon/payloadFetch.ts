@@ -1,6 +1,6 @@
 // How the projector fetches payloads that were too large for the stream.
 import type { Config } from '../config/keys.js'
-import { CLAIM_CHECK_BYTES_MAX, createPayloadFetch, type PayloadFetch } from '../services/claimCheck.js'
+import { CLAIM_CHECK_BYTES_MAX, createPayloadFetch, type PayloadFetch } from '../services/outbox/claimCheck.js'
 
 // Four in a row stay below the time after which the stream delivers a message again.
 const DEADLINE_MS = 6_000

@@ -6,8 +6,8 @@
 // queued outside the transaction it belonged to; here that second socket is refused.
 import net from 'node:net'
 import postgres from 'postgres'
-import { type DatabaseTarget, describeTarget } from '../domain/databaseTarget.js'
 import { parseJson } from '../domain/json/parse.js'
+import { type DatabaseTarget, describeTarget } from '../domain/shards/databaseTarget.js'
 import { CpError } from '../errors.js'
 import { withDeadline } from '../runtime/deadline.js'
 import { encodeParam, type Param } from './params.js'

@@ -1,7 +1,7 @@
 // Every database of the installation: where each execution's rows live, and where the cluster tables do.
 // One dead shard must not take the others down, so reads over all shards report who failed.
-import { type DatabaseTarget, describeTarget } from '../domain/databaseTarget.js'
-import { databaseIndexOf, type Topology } from '../domain/topology.js'
+import { type DatabaseTarget, describeTarget } from '../domain/shards/databaseTarget.js'
+import { databaseIndexOf, type Topology } from '../domain/shards/topology.js'
 import { type CpError, toCpError } from '../errors.js'
 import type { ConnectionSettings } from './connection.js'
 import type { Db } from './db.js'

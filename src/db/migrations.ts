@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describeTarget } from '../domain/databaseTarget.js'
+import { describeTarget } from '../domain/shards/databaseTarget.js'
 import { CpError } from '../errors.js'
 import { type Connection, type ConnectionSettings, createConnection } from './connection.js'
 import { type Query, SQL_FOLDER, statement } from './queries.js'

@@ -1,6 +1,6 @@
 // A pool of single-connection clients. Waiting is bounded in time and in length, broken connections are
 // discarded and replaced on demand, and a stopped server cannot hang a caller beyond its deadline.
-import { describeTarget } from '../domain/databaseTarget.js'
+import { describeTarget } from '../domain/shards/databaseTarget.js'
 import { CpError } from '../errors.js'
 import { type Connection, type ConnectionSettings, createConnection } from './connection.js'
 import type { Db, DbStats } from './db.js'

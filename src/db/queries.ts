@@ -39,7 +39,7 @@ export function statement(text: string): Query {
 
 function loadQueries(folder: string): Map<string, Query> {
   const found = new Map<string, Query>()
-  for (const file of readdirSync(folder)
+  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.sql'))
     .sort()) {
     for (const block of parseBlocks(readFileSync(join(folder, file), 'utf8'))) {

@@ -2,7 +2,7 @@
 // because a stranger answered "no" helps nobody.
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import type { DatabaseTarget } from '../domain/databaseTarget.js'
+import type { DatabaseTarget } from '../domain/shards/databaseTarget.js'
 import { CpError, messageOf } from '../errors.js'
 
 export type TlsOptions =

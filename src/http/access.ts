@@ -4,7 +4,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'
-import { isLoopbackName } from '../domain/loopback.js'
+import { isLoopbackName } from '../domain/access/loopback.js'
 import { CpError } from '../errors.js'
 import type { RouteSpec } from './route.js'
 

@@ -2,11 +2,11 @@
 // product's own keepers, over a table in memory and a clock that only moves when told to.
 import { describe, expect, it } from 'vitest'
 import type { Db } from '../../src/db/db.js'
-import { shardOf } from '../../src/domain/shards.js'
-import { composeSnowflake } from '../../src/domain/snowflake.js'
-import { createLaneKeeper, type LaneKeeper } from '../../src/services/relay/laneKeeper.js'
-import type { LaneStore } from '../../src/stores/laneStore.js'
-import { LANE_COUNT } from '../../src/stores/laneStore.js'
+import { composeSnowflake } from '../../src/domain/ids/snowflake.js'
+import { shardOf } from '../../src/domain/shards/shards.js'
+import { createLaneKeeper, type LaneKeeper } from '../../src/services/outbox/relay/laneKeeper.js'
+import type { LaneStore } from '../../src/stores/outbox/laneStore.js'
+import { LANE_COUNT } from '../../src/stores/outbox/laneStore.js'
 
 const SHARDS = 1_000
 const EXECUTIONS = 1_000_000

@@ -6,8 +6,8 @@ import { formatAge, parseDuration, parseInstant } from '../../src/cli/duration.j
 import { readEntries } from '../../src/cli/eventLines.js'
 import { readLines } from '../../src/cli/lines.js'
 import { integerOption } from '../../src/cli/options.js'
-import { formatCursor, parseCursor, pathPattern } from '../../src/domain/executionPage.js'
-import { wireTimeFromMillis } from '../../src/domain/wireTime.js'
+import { wireTimeFromMillis } from '../../src/domain/events/wireTime.js'
+import { formatCursor, parseCursor, pathPattern } from '../../src/domain/executions/executionPage.js'
 import { cli } from '../support/cli.js'
 
 const NOW = Date.UTC(2026, 10, 16, 2, 22, 39)

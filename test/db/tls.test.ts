@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { createConnection } from '../../src/db/connection.js'
 import { statement } from '../../src/db/queries.js'
 import { tlsOptions } from '../../src/db/tls.js'
-import type { SslMode } from '../../src/domain/databaseTarget.js'
+import type { SslMode } from '../../src/domain/shards/databaseTarget.js'
 
 const at = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}`, import.meta.url))
 

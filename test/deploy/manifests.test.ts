@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { KEYS } from '../../src/config/keys.js'
-import { healthRoutes } from '../../src/http/routes/health.js'
+import { healthRoutes } from '../../src/http/routes/health/health.js'
 import { type Manifest, ROOT, readManifests, readText, readYaml } from './deployFiles.js'
 
 const SETTINGS = new Set<string>(

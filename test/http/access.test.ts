@@ -2,7 +2,7 @@
 // two tokens while one is rotated; an API without token cannot be reached from a web page, and where code can be
 // started its writes need a token.
 import { describe, expect, it } from 'vitest'
-import { isLoopbackName } from '../../src/domain/loopback.js'
+import { isLoopbackName } from '../../src/domain/access/loopback.js'
 import type { AccessSettings } from '../../src/http/access.js'
 import { server } from './httpHarness.js'
 

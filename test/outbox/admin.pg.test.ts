@@ -2,7 +2,7 @@
 // published long ago.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/runtime/clock.js'
-import { outboxCheck } from '../../src/services/checks.js'
+import { outboxCheck } from '../../src/services/health/checks.js'
 import {
   outboxStatus,
   pageOfDead,
@@ -11,9 +11,9 @@ import {
   redriveDead,
   retryOutbox,
   showOutboxRow,
-} from '../../src/services/outboxAdmin.js'
-import { createOutboxKeeper, type OutboxCounts } from '../../src/services/outboxKeeper.js'
-import { takeLanes } from '../../src/stores/laneStore.js'
+} from '../../src/services/outbox/admin.js'
+import { createOutboxKeeper, type OutboxCounts } from '../../src/services/outbox/keeper.js'
+import { takeLanes } from '../../src/stores/outbox/laneStore.js'
 import { cloneDatabase, type TestDatabase, useDatabase } from '../support/database.js'
 import { countBy } from '../support/outboxRows.js'
 import { openTestDatabases } from '../support/topology.js'

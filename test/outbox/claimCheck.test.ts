@@ -4,7 +4,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseJson } from '../../src/domain/json/parse.js'
-import { createPayloadFetch, type FetchSettings, resolveClaimCheck } from '../../src/services/claimCheck.js'
+import { createPayloadFetch, type FetchSettings, resolveClaimCheck } from '../../src/services/outbox/claimCheck.js'
 
 let server: http.Server
 let base: string

@@ -1,7 +1,7 @@
 // Promise: outside publishers get rows under a lease, in order per execution, never a row that a live relay may be
 // publishing; a mark acts only on rows that are still the caller's, and says which were not.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { outboxRoutes } from '../../src/http/routes/outbox.js'
+import { outboxRoutes } from '../../src/http/routes/outbox/outbox.js'
 import type { HttpServer } from '../../src/http/server.js'
 import {
   claimOutbox,
@@ -9,8 +9,8 @@ import {
   markOutboxPublished,
   type OutboxClaimDeps,
   pendingOutbox,
-} from '../../src/services/outboxClaims.js'
-import { takeLanes } from '../../src/stores/laneStore.js'
+} from '../../src/services/outbox/claims.js'
+import { takeLanes } from '../../src/stores/outbox/laneStore.js'
 import { server } from '../http/httpHarness.js'
 import { cloneDatabase, type TestDatabase, useDatabase } from '../support/database.js'
 import { openTestDatabases } from '../support/topology.js'

@@ -8,10 +8,10 @@ import { canonicalJson } from '../../src/domain/json/canonical.js'
 import { parseJson } from '../../src/domain/json/parse.js'
 import type { JsonObject } from '../../src/domain/json/value.js'
 import { writeJson } from '../../src/domain/json/write.js'
-import { readVectors } from '../domain/replayVectors.js'
 import { runBinary } from '../support/binary.js'
 import { useDatabase } from '../support/database.js'
 import { plantLog } from './replayHarness.js'
+import { readVectors } from './replayVectors.js'
 
 const database = useDatabase()
 const vector = readVectors('replay').find(({ name }) => name === 'cutoff-event-id')!

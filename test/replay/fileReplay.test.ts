@@ -7,7 +7,7 @@ import { FOLD_PROFILES, type FoldProfile } from '../../src/domain/replay/profile
 import type { ReplayQuery } from '../../src/domain/replay/replayQuery.js'
 import { createStreamedReplay, type FileReplay, replayEvents } from '../../src/services/replay/fileReplay.js'
 import { parseReplayRequest } from '../../src/services/replay/request.js'
-import { readVectors } from '../domain/replayVectors.js'
+import { readVectors } from './replayVectors.js'
 
 const LOG = readVectors('replay').find(({ name }) => name === 'cutoff-event-id')!.input['log'] as JsonObject[]
 const ORDERED = inIdOrder(LOG)

@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseJson } from '../../src/domain/json/parse.js'
 import type { JsonObject } from '../../src/domain/json/value.js'
 import { secretRules } from '../../src/domain/secrets/secretNames.js'
-import { replayRoutes } from '../../src/http/routes/replay.js'
+import { replayRoutes } from '../../src/http/routes/replay/replay.js'
 import { createHttpServer, type HttpServer } from '../../src/http/server.js'
 import { silentLog } from '../../src/runtime/log.js'
 import { takeSeed } from '../../src/services/replay/seeds.js'
-import { readVectors } from '../domain/replayVectors.js'
 import { OPEN_ACCESS } from '../http/httpHarness.js'
 import { useDatabase } from '../support/database.js'
 import { type Harness, openReplay, plantLog, replay } from './replayHarness.js'
+import { readVectors } from './replayVectors.js'
 
 const database = useDatabase()
 let harness: Harness

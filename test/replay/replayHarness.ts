@@ -5,7 +5,7 @@ import { parseJson } from '../../src/domain/json/parse.js'
 import type { JsonObject, JsonValue } from '../../src/domain/json/value.js'
 import { writeJson } from '../../src/domain/json/write.js'
 import type { FoldProfile } from '../../src/domain/replay/profile.js'
-import { parseTopology } from '../../src/domain/topology.js'
+import { parseTopology } from '../../src/domain/shards/topology.js'
 import {
   type ReplayDeps,
   type ReplayOutput,

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Connection, createConnection } from '../../src/db/connection.js'
 import { parseJson } from '../../src/domain/json/parse.js'
 import type { JsonObject } from '../../src/domain/json/value.js'
-import { createRowReader, eventIdOfRow } from '../../src/stores/replayRows.js'
-import { type LogRange, type ReplayColumns, readLog } from '../../src/stores/replayStore.js'
+import { createRowReader, eventIdOfRow } from '../../src/stores/replay/replayRows.js'
+import { type LogRange, type ReplayColumns, readLog } from '../../src/stores/replay/replayStore.js'
 import { useDatabase } from '../support/database.js'
 
 const ODD = [

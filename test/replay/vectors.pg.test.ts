@@ -5,10 +5,10 @@ import { parseJson } from '../../src/domain/json/parse.js'
 import type { JsonObject } from '../../src/domain/json/value.js'
 import type { CpError } from '../../src/errors.js'
 import type { ApiReply } from '../../src/http/route.js'
-import { replayRoutes } from '../../src/http/routes/replay.js'
-import { readVectors } from '../domain/replayVectors.js'
+import { replayRoutes } from '../../src/http/routes/replay/replay.js'
 import { useDatabase } from '../support/database.js'
 import { clearLogs, type Harness, openReplay, plantLog, plantSnapshot, replay } from './replayHarness.js'
+import { readVectors } from './replayVectors.js'
 
 const database = useDatabase()
 let harness: Harness

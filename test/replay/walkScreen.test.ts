@@ -6,7 +6,7 @@ import { foldEvents } from '../../src/domain/replay/fold.js'
 import { REGISTRY_DIGEST } from '../../src/domain/replay/registry.js'
 import { wholeLog } from '../../src/services/replay/replay.js'
 import { createWalk } from '../../src/services/replay/walk.js'
-import { readVectors } from '../domain/replayVectors.js'
+import { readVectors } from './replayVectors.js'
 
 const log = (readVectors('replay')[0]!.input['log'] as JsonObject[]).filter(
   (row) => (row['tenant_id'] ?? 'default') === 'default',

@@ -1,7 +1,7 @@
 // The migrated schema equals sql/schema.json, which doctor compares live databases with. `make schema` rewrites it.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { describeSchema } from '../../src/stores/doctorStore.js'
+import { describeSchema } from '../../src/stores/health/doctorStore.js'
 import { useDatabase } from '../support/database.js'
 
 const database = useDatabase()

@@ -1,9 +1,9 @@
 // Promise: a decision is written once, by the daemon that holds the lane, for an execution that still runs; with all
 // of its events or none. While it is being written nobody can take the lane, and its holder can renew it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ExecutionId } from '../../src/domain/ids.js'
+import type { ExecutionId } from '../../src/domain/ids/ids.js'
 import { LANE_COUNT, LANES, laneOf } from '../../src/domain/leases/lane.js'
-import { endExecution } from '../../src/services/executions.js'
+import { endExecution } from '../../src/services/executions/executions.js'
 import { appendDecisions, createDecisionWriter, type DecisionRequest } from '../../src/services/state/decisions.js'
 import { holdFences, prepareLeases, renewLeases, takeLeases } from '../../src/stores/leases/leaseStore.js'
 import { openCore, registerPlaybook, type TestCore } from '../support/core.js'

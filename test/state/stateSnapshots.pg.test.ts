@@ -111,7 +111,7 @@ describe('a snapshot', () => {
       .sql('update noetl.projection_snapshot set version = 30 where aggregate_id = $1::text', [executionId])
     const before = await stored(executionId)
     // This one does not know of the newer one: it built its state before.
-    const { saveStateSnapshot } = await import('../../src/stores/stateSnapshotStore.js')
+    const { saveStateSnapshot } = await import('../../src/stores/state/stateSnapshotStore.js')
     const key = { executionId, tenantId: 'default', organizationId: 'default' }
     const older = {
       ...key,

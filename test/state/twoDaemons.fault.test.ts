@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, it, onTestFailed } from 'vitest'
-import { ingestEvent } from '../../src/services/ingest.js'
+import { ingestEvent } from '../../src/services/events/ingest.js'
 import { createHints } from '../../src/services/state/hints.js'
 import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'

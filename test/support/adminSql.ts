@@ -1,7 +1,7 @@
 // Plain SQL as the owner of the server, for set-up and a look from outside. Knows nothing of a test runner.
 import { type ConnectionSettings, createConnection, type Rows } from '../../src/db/connection.js'
 import type { Param } from '../../src/db/params.js'
-import { parseDatabaseTargets } from '../../src/domain/databaseTarget.js'
+import { parseDatabaseTargets } from '../../src/domain/shards/databaseTarget.js'
 
 export function adminSettings(servers: { databaseUrl: string }, database?: string): ConnectionSettings {
   const target = parseDatabaseTargets(servers.databaseUrl, 'test').targets[0]!

@@ -1,5 +1,5 @@
 // Rows of the event log at a chosen time, written the way tests need them: straight into the tables.
-import { composeSnowflake } from '../../src/domain/snowflake.js'
+import { composeSnowflake } from '../../src/domain/ids/snowflake.js'
 import type { TestDatabase } from './database.js'
 
 export interface PlantedExecution {

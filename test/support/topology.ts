@@ -1,7 +1,7 @@
 // The databases of an installation over test databases, one per shard.
 import { type Databases, openDatabases } from '../../src/db/databases.js'
-import { parseDatabaseTargets } from '../../src/domain/databaseTarget.js'
-import { parseTopology } from '../../src/domain/topology.js'
+import { parseDatabaseTargets } from '../../src/domain/shards/databaseTarget.js'
+import { parseTopology } from '../../src/domain/shards/topology.js'
 
 export function openTestDatabases(...urls: string[]): Databases {
   const topology = parseTopology({

@@ -11,7 +11,7 @@ import {
 } from '@opentelemetry/api'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { traceContextText } from '../../src/domain/traceContext.js'
+import { traceContextText } from '../../src/domain/events/traceContext.js'
 import { isTracing, startSpan, traced } from '../../src/runtime/tracing.js'
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'

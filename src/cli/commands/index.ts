@@ -1,33 +1,42 @@
 // The list of subcommands, in the order of the help page.
 import type { CommandSpec } from '../command.js'
-import { catalogDelete, catalogGet, catalogList, catalogRegister, catalogRestore, catalogValidate } from './catalog.js'
-import { completion } from './completion.js'
-import { configShow } from './config.js'
-import { demo } from './demo.js'
-import { doctor } from './doctor.js'
-import { eventsExport, eventsTail } from './events.js'
-import { eventsAppend, eventsImport } from './eventsWrite.js'
-import { executionList, executionShow } from './execution.js'
-import { executionCancel, executionFinalize, executionStart } from './executionControl.js'
-import { idInspect, idNew } from './id.js'
-import { migrate } from './migrate.js'
-import { outboxList, outboxShow, outboxStatusCommand } from './outbox.js'
-import { outboxAudit } from './outboxAudit.js'
-import { outboxDrain } from './outboxDrain.js'
-import { outboxDeadList, outboxDeadRedrive, outboxPurge, outboxRetry } from './outboxWork.js'
-import { quarantineDrop, quarantineList, quarantineRetry } from './projector.js'
-import { replay } from './replay.js'
-import { replayDiff } from './replayDiff.js'
-import { replayStep } from './replayStep.js'
-import { replayVerify } from './replayVerify.js'
-import { retention } from './retention.js'
-import { serve } from './serve.js'
-import { shardList, shardOfId } from './shard.js'
-import { snapshotList, snapshotShow } from './snapshotLook.js'
-import { snapshotTake } from './snapshotTake.js'
-import { snapshotPrune, snapshotRebuild, snapshotVerify } from './snapshotWork.js'
-import { stateShow, stateWhyStuck } from './state.js'
-import { status } from './status.js'
+import {
+  catalogDelete,
+  catalogGet,
+  catalogList,
+  catalogRegister,
+  catalogRestore,
+  catalogValidate,
+} from './catalog/catalog.js'
+import { eventsExport, eventsTail } from './events/events.js'
+import { eventsAppend, eventsImport } from './events/eventsWrite.js'
+import { executionList, executionShow } from './executions/execution.js'
+import { executionCancel, executionFinalize, executionStart } from './executions/executionControl.js'
+import { doctor } from './health/doctor.js'
+import { idInspect, idNew } from './ids/id.js'
+import { completion } from './instance/completion.js'
+import { configShow } from './instance/config.js'
+import { demo } from './instance/demo.js'
+import { migrate } from './instance/migrate.js'
+import { serve } from './instance/serve.js'
+import { status } from './instance/status.js'
+import { version } from './instance/version.js'
+import { outboxAudit } from './outbox/audit.js'
+import { outboxDrain } from './outbox/drain.js'
+import { outboxList, outboxShow, outboxStatusCommand } from './outbox/outbox.js'
+import { outboxDeadList, outboxDeadRedrive, outboxPurge, outboxRetry } from './outbox/work.js'
+import { quarantineDrop, quarantineList, quarantineRetry } from './projector/projector.js'
+import { replayDiff } from './replay/diff.js'
+import { replay } from './replay/replay.js'
+import { replayStep } from './replay/step.js'
+import { replayVerify } from './replay/verify.js'
+import { retention } from './retention/retention.js'
+import { shardList, shardOfId } from './shards/shard.js'
+import { snapshotList, snapshotShow } from './state/snapshotLook.js'
+import { snapshotTake } from './state/snapshotTake.js'
+import { snapshotPrune, snapshotRebuild, snapshotVerify } from './state/snapshotWork.js'
+import { stateShow, stateWhyStuck } from './state/state.js'
+import { subscriptionDeadList, subscriptionDeadRedrive } from './subscriptions/dead.js'
 import {
   subscriptionActivate,
   subscriptionDeactivate,
@@ -36,11 +45,9 @@ import {
   subscriptionRebuild,
   subscriptionRegister,
   subscriptionResume,
-} from './subscription.js'
-import { subscriptionDeadList, subscriptionDeadRedrive } from './subscriptionDead.js'
-import { subscriptionHistory, subscriptionList, subscriptionShow, subscriptionWatch } from './subscriptionView.js'
-import { templateEval } from './template.js'
-import { version } from './version.js'
+} from './subscriptions/subscription.js'
+import { subscriptionHistory, subscriptionList, subscriptionShow, subscriptionWatch } from './subscriptions/view.js'
+import { templateEval } from './template/template.js'
 
 export const COMMANDS: readonly CommandSpec[] = [
   serve,

@@ -1,5 +1,5 @@
 // Small drawings in text: how far something is, and when it ran.
-import { type WireTime, wireTimeToMicros } from '../../domain/wireTime.js'
+import { type WireTime, wireTimeToMicros } from '../../domain/events/wireTime.js'
 
 const FULL = '█'
 const EMPTY = '·'

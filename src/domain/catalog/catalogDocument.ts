@@ -8,7 +8,7 @@ import { CpError } from '../../errors.js'
 import { sha256Hex } from '../json/canonical.js'
 import { escapeSegment } from '../json/pointer.js'
 import { floatValue, integerValue, isJsonObject, type JsonObject, type JsonValue, setKey } from '../json/value.js'
-import { parseSubscriptionSpec, type SubscriptionSpec } from './subscriptionSpec.js'
+import { parseSubscriptionSpec, type SubscriptionSpec } from '../subscriptions/subscriptionSpec.js'
 import { Reader, refuseDocument, type Violation } from './violation.js'
 
 export const CATALOG_KINDS: readonly string[] = ['playbook', 'credential', 'mcp', 'agent', 'memory', 'subscription']

@@ -3,12 +3,19 @@
 // read with the lossless reader. Keys we do not know are handed over untouched, never dropped in silence.
 
 import { CpError } from '../../errors.js'
-import { type CatalogId, parseCatalogId, parseEventId, parseExecutionId, parseInt64, parseOptionalId } from '../ids.js'
+import {
+  type CatalogId,
+  parseCatalogId,
+  parseEventId,
+  parseExecutionId,
+  parseInt64,
+  parseOptionalId,
+} from '../ids/ids.js'
 import { floatValue, isJsonObject, type JsonObject, type JsonValue, setKey } from '../json/value.js'
 import { writeJson } from '../json/write.js'
-import { parseWireTime, type WireTime } from '../wireTime.js'
 import type { EventRecord } from './eventRecord.js'
 import { pointerTo, readAlias, readField, readNumber, readText, refuseField, TEXT_LENGTH_MAX } from './readField.js'
+import { parseWireTime, type WireTime } from './wireTime.js'
 
 const KNOWN_KEYS: ReadonlySet<string> = new Set([
   'event_id',

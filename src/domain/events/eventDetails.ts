@@ -1,7 +1,7 @@
 // The columns of an event that only exports carry: entity ids, payload reference, aggregate and schema. They
 // come back with an import and are otherwise left alone.
 
-import { parseInt64, parseOptionalId } from '../ids.js'
+import { parseInt64, parseOptionalId } from '../ids/ids.js'
 import type { JsonObject, JsonValue } from '../json/value.js'
 import { pointerTo, readField, readText, refuseField } from './readField.js'
 

@@ -2,10 +2,10 @@
 // Whatever comes from outside becomes one of these first, by normaliseEvent or parseEnvelope; nothing
 // half-checked goes further.
 
-import type { CatalogId, EventId, ExecutionId } from '../ids.js'
+import type { CatalogId, EventId, ExecutionId } from '../ids/ids.js'
 import { canonicalJson, sha256Hex } from '../json/canonical.js'
 import type { JsonObject, JsonValue } from '../json/value.js'
-import type { WireTime } from '../wireTime.js'
+import type { WireTime } from './wireTime.js'
 
 export interface EventRecord {
   executionId: ExecutionId

@@ -11,9 +11,8 @@ import {
   parseExecutionId,
   parseInt64,
   parseOptionalId,
-} from '../ids.js'
+} from '../ids/ids.js'
 import { integerValue, isJsonObject, type JsonObject, type JsonValue } from '../json/value.js'
-import { parseWireTime, type WireTime } from '../wireTime.js'
 import type { EventRecord } from './eventRecord.js'
 import { canonicalEventType, deriveEventStatus, isStartEventType, isTerminalEventType } from './eventType.js'
 import {
@@ -27,6 +26,7 @@ import {
   refuseField,
   TEXT_LENGTH_MAX,
 } from './readField.js'
+import { parseWireTime, type WireTime } from './wireTime.js'
 
 export interface EventDefaults {
   /** Asked only when the producer gave no id. */

@@ -2,8 +2,8 @@
 // them, every bound inclusive. Parsing only: nothing here knows the log.
 
 import { CpError } from '../../errors.js'
+import { parseWireTime, type WireTime, wireTimeFromMicros } from '../events/wireTime.js'
 import { integerValue } from '../json/value.js'
-import { parseWireTime, type WireTime, wireTimeFromMicros } from '../wireTime.js'
 import type { Integer } from './coerce.js'
 import type { FoldProfile } from './profile.js'
 

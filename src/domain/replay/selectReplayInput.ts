@@ -2,8 +2,8 @@
 // This is the reader's rule written as a function over rows; the SQL of the event store must select the
 // same. Rows of other tenants, organisations or executions are never let through.
 
+import { parseWireTime, type WireTime } from '../events/wireTime.js'
 import type { JsonObject } from '../json/value.js'
-import { parseWireTime, type WireTime } from '../wireTime.js'
 import { compareIntegers, type Integer, integerOf, type Maybe, textOrNull } from './coerce.js'
 import type { ReplayCutoff } from './cutoff.js'
 import { eventIdOf, inIdOrder } from './eventIntake.js'

@@ -2,8 +2,8 @@
 // is for people and never part of a state. Bounded: a log of any length costs no more than its first entries.
 
 import { canonicalEventType } from '../events/eventType.js'
+import { parseWireTime, type WireTime } from '../events/wireTime.js'
 import type { JsonObject } from '../json/value.js'
-import { parseWireTime, type WireTime } from '../wireTime.js'
 import { textOrNull } from './coerce.js'
 
 export type SpanState = 'running' | 'done' | 'failed' | 'cancelled' | 'seen'

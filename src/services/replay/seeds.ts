@@ -2,12 +2,12 @@
 // time, so nothing here is in a hurry and a failure concerns nobody but the loop.
 import { parseJson } from '../../domain/json/parse.js'
 import type { JsonObject } from '../../domain/json/value.js'
-import { ownsExecution } from '../../domain/topology.js'
+import { ownsExecution } from '../../domain/shards/topology.js'
 import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { createPollLoop, type PollLoop } from '../../runtime/loop.js'
 import { traced } from '../../runtime/tracing.js'
-import { listLong, saveSeed } from '../../stores/snapshotStore.js'
+import { listLong, saveSeed } from '../../stores/replay/seedStore.js'
 import {
   numberAll,
   outcomeOf,

@@ -1,7 +1,7 @@
 // Checks many executions, a few at a time: the nightly answer to "does everything still agree". One that
 // cannot be checked is reported beside the others and never stops them.
 import { CpError, toCpError } from '../../errors.js'
-import { listLogs } from '../../stores/replayStore.js'
+import { listLogs } from '../../stores/replay/replayStore.js'
 import { type ReplayDeps, type RunOptions, type VerifyOutput, verifyExecution, wholeLog } from './replay.js'
 
 export interface ManyOptions extends RunOptions {

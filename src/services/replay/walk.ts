@@ -1,6 +1,7 @@
 // Walks an execution event by event, in both directions. Each state is made from a nearby one and the events
 // between, so a step back costs no more than a short fold.
 
+import { wireTimeFromPostgres } from '../../domain/events/wireTime.js'
 import type { JsonObject } from '../../domain/json/value.js'
 import { withoutSecrets } from '../../domain/replay/answer.js'
 import { contentDifferences, type Difference } from '../../domain/replay/diff.js'
@@ -10,9 +11,8 @@ import { REGISTRY_DIGEST } from '../../domain/replay/registry.js'
 import type { ReplayQuery } from '../../domain/replay/replayQuery.js'
 import { redact } from '../../domain/secrets/redact.js'
 import { secretRules } from '../../domain/secrets/secretNames.js'
-import { wireTimeFromPostgres } from '../../domain/wireTime.js'
-import { createRowReader } from '../../stores/replayRows.js'
-import { readLog } from '../../stores/replayStore.js'
+import { createRowReader } from '../../stores/replay/replayRows.js'
+import { readLog } from '../../stores/replay/replayStore.js'
 import { onSnapshot } from '../../workers/tasks/replay/database.js'
 import { placeOf, type ReplayDeps } from './replay.js'
 

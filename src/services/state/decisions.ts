@@ -2,18 +2,18 @@
 // in one transaction. A decision that was made before, by whomever, is dropped; so is one for an execution that has
 // ended meanwhile. Decisions that arrive while a transaction is under way share the next one.
 import type { EventRecord } from '../../domain/events/eventRecord.js'
-import type { EventId, ExecutionId } from '../../domain/ids.js'
+import { type WireTime, wireTimeFromMillis } from '../../domain/events/wireTime.js'
+import type { EventId, ExecutionId } from '../../domain/ids/ids.js'
 import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
-import { type WireTime, wireTimeFromMillis } from '../../domain/wireTime.js'
-import type { Decision, EmittedEvent } from '../../domain/workflow/orchestrator.js'
+import type { Decision, EmittedEvent } from '../../domain/state/orchestrator.js'
 import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
-import { type LockedExecution, lockExecutions } from '../../stores/executionStore.js'
+import { type LockedExecution, lockExecutions } from '../../stores/executions/executionStore.js'
 import { type Fence, holdFences } from '../../stores/leases/leaseStore.js'
-import { claimDecisions } from '../../stores/stateStore.js'
-import type { Appender } from '../append/appender.js'
-import type { AppendItem } from '../append/appendInTx.js'
-import type { Ids } from '../ids.js'
+import { claimDecisions } from '../../stores/state/stateStore.js'
+import type { Appender } from '../events/appender.js'
+import type { AppendItem } from '../events/appendInTx.js'
+import type { Ids } from '../ids/ids.js'
 
 export interface DecisionDeps {
   appender: Appender

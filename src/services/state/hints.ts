@@ -2,7 +2,7 @@
 // whole server; only a hint, because the reconciler finds what was missed.
 import type { Databases } from '../../db/databases.js'
 import { type CpError, toCpError } from '../../errors.js'
-import { notifyDrivers } from '../../stores/stateStore.js'
+import { notifyDrivers } from '../../stores/state/stateStore.js'
 
 const GATHER_MS = 30
 // A notification carries less than 8,000 bytes, an id at most 20 and a comma.

@@ -7,8 +7,8 @@
 //   idle ──want──▶ queued ──hand free──▶ running ──want meanwhile──▶ queued …   idle ──bound passed──▶ evicted
 
 import { laneOf } from '../../domain/leases/lane.js'
-import { shardOf } from '../../domain/shards.js'
-import type { OpenWork } from '../../domain/workflow/openWork.js'
+import { shardOf } from '../../domain/shards/shards.js'
+import type { OpenWork } from '../../domain/state/openWork.js'
 import { CpError, toCpError } from '../../errors.js'
 
 export interface Want {

@@ -3,7 +3,7 @@
 import type { Databases } from '../../db/databases.js'
 import type { Db } from '../../db/db.js'
 import { LANE_COUNT, LANES, laneOf } from '../../domain/leases/lane.js'
-import { ownsExecution } from '../../domain/topology.js'
+import { ownsExecution } from '../../domain/shards/topology.js'
 import { type CpError, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { Service } from '../../runtime/service.js'

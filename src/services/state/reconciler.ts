@@ -6,7 +6,7 @@ import { laneOf } from '../../domain/leases/lane.js'
 import { type CpError, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { Service } from '../../runtime/service.js'
-import { listActive, readHeads } from '../../stores/stateStore.js'
+import { listActive, readHeads } from '../../stores/state/stateStore.js'
 import { createDueTimes } from './dueTimes.js'
 
 export interface ReconcilerDeps {

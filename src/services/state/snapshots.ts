@@ -1,6 +1,6 @@
 // What an operator does with snapshots: look, hold against the log, make anew, remove those nobody needs.
 import type { Databases } from '../../db/databases.js'
-import type { ExecutionId } from '../../domain/ids.js'
+import type { ExecutionId } from '../../domain/ids/ids.js'
 import { CpError } from '../../errors.js'
 import {
   listSnapshots,
@@ -8,12 +8,12 @@ import {
   pruneSnapshots,
   type SnapshotFilter,
   type SnapshotListRow,
-} from '../../stores/stateSnapshotStore.js'
+} from '../../stores/state/stateSnapshotStore.js'
 import type { ResidentThreads, SnapshotReport } from '../../workers/resident.js'
-import { adoptExecution } from '../adoption.js'
-import { findExecution } from '../executionQueries.js'
+import { adoptExecution } from '../events/adoption.js'
+import { findExecution } from '../executions/executionQueries.js'
 
-export type { SnapshotListRow } from '../../stores/stateSnapshotStore.js'
+export type { SnapshotListRow } from '../../stores/state/stateSnapshotStore.js'
 export type { SnapshotReport } from '../../workers/resident.js'
 
 export interface SnapshotDeps {

@@ -1,10 +1,10 @@
 // Names what an execution waits for: the first finding is the most likely reason, each says what to do next. Looks at
 // the live state, the outbox, workers, lanes, subscriptions and open transactions; changes nothing.
 import type { Databases } from '../../db/databases.js'
-import type { ExecutionId } from '../../domain/ids.js'
+import type { ExecutionId } from '../../domain/ids/ids.js'
 import { laneOf } from '../../domain/leases/lane.js'
-import type { OpenWork } from '../../domain/workflow/openWork.js'
-import type { ExecutionRow } from '../../stores/executionStore.js'
+import type { OpenWork } from '../../domain/state/openWork.js'
+import type { ExecutionRow } from '../../stores/executions/executionStore.js'
 import { leaseHolder } from '../../stores/leases/leaseStore.js'
 import {
   type ClaimAge,
@@ -17,8 +17,8 @@ import {
   readClaimAges,
   readEventAges,
   type WaitingRow,
-} from '../../stores/stateStuckStore.js'
-import { findExecution } from '../executionQueries.js'
+} from '../../stores/state/stateStuckStore.js'
+import { findExecution } from '../executions/executionQueries.js'
 import { stateLeaseKind } from './ownership.js'
 import type { StateService } from './stateService.js'
 

@@ -3,7 +3,7 @@
 // subscription whose source does not answer is told by its own trouble and left out here.
 import type { CpError } from '../../errors.js'
 import { createPollLoop, type PollLoop } from '../../runtime/loop.js'
-import { listLivePull } from '../../stores/subscriptionStore.js'
+import { listLivePull } from '../../stores/subscriptions/subscriptionStore.js'
 import { backlogOrTrouble, type ViewDeps } from './views.js'
 
 export interface StateBacklog {

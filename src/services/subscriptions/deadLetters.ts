@@ -2,16 +2,22 @@
 // of the subscription is held, so that a pause waits for it and nothing is started after one.
 
 import type { Databases } from '../../db/databases.js'
-import { deliveryRules } from '../../domain/ingressMessage.js'
 import { isJsonObject } from '../../domain/json/value.js'
+import { deliveryRules } from '../../domain/subscriptions/ingressMessage.js'
 import { CpError, toCpError } from '../../errors.js'
-import { type DeadRow, deleteDead, holdState, listDead, takeDead } from '../../stores/subscriptionDeliveryStore.js'
-import type { ExecutionsDeps } from '../executions.js'
+import {
+  type DeadRow,
+  deleteDead,
+  holdState,
+  listDead,
+  takeDead,
+} from '../../stores/subscriptions/subscriptionDeliveryStore.js'
+import type { ExecutionsDeps } from '../executions/executions.js'
 import { dispatch } from './dispatch.js'
 import { entryOf } from './entry.js'
 import { deliveryOf, placeOf } from './natsDelivery.js'
 
-export type { DeadRow } from '../../stores/subscriptionDeliveryStore.js'
+export type { DeadRow } from '../../stores/subscriptions/subscriptionDeliveryStore.js'
 
 export function pageOfDead(
   deps: { databases: Databases },

@@ -3,14 +3,20 @@
 // whose key is held starts nothing and names the execution that holds it.
 
 import type { Tx } from '../../db/db.js'
-import { compareIds } from '../../domain/ids.js'
+import { compareIds } from '../../domain/ids/ids.js'
 import type { JsonObject, JsonValue } from '../../domain/json/value.js'
 import { CpError } from '../../errors.js'
 import { isTracing, type Span, startSpan } from '../../runtime/tracing.js'
-import { claimKeys, holdFence, type KeyClaim, raiseFence, seenKeys } from '../../stores/subscriptionDeliveryStore.js'
-import { findEntry } from '../catalog.js'
-import { type ExecutionsDeps, mintExecutionId, type Started, startEvent } from '../executions.js'
-import type { StartItem } from '../starts.js'
+import {
+  claimKeys,
+  holdFence,
+  type KeyClaim,
+  raiseFence,
+  seenKeys,
+} from '../../stores/subscriptions/subscriptionDeliveryStore.js'
+import { findEntry } from '../catalog/catalog.js'
+import { type ExecutionsDeps, mintExecutionId, type Started, startEvent } from '../executions/executions.js'
+import type { StartItem } from '../executions/starts.js'
 
 export interface DispatchTarget {
   subscriptionId: string

@@ -2,13 +2,13 @@
 import type { SourceStream } from '../../bus/sourceSetup.js'
 import type { Databases } from '../../db/databases.js'
 import { parseCatalogDocument } from '../../domain/catalog/catalogDocument.js'
-import { ownSourceViolations } from '../../domain/catalog/subscriptionSource.js'
-import type { SubscriptionSpec } from '../../domain/catalog/subscriptionSpec.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
-import { type OwnSources, ownSourceProblem } from '../../domain/ownSources.js'
+import { type OwnSources, ownSourceProblem } from '../../domain/subscriptions/ownSources.js'
+import { ownSourceViolations } from '../../domain/subscriptions/subscriptionSource.js'
+import type { SubscriptionSpec } from '../../domain/subscriptions/subscriptionSpec.js'
 import { CpError } from '../../errors.js'
-import type { SubscriptionEntry } from '../../stores/subscriptionStore.js'
-import { type CatalogEntry, findEntry } from '../catalog.js'
+import type { SubscriptionEntry } from '../../stores/subscriptions/subscriptionStore.js'
+import { type CatalogEntry, findEntry } from '../catalog/catalog.js'
 
 export interface ReadEntry {
   entry: SubscriptionEntry

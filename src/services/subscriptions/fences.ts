@@ -2,8 +2,8 @@
 // shard, in its own transaction; raising the fences waits for starts that are being committed and shuts out all
 // that come later, also from a runtime that is frozen, cut off or believes in an old lease.
 import { CpError } from '../../errors.js'
-import { raiseFence } from '../../stores/subscriptionDeliveryStore.js'
-import { getSubscription, type SubscriptionRow } from '../../stores/subscriptionStore.js'
+import { raiseFence } from '../../stores/subscriptions/subscriptionDeliveryStore.js'
+import { getSubscription, type SubscriptionRow } from '../../stores/subscriptions/subscriptionStore.js'
 import type { LifecycleDeps } from './intent.js'
 
 const RAISE_DEADLINE_MS = 10_000

@@ -2,13 +2,13 @@
 // first, then held against the lifecycle, then one execution, by the same dispatch as pulled messages: also a
 // webhook that is answered while somebody pauses is either committed before the pause or refused.
 import { randomUUID } from 'node:crypto'
-import { deliveryRules, payloadOf, type Received, senderKey } from '../../domain/ingressMessage.js'
-import { ingressRules, verifyIngress } from '../../domain/ingressVerify.js'
+import { wireTimeFromPostgres, wireTimeToMicros } from '../../domain/events/wireTime.js'
 import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
-import { wireTimeFromPostgres, wireTimeToMicros } from '../../domain/wireTime.js'
+import { deliveryRules, payloadOf, type Received, senderKey } from '../../domain/subscriptions/ingressMessage.js'
+import { ingressRules, verifyIngress } from '../../domain/subscriptions/ingressVerify.js'
 import { CpError, toCpError } from '../../errors.js'
-import { findByListener, type SubscriptionRow } from '../../stores/subscriptionStore.js'
-import type { ExecutionsDeps, Started } from '../executions.js'
+import { findByListener, type SubscriptionRow } from '../../stores/subscriptions/subscriptionStore.js'
+import type { ExecutionsDeps, Started } from '../executions/executions.js'
 import { dispatch } from './dispatch.js'
 import { entryOf, type ReadEntry } from './entry.js'
 

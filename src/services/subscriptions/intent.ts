@@ -4,24 +4,28 @@
 // any two steps leaves an intent for the next caller or the keeper. See docs/decisions/0004-subscriptions.md.
 import type { Databases } from '../../db/databases.js'
 import type { EventRecord } from '../../domain/events/eventRecord.js'
-import type { CatalogId, EventId, ExecutionId } from '../../domain/ids.js'
+import { type WireTime, wireTimeFromMillis } from '../../domain/events/wireTime.js'
+import type { CatalogId, EventId, ExecutionId } from '../../domain/ids/ids.js'
 import type { JsonObject } from '../../domain/json/value.js'
-import type { OwnSources } from '../../domain/ownSources.js'
-import { lifecycleStatusOf, SUBSCRIPTION_REGISTERED, type SubscriptionState } from '../../domain/subscription.js'
-import { type WireTime, wireTimeFromMillis } from '../../domain/wireTime.js'
+import type { OwnSources } from '../../domain/subscriptions/ownSources.js'
+import {
+  lifecycleStatusOf,
+  SUBSCRIPTION_REGISTERED,
+  type SubscriptionState,
+} from '../../domain/subscriptions/subscription.js'
 import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
-import { findExisting, highestEventIds } from '../../stores/eventStore.js'
-import { lockExecutions } from '../../stores/executionStore.js'
-import { lifecycleAfter } from '../../stores/subscriptionLogStore.js'
+import { findExisting, highestEventIds } from '../../stores/events/eventStore.js'
+import { lockExecutions } from '../../stores/executions/executionStore.js'
+import { lifecycleAfter } from '../../stores/subscriptions/subscriptionLogStore.js'
 import {
   abandonChange,
   applyChange,
   type SubscriptionEntry,
   type SubscriptionRow,
-} from '../../stores/subscriptionStore.js'
-import type { Appender } from '../append/appender.js'
-import type { Ids } from '../ids.js'
+} from '../../stores/subscriptions/subscriptionStore.js'
+import type { Appender } from '../events/appender.js'
+import type { Ids } from '../ids/ids.js'
 
 export interface LifecycleDeps {
   databases: Databases

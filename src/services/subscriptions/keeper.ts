@@ -1,19 +1,19 @@
 // The timer of the lifecycle, in every daemon: finishes intents that their callers left behind, ends pauses whose
 // time is over, completes drains, reads the entries of adopted rows, and now and then compares live rows with
 // their logs. Two keepers at once do the same thing once.
-import { compareIds } from '../../domain/ids.js'
+import { compareIds } from '../../domain/ids/ids.js'
 import type { CpError } from '../../errors.js'
 import { toCpError } from '../../errors.js'
 import { createPollLoop, type PollLoop } from '../../runtime/loop.js'
-import { countDead } from '../../stores/subscriptionDeliveryStore.js'
-import { newestLifecycle } from '../../stores/subscriptionLogStore.js'
+import { countDead } from '../../stores/subscriptions/subscriptionDeliveryStore.js'
+import { newestLifecycle } from '../../stores/subscriptions/subscriptionLogStore.js'
 import {
   countSubscriptions,
   type DueRow,
   getSubscription,
   listDue,
   pageOfLive,
-} from '../../stores/subscriptionStore.js'
+} from '../../stores/subscriptions/subscriptionStore.js'
 import { changeSubscription, followLog, type LifecycleDeps, settled } from './lifecycle.js'
 import { describeSubscription } from './rebuild.js'
 

@@ -3,15 +3,15 @@
 // change writes nothing. What stops deliveries has stopped them when it returns.
 import type { Databases } from '../../db/databases.js'
 import { CATALOG_PATH_LENGTH_MAX } from '../../domain/catalog/catalogDocument.js'
+import { type WireTime, wireTimeFromMillis } from '../../domain/events/wireTime.js'
 import {
   decideSubscription,
   lifecycleStatusOf,
   SUBSCRIPTION_REGISTERED,
   type SubscriptionAction,
-} from '../../domain/subscription.js'
-import { type WireTime, wireTimeFromMillis } from '../../domain/wireTime.js'
+} from '../../domain/subscriptions/subscription.js'
 import { CpError } from '../../errors.js'
-import { newestLifecycle } from '../../stores/subscriptionLogStore.js'
+import { newestLifecycle } from '../../stores/subscriptions/subscriptionLogStore.js'
 import {
   adoptState,
   findByListener,
@@ -21,14 +21,14 @@ import {
   insertSubscription,
   intendChange,
   type SubscriptionRow,
-} from '../../stores/subscriptionStore.js'
-import { findEntry } from '../catalog.js'
+} from '../../stores/subscriptions/subscriptionStore.js'
+import { findEntry } from '../catalog/catalog.js'
 import { assertActivatable, assertSourceAllowed, entryOf, type ReadEntry, readEntry } from './entry.js'
 import { closeFences } from './fences.js'
 import { completeIntent, type LifecycleDeps, makeIntent, SUBSCRIPTION_UPDATED, writeIntent } from './intent.js'
 import { loggedState } from './loggedState.js'
 
-export type { SubscriptionRow } from '../../stores/subscriptionStore.js'
+export type { SubscriptionRow } from '../../stores/subscriptions/subscriptionStore.js'
 export type { LifecycleDeps } from './intent.js'
 
 export interface Note {

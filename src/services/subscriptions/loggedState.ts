@@ -1,9 +1,10 @@
 // What the newest lifecycle event of a log says, in the words of the row.
+
+import { parseWireTime, wireTimeFromPostgres } from '../../domain/events/wireTime.js'
 import { isJsonObject, type JsonValue } from '../../domain/json/value.js'
-import type { SubscriptionState } from '../../domain/subscription.js'
-import { parseWireTime, wireTimeFromPostgres } from '../../domain/wireTime.js'
-import type { NewestRow } from '../../stores/subscriptionLogStore.js'
-import type { LoggedState } from '../../stores/subscriptionStore.js'
+import type { SubscriptionState } from '../../domain/subscriptions/subscription.js'
+import type { NewestRow } from '../../stores/subscriptions/subscriptionLogStore.js'
+import type { LoggedState } from '../../stores/subscriptions/subscriptionStore.js'
 
 export function loggedState(newest: NewestRow, state: SubscriptionState): LoggedState {
   const meta = isJsonObject(newest.meta) ? newest.meta : {}

@@ -1,7 +1,7 @@
 // The durable consumer of a subscription is named after its path, not its id: an id that is registered after
 // the one before was deactivated goes on where that one stopped.
 import { sha256Hex } from '../../domain/json/canonical.js'
-import { cleanToken } from '../../domain/subject.js'
+import { cleanToken } from '../../domain/outbox/subject.js'
 import type { NatsSource } from './entry.js'
 
 export function durableOf(path: string, source: NatsSource): string {

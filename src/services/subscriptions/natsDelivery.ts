@@ -1,8 +1,8 @@
 // A message of a NATS stream as a delivery: what it is called, what it carries, and the trace it belongs to.
 import type { SourceMessage } from '../../bus/sourceMessage.js'
-import { type DeliveryRules, payloadOf, type Received, senderKey } from '../../domain/ingressMessage.js'
-import { storableText } from '../../domain/storableText.js'
-import { traceContextText } from '../../domain/traceContext.js'
+import { storableText } from '../../domain/events/storableText.js'
+import { traceContextText } from '../../domain/events/traceContext.js'
+import { type DeliveryRules, payloadOf, type Received, senderKey } from '../../domain/subscriptions/ingressMessage.js'
 import type { Delivery } from './dispatch.js'
 
 type Named = Pick<SourceMessage, 'stream' | 'streamMadeAt' | 'sequence' | 'storedAt'>

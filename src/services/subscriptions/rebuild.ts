@@ -2,17 +2,17 @@
 // corrected. Of several ids of one path that are not deactivated the newest holds the path; the others keep
 // their state, deliver nothing and can only be deactivated.
 import type { Databases } from '../../db/databases.js'
-import { compareIds } from '../../domain/ids.js'
-import { lifecycleStatusOf } from '../../domain/subscription.js'
+import { compareIds } from '../../domain/ids/ids.js'
+import { lifecycleStatusOf } from '../../domain/subscriptions/subscription.js'
 import { toCpError } from '../../errors.js'
-import { newestLifecycle, registeredIds } from '../../stores/subscriptionLogStore.js'
+import { newestLifecycle, registeredIds } from '../../stores/subscriptions/subscriptionLogStore.js'
 import {
   describeRow,
   getSubscription,
   type LoggedState,
   rebuildRow,
   setTrouble,
-} from '../../stores/subscriptionStore.js'
+} from '../../stores/subscriptions/subscriptionStore.js'
 import { entryOf } from './entry.js'
 import { type LifecycleDeps, settled } from './lifecycle.js'
 import { loggedState } from './loggedState.js'

@@ -11,8 +11,8 @@ import {
   releaseSubscriptions,
   renewSubscriptions,
   takeSubscriptions,
-} from '../../stores/subscriptionRuntimeStore.js'
-import { setTrouble } from '../../stores/subscriptionStore.js'
+} from '../../stores/subscriptions/subscriptionRuntimeStore.js'
+import { setTrouble } from '../../stores/subscriptions/subscriptionStore.js'
 import { createDriver, type Driver, type DriverDeps } from './driver.js'
 
 export interface SupervisorDeps extends Omit<DriverDeps, 'onTrouble'> {

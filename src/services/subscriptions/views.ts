@@ -3,17 +3,21 @@
 import type { Bus } from '../../bus/connect.js'
 import { type ConsumerCounts, consumerCounts } from '../../bus/sourceCounts.js'
 import type { Databases } from '../../db/databases.js'
+import { wireTimeFromPostgres } from '../../domain/events/wireTime.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
-import { wireTimeFromPostgres } from '../../domain/wireTime.js'
 import { CpError, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
-import { type HistoryRow, lifecycleHistory } from '../../stores/subscriptionLogStore.js'
-import { listSubscriptions, type SubscriptionFilter, type SubscriptionRow } from '../../stores/subscriptionStore.js'
+import { type HistoryRow, lifecycleHistory } from '../../stores/subscriptions/subscriptionLogStore.js'
+import {
+  listSubscriptions,
+  type SubscriptionFilter,
+  type SubscriptionRow,
+} from '../../stores/subscriptions/subscriptionStore.js'
 import { entryOf, natsSourceOf } from './entry.js'
 import { findSubscription } from './lifecycle.js'
 import { durableOf } from './naming.js'
 
-export type { SubscriptionFilter } from '../../stores/subscriptionStore.js'
+export type { SubscriptionFilter } from '../../stores/subscriptions/subscriptionStore.js'
 
 export interface ViewDeps {
   databases: Databases

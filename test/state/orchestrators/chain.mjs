@@ -1,7 +1,7 @@
 // Walks through a chain of steps: issues the next command when the one before is completed, and ends. A step named
 // `poison` kills its thread the first time, which is how tests lose one.
 import { existsSync, writeFileSync } from 'node:fs'
-import { viewStep } from '../../../dist/domain/workflow/stepView.js'
+import { viewStep } from '../../../dist/domain/state/stepView.js'
 
 const STEPS = 5
 

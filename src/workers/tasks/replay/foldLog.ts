@@ -1,13 +1,14 @@
 // Folds the log of one execution as it is read: each row goes straight from the wire into the fold and is
 // forgotten. Knows cutoffs, limits and seeds; the rules of the fold are the domain's.
+
+import { toPostgresTimestamp } from '../../../domain/events/wireTime.js'
 import { createFold, type FoldResult } from '../../../domain/replay/fold.js'
 import type { FoldProfile } from '../../../domain/replay/profile.js'
 import { REGISTRY_DIGEST, UPCASTERS } from '../../../domain/replay/registry.js'
 import type { ReplayQuery } from '../../../domain/replay/replayQuery.js'
 import { Timeline, type TimelineReport } from '../../../domain/replay/timeline.js'
-import { toPostgresTimestamp } from '../../../domain/wireTime.js'
-import { createRowReader, eventIdOfRow } from '../../../stores/replayRows.js'
-import { type LogRange, readLog } from '../../../stores/replayStore.js'
+import { createRowReader, eventIdOfRow } from '../../../stores/replay/replayRows.js'
+import { type LogRange, readLog } from '../../../stores/replay/replayStore.js'
 import type { Snapshot } from './database.js'
 import { findSeed, NO_SEED, type SeedUse, type UsableSeed } from './seed.js'
 

@@ -2,6 +2,7 @@
 // execution, unchanged, and of a log that has not got other events below it since. Whatever is wrong with a
 // seed costs a full replay, never an error.
 import { gunzipSync } from 'node:zlib'
+import { toPostgresTimestamp } from '../../../domain/events/wireTime.js'
 import { parseJson } from '../../../domain/json/parse.js'
 import { isJsonObject, type JsonObject } from '../../../domain/json/value.js'
 import { integerOf } from '../../../domain/replay/coerce.js'
@@ -15,9 +16,8 @@ import {
   seedState,
   snapshotSeedOf,
 } from '../../../domain/replay/replaySeed.js'
-import { toPostgresTimestamp } from '../../../domain/wireTime.js'
-import { checkSeed, lastEventBefore } from '../../../stores/replayStore.js'
-import { loadSeed, SEED_CODEC, type SeedRow } from '../../../stores/snapshotStore.js'
+import { checkSeed, lastEventBefore } from '../../../stores/replay/replayStore.js'
+import { loadSeed, SEED_CODEC, type SeedRow } from '../../../stores/replay/seedStore.js'
 import type { Snapshot } from './database.js'
 
 export interface SeedUse {

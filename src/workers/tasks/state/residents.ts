@@ -2,11 +2,11 @@
 // overlap while they wait for the database. A state that is not here is built from its snapshot and the events after
 // it, or from the whole log; so nothing is lost with the thread.
 import type { Db } from '../../../db/db.js'
-import type { ExecutionId } from '../../../domain/ids.js'
-import { applyNumbered, emptyLiveState, type LiveState } from '../../../domain/workflow/liveState.js'
-import type { Decision, NewEvent, Orchestrator } from '../../../domain/workflow/orchestrator.js'
-import type { SnapshotProblem } from '../../../domain/workflow/sealedState.js'
-import { isTerminal } from '../../../domain/workflow/workflowState.js'
+import type { ExecutionId } from '../../../domain/ids/ids.js'
+import { applyNumbered, emptyLiveState, type LiveState } from '../../../domain/state/liveState.js'
+import type { Decision, NewEvent, Orchestrator } from '../../../domain/state/orchestrator.js'
+import type { SnapshotProblem } from '../../../domain/state/sealedState.js'
+import { isTerminal } from '../../../domain/state/workflowState.js'
 import { CpError, isTransient } from '../../../errors.js'
 import {
   deleteStateSnapshot,
@@ -14,8 +14,8 @@ import {
   loadStateSnapshot,
   type SnapshotKey,
   saveStateSnapshot,
-} from '../../../stores/stateSnapshotStore.js'
-import { forgetDecisions, readTail } from '../../../stores/stateStore.js'
+} from '../../../stores/state/stateSnapshotStore.js'
+import { forgetDecisions, readTail } from '../../../stores/state/stateStore.js'
 import { packState, unpackState } from './snapshotBytes.js'
 
 export interface ResidentSettings {

@@ -1,13 +1,13 @@
 // Holds a stored snapshot against the log: its own checks, then the events it claims to contain, one by one by id,
 // then the state that a fold of exactly those events gives.
 import type { Db } from '../../../db/db.js'
-import type { ExecutionId } from '../../../domain/ids.js'
-import { addToDigest, applyNumbered, digestText, emptyLiveState } from '../../../domain/workflow/liveState.js'
-import { SNAPSHOT_PROBLEMS, type SnapshotProblem } from '../../../domain/workflow/sealedState.js'
-import { serialiseState } from '../../../domain/workflow/serialiseState.js'
+import type { ExecutionId } from '../../../domain/ids/ids.js'
+import { addToDigest, applyNumbered, digestText, emptyLiveState } from '../../../domain/state/liveState.js'
+import { SNAPSHOT_PROBLEMS, type SnapshotProblem } from '../../../domain/state/sealedState.js'
+import { serialiseState } from '../../../domain/state/serialiseState.js'
 import { CpError } from '../../../errors.js'
-import { loadStateSnapshot } from '../../../stores/stateSnapshotStore.js'
-import { readEventIds, readTail } from '../../../stores/stateStore.js'
+import { loadStateSnapshot } from '../../../stores/state/stateSnapshotStore.js'
+import { readEventIds, readTail } from '../../../stores/state/stateStore.js'
 import { unpackState } from './snapshotBytes.js'
 
 export interface SnapshotReport {

@@ -1,0 +1,288 @@
+// The catalog: register, list, get, delete, restore, and a check of a document without any server.
+
+import { ownSourcesOf } from '../../../daemon/core.js'
+import { parseCatalogDocument, YAML_LIMITS } from '../../../domain/catalog/catalogDocument.js'
+import { refuseDocument, type Violation } from '../../../domain/catalog/violation.js'
+import { wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
+import type { JsonObject } from '../../../domain/json/value.js'
+import { ownSourceViolations } from '../../../domain/subscriptions/subscriptionSource.js'
+import { subscriptionWarnings } from '../../../domain/subscriptions/subscriptionWarnings.js'
+import { CpError, toCpError } from '../../../errors.js'
+import {
+  type CatalogEntry,
+  deleteEntry,
+  findEntry,
+  listEntries,
+  type Removed,
+  registerEntry,
+  restoreEntry,
+} from '../../../services/catalog/catalog.js'
+import type { CommandSpec, Input } from '../../command.js'
+import { EXIT } from '../../exit.js'
+import { integerOption, isSet, requireYes, textOption } from '../../options.js'
+import { type Output, toned } from '../../output.js'
+import { nameOf, readSource } from '../../source.js'
+import { withCore } from '../../writing.js'
+
+const VERSION_MAX = 2_147_483_647
+const LIMIT_MAX = 1_000
+// Base64 is a third longer than the document it holds.
+const FILE_BYTES_MAX = YAML_LIMITS.bytesMax * 2
+
+const fileArgument = { name: 'file', help: 'YAML file, or - for standard input' }
+const versionOption = { flags: '--version <n>', help: 'this version only' }
+
+export const catalogRegister: CommandSpec = {
+  path: ['catalog', 'register'],
+  summary: 'Register a playbook or subscription from a file',
+  description:
+    'Registers a YAML document under the path in its metadata. The same content again is the same version; --force makes a new one.',
+  args: [fileArgument],
+  options: [
+    { flags: '--force', help: 'a new version even if nothing changed' },
+    { flags: '--kind <kind>', help: 'kind of a document that names none; default playbook' },
+  ],
+  examples: [
+    ['catalog register hello.yaml', 'from a file'],
+    ['catalog register - < hello.yaml', 'from standard input'],
+  ],
+  run: async (context, input) => {
+    const content = await readSource(context, input.args['file']!, FILE_BYTES_MAX)
+    const registered = await withCore(context, (writing) =>
+      registerEntry(writing, {
+        content,
+        resourceType: textOption(input, 'kind'),
+        force: isSet(input, 'force'),
+      }),
+    )
+    const { path, version, catalogId, kind, created, document } = registered
+    const warnings = subscriptionWarnings(document.subscription)
+    return {
+      json: { path, version, catalog_id: catalogId, kind, created, warnings: warnings.map((one) => ({ ...one })) },
+      blocks: [
+        {
+          kind: 'record',
+          entries: [
+            ['path', path],
+            ['version', version],
+            ['id', catalogId],
+            ['kind', kind],
+          ],
+        },
+      ],
+      notes: [
+        ...warnings.map((warning) => `warning: ${warning.path} ${warning.message}`),
+        created ? 'registered' : 'nothing changed: this is the newest version already',
+      ],
+    }
+  },
+}
+
+export const catalogList: CommandSpec = {
+  path: ['catalog', 'list'],
+  showsAll: true,
+  summary: 'Entries of the catalog, newest first',
+  options: [
+    { flags: '--kind <kind>', help: 'playbook, subscription, … in any case' },
+    { flags: '--archived', help: 'archived ones too' },
+    { flags: '--limit <n>', help: `at most ${LIMIT_MAX}`, default: '100' },
+  ],
+  examples: [
+    ['catalog list', 'the newest hundred'],
+    ['catalog list --kind subscription --json', 'for programs, without the content'],
+  ],
+  run: async (context, input) => {
+    const limit = integerOption(input, 'limit', { min: 1, max: LIMIT_MAX }) ?? 100
+    const entries = await listEntries(await context.deps(), {
+      kind: textOption(input, 'kind') ?? null,
+      includeArchived: isSet(input, 'archived'),
+      after: null,
+      limit: limit + 1,
+    })
+    const shown = entries.slice(0, limit)
+    return {
+      json: { entries: shown.map(summaryOf), has_more: entries.length > limit },
+      blocks: [
+        {
+          kind: 'table',
+          columns: ['path', 'version', 'kind', 'id', 'created', 'state'],
+          rows: shown.map((entry) => [
+            entry.path,
+            entry.version,
+            entry.kind,
+            entry.catalog_id,
+            wireTimeFromPostgres(entry.created_at, 'created_at'),
+            entry.archived_at === null ? 'live' : toned('archived', 'dim'),
+          ]),
+          empty: 'the catalog is empty',
+        },
+      ],
+      notes: entries.length > limit ? [`only the newest ${limit} are shown; raise --limit for more`] : [],
+    }
+  },
+}
+
+export const catalogGet: CommandSpec = {
+  path: ['catalog', 'get'],
+  showsAll: true,
+  summary: 'Print the YAML of an entry',
+  args: [{ name: 'entry', help: 'catalog path, or catalog id' }],
+  options: [{ flags: '--version <n>', help: 'version of the path; default the newest' }],
+  examples: [
+    ['catalog get demo/hello > hello.yaml', 'the newest version'],
+    ['catalog get demo/hello --version 2', 'an older one'],
+  ],
+  run: async (context, input) => {
+    const name = input.args['entry']!
+    const isId = /^\d+$/.test(name)
+    const entry = await findEntry(await context.deps(), {
+      catalogId: isId ? name : undefined,
+      path: isId ? undefined : name,
+      version: versionOf(input),
+    })
+    if (context.isJson) {
+      return {
+        json: {
+          ...summaryOf(entry),
+          content: entry.content,
+          payload: entry.payload,
+          layout: entry.layout,
+          meta: entry.meta,
+        },
+        blocks: [],
+      }
+    }
+    // Byte for byte as it was registered: a line more or less would be another document.
+    context.io.stdout.write(entry.content ?? '')
+    return EXIT.ok
+  },
+}
+
+export const catalogDelete: CommandSpec = {
+  path: ['catalog', 'delete'],
+  summary: 'Delete the versions of a path',
+  description:
+    'Deletes every version of a path, or one. A version that executions were started from is archived instead, so that their history stays readable; "catalog restore" takes that back.',
+  args: [{ name: 'path', help: 'catalog path' }],
+  options: [versionOption, { flags: '--yes', help: 'really' }],
+  examples: [
+    ['catalog delete demo/hello --yes', 'all versions'],
+    ['catalog delete demo/hello --version 2 --yes', 'one'],
+  ],
+  run: async (context, input) => {
+    const path = input.args['path']!
+    requireYes(input, `this deletes ${versionOf(input) === undefined ? 'every version' : 'a version'} of ${path}`)
+    const { removed } = await deleteEntry(await context.deps(), path, versionOf(input))
+    if (removed.length === 0) throw nothingThere(path, input, 'catalog list')
+    return removedOutput(path, { removed }, (archived) => (archived ? 'archived' : 'deleted'))
+  },
+}
+
+export const catalogRestore: CommandSpec = {
+  path: ['catalog', 'restore'],
+  summary: 'Bring archived versions of a path back',
+  args: [{ name: 'path', help: 'catalog path' }],
+  options: [versionOption],
+  examples: [['catalog restore demo/hello', 'all archived versions']],
+  run: async (context, input) => {
+    const path = input.args['path']!
+    const { removed } = await restoreEntry(await context.deps(), path, versionOf(input))
+    if (removed.length === 0) throw nothingThere(path, input, 'catalog list --archived')
+    return removedOutput(path, { removed }, () => 'live')
+  },
+}
+
+export const catalogValidate: CommandSpec = {
+  path: ['catalog', 'validate'],
+  showsAll: true,
+  summary: 'Check a document without registering it',
+  description:
+    'Names everything that is wrong with a document, each with its place, and warns of parts that have no effect. Needs no server. Exit code 4 when it would be refused; warnings alone are 0.',
+  args: [fileArgument],
+  options: [{ flags: '--kind <kind>', help: 'kind of a document that names none; default playbook' }],
+  examples: [['catalog validate hello.yaml', 'all violations']],
+  run: async (context, input) => {
+    const content = await readSource(context, input.args['file']!, FILE_BYTES_MAX)
+    try {
+      const { path, kind, subscription } = parseCatalogDocument(content, { resourceType: textOption(input, 'kind') })
+      const own = ownSourceViolations(subscription, ownSourcesOf(context.config().config))
+      if (own.length > 0) throw refuseDocument('the catalog document', own)
+      const warnings = subscriptionWarnings(subscription)
+      return {
+        json: { valid: true, path, kind, violations: [], warnings: warnings.map((warning) => ({ ...warning })) },
+        blocks: [
+          { kind: 'text', text: `${nameOf(input.args['file'])} is a valid ${kind}: ${path}` },
+          ...(warnings.length === 0
+            ? []
+            : [
+                {
+                  kind: 'table' as const,
+                  columns: ['place', 'warning'],
+                  rows: warnings.map((warning) => [warning.path, toned(warning.message, 'warn')]),
+                },
+              ]),
+        ],
+        notes: warnings.length === 0 ? [] : [`${warnings.length} warning(s)`],
+      }
+    } catch (thrown) {
+      const error = toCpError(thrown)
+      const violations = error.details['violations'] as Violation[] | undefined
+      if (violations === undefined) throw error
+      return {
+        json: { valid: false, violations: violations.map((violation) => ({ ...violation })) },
+        blocks: [
+          {
+            kind: 'table',
+            columns: ['place', 'what is wrong'],
+            rows: violations.map(({ path, message }) => [path === '' ? 'the document' : path, message]),
+          },
+        ],
+        notes: [`${violations.length} violation(s)`],
+        exitCode: EXIT.refused,
+      }
+    }
+  },
+}
+
+function versionOf(input: Input): number | undefined {
+  return integerOption(input, 'version', { min: 1, max: VERSION_MAX })
+}
+
+function summaryOf(entry: CatalogEntry): JsonObject {
+  return {
+    catalog_id: entry.catalog_id,
+    path: entry.path,
+    version: entry.version,
+    kind: entry.kind,
+    created_at: wireTimeFromPostgres(entry.created_at, 'created_at'),
+    archived_at: entry.archived_at === null ? null : wireTimeFromPostgres(entry.archived_at, 'archived_at'),
+  }
+}
+
+function nothingThere(path: string, input: Input, hint: string): CpError {
+  const version = versionOf(input)
+  return new CpError(
+    'not_found',
+    `there is nothing to do for ${path}${version === undefined ? '' : ` version ${version}`}; see "noetl-cp ${hint}"`,
+  )
+}
+
+function removedOutput(path: string, { removed }: Removed, stateOf: (archived: boolean) => string): Output {
+  return {
+    json: {
+      path,
+      versions: removed.map((row) => ({
+        catalog_id: row.catalog_id,
+        version: row.version,
+        state: stateOf(row.archived),
+      })),
+    },
+    blocks: [
+      {
+        kind: 'table',
+        columns: ['path', 'version', 'id', 'now'],
+        rows: removed.map((row) => [path, row.version, row.catalog_id, stateOf(row.archived)]),
+      },
+    ],
+  }
+}

@@ -1,0 +1,138 @@
+// Reading the log of one execution: its end, as it grows, or all of it.
+import { parseExecutionId } from '../../../domain/ids/ids.js'
+import type { JsonObject, JsonValue } from '../../../domain/json/value.js'
+import { writeJson } from '../../../domain/json/write.js'
+import { redact } from '../../../domain/secrets/redact.js'
+import { isTransient, toCpError } from '../../../errors.js'
+import { listenForShutdown } from '../../../runtime/shutdown.js'
+import { type EventReader, readEvents, tailEvents } from '../../../services/events/eventReading.js'
+import type { CommandContext, CommandSpec } from '../../command.js'
+import { EXIT } from '../../exit.js'
+import { print } from '../../io.js'
+import { integerOption, isSet, textOption } from '../../options.js'
+import { createProgress } from '../../progress.js'
+import { shortTime } from '../../render.js'
+import { openSink, type Sink } from '../../sink.js'
+
+const LIMIT_MAX = 10_000
+const FOLLOW_MS = 300
+const RETRY_MS = 2_000
+
+export const eventsTail: CommandSpec = {
+  path: ['events', 'tail'],
+  summary: 'The last events of an execution, and those to come',
+  description:
+    'Prints the last events of an execution, one per line; with --follow it waits for more until it is interrupted. --json prints each as a JSON document.',
+  args: [{ name: 'id', help: 'execution id' }],
+  options: [
+    { flags: '-f, --follow', help: 'wait for more' },
+    { flags: '--limit <n>', help: 'how many of the last events', default: '20' },
+  ],
+  examples: [
+    ['events tail 320816801799737344', 'the last twenty'],
+    ['events tail 320816801799737344 --follow', 'and what comes after'],
+    ['events tail 320816801799737344 --json | jq .event_type', 'for programs'],
+  ],
+  run: async (context, input) => {
+    const id = parseExecutionId(input.args['id'], 'id')
+    const limit = integerOption(input, 'limit', { min: 0, max: LIMIT_MAX }) ?? 20
+    const { last, reader } = await tailEvents(await context.deps(), id, limit)
+    const rules = context.secretRules()
+    const sink = openSink(context, undefined)
+    const show = (events: readonly JsonObject[]): Promise<boolean> =>
+      sink.write(
+        events
+          .map((event) => (rules === null ? event : (redact(event, rules) as JsonObject)))
+          .map((event) => `${context.isJson ? writeJson(event) : lineOf(event, context.io.stdout.columns)}\n`)
+          .join(''),
+      )
+    if (last.length > 0) await show(last)
+    if (isSet(input, 'follow')) await follow(context, reader, sink, show)
+    return EXIT.ok
+  },
+}
+
+async function follow(
+  context: CommandContext,
+  reader: EventReader,
+  sink: Sink,
+  show: (events: readonly JsonObject[]) => Promise<boolean>,
+): Promise<void> {
+  const { clock } = await context.deps()
+  const shutdown = listenForShutdown(context.io)
+  let isDown = false
+  try {
+    while (!shutdown.signal.aborted && !sink.isClosed()) {
+      try {
+        for await (const events of reader.pages(shutdown.signal)) if (!(await show(events))) return
+        if (isDown) print(context.io.stderr, 'noetl-cp: the database is back')
+        isDown = false
+      } catch (error) {
+        // Whoever follows wants to see what comes after the outage, too.
+        if (!isTransient(error)) throw error
+        if (!isDown) print(context.io.stderr, `noetl-cp: ${toCpError(error).message}; trying again`)
+        isDown = true
+      }
+      await clock.sleep(isDown ? RETRY_MS : FOLLOW_MS, shutdown.signal)
+    }
+  } finally {
+    shutdown.dispose()
+  }
+}
+
+/** For people: time, number, type, step, status, and the error if there is one. */
+function lineOf(event: JsonObject, width: number | undefined): string {
+  const version = event['stream_version'] === undefined ? '-' : String(event['stream_version'])
+  const parts = [
+    shortTime(String(event['timestamp']), width),
+    version.padStart(4),
+    text(event['event_type']).padEnd(18),
+    text(event['node_name']).padEnd(12),
+    text(event['status']),
+    text(event['error']),
+  ]
+  return parts.join('  ').trimEnd()
+}
+
+function text(value: JsonValue | undefined): string {
+  // One event is one line, and a terminal must not be steered by what an event says.
+  return typeof value === 'string' ? value.replace(/\p{Cc}+/gu, ' ') : ''
+}
+
+export const eventsExport: CommandSpec = {
+  path: ['events', 'export'],
+  summary: 'Write all events of an execution as NDJSON',
+  description:
+    'Writes every event of an execution as one JSON document per line, ids as bare integers, in the order they were appended. "events import" reads it back. Memory stays small whatever the length.',
+  args: [{ name: 'id', help: 'execution id' }],
+  options: [{ flags: '-o, --output <file>', help: 'file to write; it appears when it is complete' }],
+  examples: [
+    ['events export 320816801799737344 > run.ndjson', 'to standard output'],
+    ['events export 320816801799737344 --output run.ndjson', 'to a file, with progress on a terminal'],
+  ],
+  run: async (context, input) => {
+    const id = parseExecutionId(input.args['id'], 'id')
+    const reader = await readEvents(await context.deps(), id)
+    const path = textOption(input, 'output')
+    const sink = openSink(context, path)
+    const progress = createProgress(context, 'events')
+    let count = 0
+    try {
+      for await (const events of reader.pages()) {
+        if (!(await sink.write(events.map((event) => `${writeJson(event)}\n`).join('')))) break
+        count += events.length
+        progress.report(count)
+      }
+      await sink.finish()
+    } catch (error) {
+      await sink.discard()
+      throw error
+    } finally {
+      progress.end()
+    }
+    if (!context.isQuiet && !sink.isClosed() && (path !== undefined || context.io.stderr.isTTY === true)) {
+      print(context.io.stderr, `${count} event(s) of execution ${id}${path === undefined ? '' : ` in ${path}`}`)
+    }
+    return EXIT.ok
+  },
+}

@@ -1,0 +1,184 @@
+// Reading executions: the list and one of them, from the read model.
+
+import { type WireTime, wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
+import { formatCursor, parseCursor, pathPattern } from '../../../domain/executions/executionPage.js'
+import { parseExecutionId } from '../../../domain/ids/ids.js'
+import type { JsonObject } from '../../../domain/json/value.js'
+import { writeJson } from '../../../domain/json/write.js'
+import { CpError } from '../../../errors.js'
+import { type ExecutionRow, executionDetail, pageOfExecutions } from '../../../services/executions/executionQueries.js'
+import type { CommandSpec, Input } from '../../command.js'
+import { formatAge, parseInstant } from '../../duration.js'
+import { EXIT } from '../../exit.js'
+import { integerOption, textOption } from '../../options.js'
+import { type Cell, type Tone, type ToneCell, toned } from '../../output.js'
+
+const STATUSES = ['UNKNOWN', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED']
+const LIMIT_MAX = 1_000
+const EVENTS_DEFAULT = 20
+const EVENTS_MAX = 2_000
+
+export const executionList: CommandSpec = {
+  path: ['execution', 'list'],
+  summary: 'Executions, newest first',
+  description:
+    'Lists executions from the read model, newest first. The next page starts at the cursor that a page ends with. A shard that does not answer is named, the others are shown, and the exit code is 69.',
+  options: [
+    { flags: '--status <status>', help: STATUSES.join(', ') },
+    { flags: '--path <path>', help: 'catalog path; a star at the end stands for any rest' },
+    { flags: '--since <time>', help: 'started at or after: a time, a date, or a span before now such as 2h' },
+    { flags: '--until <time>', help: 'started before' },
+    { flags: '--limit <n>', help: `page size, up to ${LIMIT_MAX}`, default: '50' },
+    { flags: '--cursor <cursor>', help: 'where the page before ended' },
+  ],
+  examples: [
+    ['execution list --status FAILED --since 24h', 'what failed since yesterday'],
+    ["execution list --path 'demo/*' --limit 10", 'the newest ten below a path'],
+    ["execution list --json | jq -r '.executions[].execution_id'", 'just the ids'],
+  ],
+  run: async (context, input) => {
+    const deps = await context.deps()
+    const nowMs = deps.clock.now()
+    const page = await pageOfExecutions(deps, {
+      status: readStatus(input),
+      catalogId: null,
+      pathPattern: pathPattern(textOption(input, 'path')),
+      since: instant(input, 'since', nowMs),
+      until: instant(input, 'until', nowMs),
+      after: cursor(input),
+      limit: integerOption(input, 'limit', { min: 1, max: LIMIT_MAX }) ?? 50,
+    })
+    const next = page.next === undefined ? null : formatCursor(page.next)
+    const failed = page.failures.map(({ shard, error }) => ({ shard, error: error.message }))
+    return {
+      json: { executions: page.rows.map(toJson), next_cursor: next, failed_shards: failed },
+      blocks: [
+        {
+          kind: 'table',
+          columns: ['execution', 'status', 'path', 'started', 'events', 'last event', 'step'],
+          rows: page.rows.map((row) => {
+            const started = timeOf(row.start_time)
+            return [
+              row.execution_id,
+              toned(row.status, toneOf(row.status)),
+              row.path,
+              started === null ? null : formatAge(started, nowMs),
+              row.event_count,
+              row.last_event_type,
+              row.last_node_name,
+            ]
+          }),
+          empty: 'no executions',
+        },
+      ],
+      notes: [
+        ...failed.map(({ shard, error }) => `shard ${shard} did not answer: ${error}`),
+        ...(next === null ? [] : [`more: --cursor ${next}`]),
+      ],
+      exitCode: failed.length === 0 ? EXIT.ok : EXIT.unavailable,
+    }
+  },
+}
+
+export const executionShow: CommandSpec = {
+  path: ['execution', 'show'],
+  summary: 'One execution with its latest events',
+  args: [{ name: 'id', help: 'execution id' }],
+  options: [{ flags: '--events <n>', help: 'how many of the latest events', default: String(EVENTS_DEFAULT) }],
+  examples: [
+    ['execution show 320816801799737344', 'state and latest events'],
+    ['execution show 320816801799737344 --json', 'with the workload, for programs'],
+  ],
+  run: async (context, input) => {
+    const id = parseExecutionId(input.args['id'], 'id')
+    const limit = integerOption(input, 'events', { min: 0, max: EVENTS_MAX }) ?? EVENTS_DEFAULT
+    const deps = await context.deps()
+    const { row, workload, events } = await executionDetail(deps, id, limit)
+    const inOrder = [...events].reverse()
+    return {
+      json: {
+        ...toJson(row),
+        workload,
+        events: inOrder.map((event) => ({ ...event, created_at: timeOf(event.created_at) })),
+      },
+      blocks: [
+        {
+          kind: 'record',
+          title: `Execution ${row.execution_id}`,
+          entries: present([
+            ['status', toned(row.status, toneOf(row.status))],
+            ['path', row.path],
+            ['catalog', row.catalog_id],
+            ['parent', row.parent_execution_id],
+            ['started', timeOf(row.start_time)],
+            ['ended', timeOf(row.end_time)],
+            ['step', row.last_node_name],
+            ['events', row.event_count],
+            ['version', row.stream_version],
+            ['shard', deps.databases.shardOf(id)],
+            ['error', row.error],
+            ['workload', workload === null ? null : writeJson(workload)],
+          ]),
+        },
+        {
+          kind: 'table',
+          title: 'Latest events',
+          columns: ['event', 'type', 'step', 'status', 'time', 'error'],
+          rows: inOrder.map((event) => [
+            event.event_id,
+            event.event_type,
+            event.node_name,
+            event.status,
+            timeOf(event.created_at),
+            event.error,
+          ]),
+          empty: 'none asked for, or none there',
+        },
+      ],
+    }
+  },
+}
+
+/** What an execution does not have is not worth a line. */
+function present(entries: readonly (readonly [string, Cell | ToneCell])[]) {
+  return entries.filter(([, value]) => value !== null)
+}
+
+function readStatus(input: Input): string | null {
+  const text = textOption(input, 'status')
+  if (text === undefined) return null
+  const status = text.toUpperCase() === 'CANCELED' ? 'CANCELLED' : text.toUpperCase()
+  if (!STATUSES.includes(status)) {
+    throw new CpError('invalid_input', `--status must be one of ${STATUSES.join(', ')}, not ${JSON.stringify(text)}`)
+  }
+  return status
+}
+
+function instant(input: Input, name: string, nowMs: number): WireTime | null {
+  const text = textOption(input, name)
+  return text === undefined ? null : parseInstant(text, `--${name}`, nowMs)
+}
+
+function cursor(input: Input) {
+  const text = textOption(input, 'cursor')
+  return text === undefined ? null : parseCursor(text)
+}
+
+function toJson(row: ExecutionRow): JsonObject {
+  return {
+    ...row,
+    start_time: timeOf(row.start_time),
+    end_time: timeOf(row.end_time),
+    updated_at: timeOf(row.updated_at),
+  }
+}
+
+function timeOf(text: string | null): WireTime | null {
+  return text === null ? null : wireTimeFromPostgres(text, 'time')
+}
+
+function toneOf(status: string): Tone {
+  if (status === 'COMPLETED') return 'good'
+  if (status === 'FAILED') return 'bad'
+  return status === 'RUNNING' ? 'warn' : 'dim'
+}

@@ -1,0 +1,169 @@
+// Starting and ending executions: each writes an event with its outbox row.
+import { type ExecutionId, parseExecutionId } from '../../../domain/ids/ids.js'
+import { parseJsonStrict } from '../../../domain/json/parse.js'
+import { isJsonObject, JSON_DEPTH_MAX, type JsonObject } from '../../../domain/json/value.js'
+import { CpError, toCpError } from '../../../errors.js'
+import {
+  endExecution,
+  runningDescendants,
+  type StartRequest,
+  startExecution,
+} from '../../../services/executions/executions.js'
+import type { CommandSpec, Input } from '../../command.js'
+import { integerOption, isSet, textOption } from '../../options.js'
+import { readOptionFile } from '../../source.js'
+import { withCore } from '../../writing.js'
+
+const WINDOW_SECONDS_MAX = 31_536_000
+const VERSION_MAX = 2_147_483_647
+
+export const executionStart: CommandSpec = {
+  path: ['execution', 'start'],
+  summary: 'Start an execution of a catalog entry',
+  description:
+    'Writes the start event of a new execution and prints its id. With a dedup key the second start within the window gets the id of the first.',
+  args: [{ name: 'entry', help: 'catalog path, or catalog id' }],
+  options: [
+    { flags: '--payload <json>', help: 'JSON object laid over the workload of the entry, or @file' },
+    { flags: '--entry-version <n>', help: 'version of the entry; default the newest' },
+    { flags: '--dedup-key <key>', help: 'start only once per key' },
+    { flags: '--dedup-window <seconds>', help: 'how long the key counts', default: '86400' },
+    { flags: '--parent <id>', help: 'execution that this one belongs to' },
+  ],
+  examples: [
+    ['execution start demo/hello', 'with the workload of the entry'],
+    [`execution start demo/hello --payload '{"n": 3}'`, 'with values of its own'],
+    ['execution start demo/hello --dedup-key order-17', 'at most once a day'],
+  ],
+  run: async (context, input) => {
+    const request = await readStart(input)
+    const started = await withCore(context, (writing) => startExecution(writing, request))
+    return {
+      json: { execution_id: started.executionId, status: started.status },
+      blocks: [{ kind: 'text', text: started.executionId }],
+      notes: [started.status === 'started' ? 'started' : 'this key has started it already'],
+    }
+  },
+}
+
+async function readStart(input: Input): Promise<StartRequest> {
+  const entry = input.args['entry']!
+  const isId = /^\d+$/.test(entry)
+  const key = textOption(input, 'dedup-key')
+  const parent = textOption(input, 'parent')
+  if (key === '') throw new CpError('invalid_input', '--dedup-key must not be empty')
+  return {
+    path: isId ? undefined : entry,
+    catalogId: isId ? entry : undefined,
+    version: integerOption(input, 'entry-version', { min: 1, max: VERSION_MAX }),
+    payload: await readPayload(textOption(input, 'payload')),
+    parentExecutionId: parent === undefined ? undefined : parseExecutionId(parent, '--parent'),
+    dedup:
+      key === undefined
+        ? undefined
+        : { key, windowSeconds: integerOption(input, 'dedup-window', { min: 1, max: WINDOW_SECONDS_MAX }) ?? 86_400 },
+  }
+}
+
+async function readPayload(text: string | undefined): Promise<JsonObject | undefined> {
+  if (text === undefined) return undefined
+  const source = text.startsWith('@') ? await readOptionFile(text.slice(1)) : text
+  let value: ReturnType<typeof parseJsonStrict>
+  try {
+    value = parseJsonStrict(source, { maxDepth: JSON_DEPTH_MAX })
+  } catch (error) {
+    throw new CpError('invalid_input', `--payload is no JSON: ${toCpError(error).message}`, { cause: error })
+  }
+  if (!isJsonObject(value)) throw new CpError('invalid_input', '--payload must be a JSON object')
+  return value
+}
+
+export const executionCancel: CommandSpec = {
+  path: ['execution', 'cancel'],
+  summary: 'Cancel an execution',
+  description:
+    'Writes the event that cancels an execution, with --cascade also its running children and theirs. One that has ended is refused (exit code 4).',
+  args: [{ name: 'id', help: 'execution id' }],
+  options: [
+    { flags: '--reason <text>', help: 'kept in the event' },
+    { flags: '--cascade', help: 'its running children too' },
+  ],
+  examples: [
+    ['execution cancel 320816801799737344', 'this one'],
+    ['execution cancel 320816801799737344 --cascade --reason "wrong input"', 'with its children'],
+  ],
+  run: async (context, input) => {
+    const executionId = parseExecutionId(input.args['id'], 'id')
+    const reason = textOption(input, 'reason')
+    const children = await withCore(context, async (writing) => {
+      const below = isSet(input, 'cascade') ? await runningDescendants(writing, executionId) : []
+      await endExecution(writing, { executionId, outcome: 'CANCELLED', reason })
+      const cancelled: string[] = []
+      for (const child of below) {
+        try {
+          await endExecution(writing, { executionId: child as ExecutionId, outcome: 'CANCELLED', reason })
+          cancelled.push(child)
+        } catch (error) {
+          // It ended by itself in the meantime.
+          if (toCpError(error).code !== 'refused') throw error
+        }
+      }
+      return cancelled
+    })
+    return {
+      json: { execution_id: executionId, status: 'CANCELLED', cancelled_children: children },
+      blocks: [
+        {
+          kind: 'table',
+          columns: ['execution', 'now'],
+          rows: [executionId, ...children].map((id) => [id, 'CANCELLED']),
+        },
+      ],
+    }
+  },
+}
+
+const OUTCOMES = ['COMPLETED', 'FAILED'] as const
+
+export const executionFinalize: CommandSpec = {
+  path: ['execution', 'finalize'],
+  summary: 'End an execution by hand',
+  description:
+    'Writes the event that completes or fails an execution whose workers will not do it any more. One that has ended is refused (exit code 4).',
+  args: [{ name: 'id', help: 'execution id' }],
+  options: [
+    { flags: '--status <status>', help: OUTCOMES.join(' or ') },
+    { flags: '--error <text>', help: 'why it failed' },
+    { flags: '--reason <text>', help: 'kept in the event' },
+  ],
+  examples: [
+    ['execution finalize 320816801799737344 --status COMPLETED', 'declare it done'],
+    ['execution finalize 320816801799737344 --status FAILED --error "lost worker"', 'or failed'],
+  ],
+  run: async (context, input) => {
+    const executionId = parseExecutionId(input.args['id'], 'id')
+    const outcome = OUTCOMES.find((one) => one === textOption(input, 'status')?.toUpperCase())
+    if (outcome === undefined) throw new CpError('invalid_input', `--status must be ${OUTCOMES.join(' or ')}`)
+    const { eventId } = await withCore(context, (writing) =>
+      endExecution(writing, {
+        executionId,
+        outcome,
+        error: textOption(input, 'error'),
+        reason: textOption(input, 'reason'),
+      }),
+    )
+    return {
+      json: { execution_id: executionId, status: outcome, event_id: eventId },
+      blocks: [
+        {
+          kind: 'record',
+          entries: [
+            ['execution', executionId],
+            ['now', outcome],
+            ['event', eventId],
+          ],
+        },
+      ],
+    }
+  },
+}

@@ -1,0 +1,43 @@
+import { createLog } from '../../../runtime/log.js'
+import { listenForShutdown } from '../../../runtime/shutdown.js'
+import type { CommandSpec } from '../../command.js'
+import { howToCall } from '../../howToCall.js'
+import { print, wantsColor } from '../../io.js'
+
+export const serve: CommandSpec = {
+  path: ['serve'],
+  summary: 'Run the daemon',
+  description:
+    'Runs the daemon until SIGINT or SIGTERM. Without a database address it starts its own Postgres and nats-server in the data folder; with NOETL_DATABASE_URL (and NOETL_NATS_URL) it uses yours. A second signal forces.',
+  examples: [
+    ['serve', 'own servers in the default data folder'],
+    ['serve --data-dir ./data --port 0', 'own servers elsewhere, any free port'],
+    ['serve --database-url postgres://…', 'your Postgres'],
+  ],
+  run: async (context) => {
+    const loaded = context.config()
+    const log = createLog({
+      level: loaded.config.logLevel,
+      format: loaded.config.logFormat,
+      isTerminal: context.io.stderr.isTTY === true,
+      color: wantsColor(context.io.stderr, context.env),
+      stream: context.io.stderr,
+    })
+    const shutdown = listenForShutdown(context.io)
+    try {
+      // Loaded only here: every other command would pay for the HTTP server with a quarter of its run time.
+      const { serve: runDaemon } = await import('../../../daemon/serve.js')
+      return await runDaemon({
+        loaded,
+        dataDir: context.dataDir(),
+        pathEnv: context.env['PATH'],
+        command: howToCall(context, 'status'),
+        log,
+        shutdown,
+        announce: (text) => print(context.io.stdout, text),
+      })
+    } finally {
+      shutdown.dispose()
+    }
+  },
+}

@@ -1,0 +1,185 @@
+import { parseJson } from '../../../domain/json/parse.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
+import { describeTarget } from '../../../domain/shards/databaseTarget.js'
+import type { Topology } from '../../../domain/shards/topology.js'
+import { messageOf } from '../../../errors.js'
+import { type SchemaState, schemaStates } from '../../../services/schema/schema.js'
+import { askDaemon, type DaemonAnswer } from '../../askDaemon.js'
+import type { CommandSpec } from '../../command.js'
+import { type Gauges, largest, parseGauges, total, totalsBy } from '../../daemonGauges.js'
+import { EXIT } from '../../exit.js'
+import type { Instance } from '../../instance.js'
+import { type Block, toned } from '../../output.js'
+
+const UNKNOWN = 'unknown while the daemon does not say'
+
+export const status: CommandSpec = {
+  path: ['status'],
+  summary: 'One screen about the running instance',
+  description:
+    'Shows the daemon, its servers, shards, worker threads, backlog and schema. Exit code 69 when the daemon does not answer or a dependency is down.',
+  examples: [
+    ['status', 'the instance in the default data folder'],
+    ['status --json', 'for programs'],
+  ],
+  run: async (context) => {
+    const instance = await context.instance()
+    const [ready, metrics] = await Promise.all([
+      askDaemon(instance.httpUrl, '/readyz'),
+      askDaemon(instance.httpUrl, '/metrics'),
+    ])
+    const { databases } = await context.deps()
+    const schema = await schemaStates(databases).catch((error: unknown) => messageOf(error))
+    const checks = checksOf(ready)
+    const gauges = parseGauges(metrics.status === 200 ? metrics.text : '')
+    const isUp = ready.status === 200
+    return {
+      json: {
+        daemon: {
+          url: instance.httpUrl,
+          ready: isUp,
+          error: ready.error ?? null,
+          mode: instance.endpoints.mode,
+          pid: instance.pid ?? null,
+          started_at: instance.startedAt ?? null,
+        },
+        checks,
+        shards: shardsJson(databases.topology),
+        workers: {
+          threads: total(gauges, 'noetl_cp_worker_threads') ?? null,
+          waiting: total(gauges, 'noetl_cp_worker_queue') ?? null,
+        },
+        backlog: { outbox: totalsBy(gauges, 'noetl_cp_outbox_rows', 'status') },
+        subscriptions: subscriptionsJson(gauges),
+        schema: typeof schema === 'string' ? { error: schema } : schema.map(schemaJson),
+      },
+      blocks: [
+        daemonBlock(instance, ready),
+        {
+          kind: 'table',
+          title: 'Dependencies',
+          columns: ['name', 'state', 'detail', 'ms'],
+          rows: Object.entries(checks).map(([name, check]) => dependencyRow(name, check)),
+          empty: 'unknown while the daemon is down',
+        },
+        workBlock(databases.topology, gauges),
+        subscriptionsBlock(gauges),
+        {
+          kind: 'table',
+          title: 'Schema',
+          columns: ['database', 'applied', 'pending'],
+          rows:
+            typeof schema === 'string'
+              ? [[toned(schema, 'bad'), '', '']]
+              : schema.map((state) => [state.label, state.applied.length, state.pending.length]),
+        },
+      ],
+      exitCode: isUp ? EXIT.ok : EXIT.unavailable,
+    }
+  },
+}
+
+function daemonBlock(instance: Instance, ready: DaemonAnswer): Block {
+  const state =
+    ready.error !== undefined
+      ? toned(`down: ${ready.error}`, 'bad')
+      : ready.status === 200
+        ? toned('ready', 'good')
+        : toned('not ready', 'bad')
+  const own =
+    instance.pid === undefined
+      ? []
+      : ([
+          ['pid', instance.pid],
+          ['since', instance.startedAt],
+        ] as const)
+  return {
+    kind: 'record',
+    title: 'Daemon',
+    entries: [['api', instance.httpUrl], ['state', state], ['mode', instance.endpoints.mode], ...own],
+  }
+}
+
+function workBlock(topology: Topology, gauges: Gauges): Block {
+  const { databases, shardIndex, shardCount } = topology
+  const threads = total(gauges, 'noetl_cp_worker_threads')
+  const outbox = Object.entries(totalsBy(gauges, 'noetl_cp_outbox_rows', 'status'))
+  return {
+    kind: 'record',
+    title: 'Work',
+    entries: [
+      ['shards', `${databases.length} database(s); this configuration drives share ${shardIndex} of ${shardCount}`],
+      [
+        'workers',
+        threads === undefined
+          ? UNKNOWN
+          : `${threads} thread(s), ${total(gauges, 'noetl_cp_worker_queue') ?? 0} waiting`,
+      ],
+      ['outbox', outbox.length === 0 ? UNKNOWN : outbox.map(([name, count]) => `${count} ${name}`).join(', ')],
+    ],
+  }
+}
+
+function subscriptionsJson(gauges: Gauges): JsonObject {
+  return {
+    by_state: totalsBy(gauges, 'noetl_cp_subscriptions', 'state'),
+    driven: total(gauges, 'noetl_cp_subscriptions_driven') ?? null,
+    backlog: total(gauges, 'noetl_cp_subscription_backlog') ?? null,
+    oldest_age_seconds: largest(gauges, 'noetl_cp_subscription_oldest_age_seconds') ?? null,
+    dead_letters: total(gauges, 'noetl_cp_subscription_dead_letters') ?? null,
+  }
+}
+
+/** One line each; states that nobody is in are left out. */
+function subscriptionsBlock(gauges: Gauges): Block {
+  const states = Object.entries(totalsBy(gauges, 'noetl_cp_subscriptions', 'state')).filter(([, count]) => count > 0)
+  const driven = total(gauges, 'noetl_cp_subscriptions_driven')
+  const dead = total(gauges, 'noetl_cp_subscription_dead_letters') ?? 0
+  const oldest = Math.round(largest(gauges, 'noetl_cp_subscription_oldest_age_seconds') ?? 0)
+  return {
+    kind: 'record',
+    title: 'Subscriptions',
+    entries:
+      driven === undefined
+        ? [['state', UNKNOWN]]
+        : [
+            ['state', states.length === 0 ? 'none' : states.map(([name, count]) => `${count} ${name}`).join(', ')],
+            ['driven', `${driven} by this daemon`],
+            [
+              'backlog',
+              `${total(gauges, 'noetl_cp_subscription_backlog') ?? 0} message(s), the oldest waits for ${oldest} s`,
+            ],
+            ['dead', dead === 0 ? '0' : toned(`${dead}; see noetl-cp subscription dead list`, 'bad')],
+          ],
+  }
+}
+
+function dependencyRow(name: string, check: JsonValue) {
+  if (!isJsonObject(check)) return [name, '', '', '']
+  const ok = check['ok'] === true
+  const state = ok ? toned('up', 'good') : check['required'] === false ? toned('off', 'dim') : toned('down', 'bad')
+  return [name, state, String(check['detail'] ?? ''), String(check['ms'] ?? '')]
+}
+
+function shardsJson(topology: Topology): JsonObject {
+  return {
+    index: topology.shardIndex,
+    count: topology.shardCount,
+    databases: topology.databases.map(describeTarget),
+    cluster: describeTarget(topology.cluster),
+  }
+}
+
+function schemaJson(state: SchemaState): JsonObject {
+  return { database: state.label, applied: state.applied.length, pending: state.pending.length }
+}
+
+function checksOf(ready: DaemonAnswer): JsonObject {
+  try {
+    const body = parseJson(ready.text)
+    return isJsonObject(body) && isJsonObject(body['checks']) ? body['checks'] : {}
+  } catch {
+    // Something else answers on that port; its state is shown as not ready.
+    return {}
+  }
+}

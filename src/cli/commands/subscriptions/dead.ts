@@ -1,0 +1,129 @@
+// Messages of subscriptions that were given up: look at them, start them again.
+
+import { wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
+import { parseInt64, parseSubscriptionId } from '../../../domain/ids/ids.js'
+import { CpError } from '../../../errors.js'
+import { pageOfDead, type Redriven, redriveDead } from '../../../services/subscriptions/deadLetters.js'
+import type { CommandSpec } from '../../command.js'
+import { EXIT } from '../../exit.js'
+import { integerOption, isSet, textOption } from '../../options.js'
+import { toned } from '../../output.js'
+import { withCore } from '../../writing.js'
+
+const LIMIT_MAX = 1_000
+
+export const subscriptionDeadList: CommandSpec = {
+  path: ['subscription', 'dead', 'list'],
+  summary: 'Messages that were given up, with their reasons',
+  options: [
+    { flags: '--subscription <id>', help: 'only of this one' },
+    { flags: '--limit <n>', help: `at most so many, up to ${LIMIT_MAX}`, default: '50' },
+    { flags: '--after <id>', help: 'only those after this id' },
+  ],
+  examples: [
+    ['subscription dead list', 'the first fifty'],
+    ['subscription dead list --subscription 320816801799737344 --json', 'of one subscription, for programs'],
+  ],
+  run: async (context, input) => {
+    const limit = integerOption(input, 'limit', { min: 1, max: LIMIT_MAX }) ?? 50
+    const of = textOption(input, 'subscription')
+    const found = await pageOfDead(
+      await context.deps(),
+      of === undefined ? undefined : parseSubscriptionId(of, '--subscription'),
+      parseInt64(textOption(input, 'after') ?? '0', '--after'),
+      limit + 1,
+    )
+    const page = found.slice(0, limit)
+    return {
+      json: {
+        dead_letters: page.map((row) => ({
+          ...row,
+          created_at: wireTimeFromPostgres(row.created_at, 'created_at'),
+        })),
+        has_more: found.length > limit,
+      },
+      blocks: [
+        {
+          kind: 'table',
+          columns: ['id', 'subscription', 'message', 'subject', 'bytes', 'attempts', 'since', 'reason'],
+          rows: page.map((row) => [
+            row.dead_letter_id,
+            row.subscription_id,
+            // Without the times that only tell it from another of the same place.
+            row.identity.replace(/@\d+\.\d+$/, ''),
+            row.subject,
+            row.bytes,
+            row.attempts,
+            wireTimeFromPostgres(row.created_at, 'created_at').slice(0, 19),
+            toned(row.reason, 'warn'),
+          ]),
+          empty: 'no message was given up',
+        },
+      ],
+      notes: found.length > limit ? [`there are more; go on with --after ${page[limit - 1]!.dead_letter_id}`] : [],
+    }
+  },
+}
+
+export const subscriptionDeadRedrive: CommandSpec = {
+  path: ['subscription', 'dead', 'redrive'],
+  summary: 'Start executions from given-up messages',
+  description:
+    'Each message starts one execution, as if it had just come, and leaves the list; one that was started meanwhile just leaves. What fails again stays (exit code 75). The subscription must be ACTIVE.',
+  args: [{ name: 'ids', help: 'ids from the list', optional: true, variadic: true }],
+  options: [
+    { flags: '--subscription <id>', help: 'with --all: only of this one' },
+    { flags: '--all', help: 'every one of them' },
+  ],
+  examples: [
+    ['subscription dead redrive 17', 'one of them'],
+    ['subscription dead redrive --all --subscription 320816801799737344', 'after the cause was removed'],
+  ],
+  run: (context, input) =>
+    withCore(context, async (writing) => {
+      if (isSet(input, 'all') !== (input.rest.length === 0))
+        throw new CpError('invalid_input', 'name ids, or say --all')
+      const of = textOption(input, 'subscription')
+      const results: Redriven[] = []
+      for (let after = '0'; ; ) {
+        const ids = isSet(input, 'all')
+          ? (
+              await pageOfDead(
+                writing,
+                of === undefined ? undefined : parseSubscriptionId(of, '--subscription'),
+                after,
+                LIMIT_MAX,
+              )
+            ).map((row) => row.dead_letter_id)
+          : input.rest.map((id) => parseInt64(id, 'id'))
+        for (const id of ids) results.push(await redriveDead(writing, id))
+        if (!isSet(input, 'all') || ids.length === 0) break
+        after = ids[ids.length - 1]!
+      }
+      const failed = results.filter((result) => result.outcome === 'failed').length
+      return {
+        json: {
+          results: results.map(({ id, outcome, executionId, reason }) => ({
+            dead_letter_id: id,
+            outcome,
+            execution_id: executionId ?? null,
+            reason: reason ?? null,
+          })),
+        },
+        blocks: [
+          {
+            kind: 'table',
+            columns: ['id', 'outcome', 'execution', 'reason'],
+            rows: results.map(({ id, outcome, executionId, reason }) => [
+              id,
+              toned(outcome, outcome === 'failed' ? 'bad' : 'good'),
+              executionId,
+              reason,
+            ]),
+            empty: 'no message was given up',
+          },
+        ],
+        exitCode: failed > 0 ? EXIT.workRemains : EXIT.ok,
+      }
+    }),
+}

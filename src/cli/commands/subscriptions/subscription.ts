@@ -1,0 +1,178 @@
+// The lifecycle of subscriptions from the command line: register them and move them from state to state.
+import { userInfo } from 'node:os'
+import { parseWireTime, type WireTime, wireTimeFromMillis } from '../../../domain/events/wireTime.js'
+import { parseSubscriptionId } from '../../../domain/ids/ids.js'
+import type { JsonObject } from '../../../domain/json/value.js'
+import { SUBSCRIPTION_TRANSITIONS, type SubscriptionAction } from '../../../domain/subscriptions/subscription.js'
+import { type Changed, changeSubscription, registerSubscription } from '../../../services/subscriptions/lifecycle.js'
+import { rebuildSubscriptions } from '../../../services/subscriptions/rebuild.js'
+import { verboseStatusOf } from '../../../services/subscriptions/views.js'
+import type { CommandContext, CommandSpec, Input, OptionSpec } from '../../command.js'
+import { parseDuration } from '../../duration.js'
+import { textOption } from '../../options.js'
+import type { Output, Tone } from '../../output.js'
+import { toned } from '../../output.js'
+import { withCore } from '../../writing.js'
+
+const noteOptions: readonly OptionSpec[] = [
+  { flags: '--reason <text>', help: 'kept in the log and shown with the state' },
+  { flags: '--actor <name>', help: 'who did it; default the user of this process' },
+]
+
+export const subscriptionRegister: CommandSpec = {
+  path: ['subscription', 'register'],
+  summary: 'Register a subscription of the catalog',
+  description:
+    'Gives the newest version of a catalog entry of kind subscription an id. A path has one live id: registering again answers the same one and makes it use a newer version of the entry, if there is one.',
+  args: [{ name: 'path', help: 'catalog path' }],
+  options: noteOptions,
+  examples: [
+    ['subscription register demo/orders', 'prints its id and state'],
+    ['subscription register demo/orders --json | jq -r .subscription_id', 'just the id'],
+  ],
+  run: (context, input) =>
+    withCore(context, async (writing) =>
+      answer(await registerSubscription(writing, input.args['path']!, noteOf(context, input)), 'registered'),
+    ),
+}
+
+interface Words {
+  summary: string
+  description: string
+  done: string
+  examples: CommandSpec['examples']
+}
+
+const ID = '320816801799737344'
+
+function actionCommand(action: SubscriptionAction, words: Words, options: readonly OptionSpec[] = []): CommandSpec {
+  const { from } = SUBSCRIPTION_TRANSITIONS[action]
+  return {
+    path: ['subscription', action],
+    summary: words.summary,
+    description: `${words.description} Allowed from ${from.join(', ')}; anything else is refused (exit code 4). Repeating it changes nothing.`,
+    args: [{ name: 'id', help: 'subscription id' }],
+    options: [...options, ...noteOptions],
+    examples: words.examples,
+    run: (context, input) =>
+      withCore(context, async (writing) => {
+        const id = parseSubscriptionId(input.args['id'], 'id')
+        const until = readUntil(input, writing.clock.now())
+        return answer(await changeSubscription(writing, { id, action, until, ...noteOf(context, input) }), words.done)
+      }),
+  }
+}
+
+export const subscriptionActivate = actionCommand('activate', {
+  summary: 'Start deliveries',
+  description: 'A daemon begins to start executions from the messages of the source.',
+  done: 'active',
+  examples: [[`subscription activate ${ID}`, 'from REGISTERED, PAUSED or DEACTIVATED']],
+})
+
+export const subscriptionPause = actionCommand(
+  'pause',
+  {
+    summary: 'Stop deliveries until further notice',
+    description:
+      'When the command returns, no execution is started any more; what was being started is finished. The pause outlives restarts and ends by resume, or by its own --until.',
+    done: 'paused: nothing is delivered any more',
+    examples: [
+      [`subscription pause ${ID} --reason "bad deploy"`, 'until somebody resumes it'],
+      [`subscription pause ${ID} --until 30m`, 'resumes by itself'],
+      [`subscription pause ${ID} --until 2026-12-01T06:00:00Z`, 'or at a certain time'],
+    ],
+  },
+  [{ flags: '--until <time>', help: 'a time, or a span from now such as 30m' }],
+)
+
+export const subscriptionResume = actionCommand('resume', {
+  summary: 'End a pause',
+  description: 'Deliveries go on where they stopped.',
+  done: 'active again',
+  examples: [[`subscription resume ${ID}`, 'after a pause']],
+})
+
+export const subscriptionDrain = actionCommand('drain', {
+  summary: 'Finish what is in flight, then deactivate',
+  description:
+    'No new messages are taken; when everything taken is settled, a daemon deactivates the subscription. Nothing but deactivate leaves DRAINING.',
+  done: 'draining; a daemon deactivates it when nothing is in flight',
+  examples: [[`subscription drain ${ID}`, 'the orderly end']],
+})
+
+export const subscriptionDeactivate = actionCommand('deactivate', {
+  summary: 'End a subscription',
+  description: 'Deliveries stop at once, and the path and listener become free for another registration.',
+  done: 'deactivated',
+  examples: [[`subscription deactivate ${ID} --reason "replaced"`, 'from any state']],
+})
+
+export const subscriptionRebuild: CommandSpec = {
+  path: ['subscription', 'rebuild'],
+  summary: 'Make the table of subscriptions anew from the log',
+  description:
+    'Reads the lifecycle events of every shard and corrects rows that are missing or say something else. The log is the truth; running this at any time is safe.',
+  examples: [['subscription rebuild', 'after a restore, or when in doubt']],
+  run: (context) =>
+    withCore(context, async (writing) => {
+      const { checked, corrected, superseded } = await rebuildSubscriptions(writing)
+      return {
+        json: { checked, corrected, superseded },
+        blocks: [{ kind: 'text', text: `${checked} subscription(s) in the log, ${corrected.length} row(s) corrected` }],
+        notes: superseded.map(
+          (id) => `subscription ${id} is not deactivated although its path has a newer id; deactivate it`,
+        ),
+      }
+    }),
+}
+
+export function toneOfState(state: string): Tone {
+  if (state === 'ACTIVE') return 'good'
+  return state === 'DEACTIVATED' ? 'dim' : 'warn'
+}
+
+function answer({ row, changed }: Changed, done: string): Output {
+  const json: JsonObject = { ...verboseStatusOf(row), changed }
+  return {
+    json,
+    blocks: [
+      {
+        kind: 'table',
+        columns: ['subscription', 'state', 'path', 'entry version', 'reason', 'until'],
+        rows: [
+          [
+            row.subscription_id,
+            toned(row.state, toneOfState(row.state)),
+            row.path,
+            row.catalog_version,
+            row.reason,
+            json['paused_until'] as string | null,
+          ],
+        ],
+      },
+    ],
+    notes: [changed ? done : `nothing changed: it was ${row.state} already`],
+  }
+}
+
+function noteOf(_context: CommandContext, input: Input): { reason?: string; actor: string } {
+  const reason = textOption(input, 'reason')
+  return { ...(reason === undefined ? {} : { reason }), actor: textOption(input, 'actor') ?? userName() }
+}
+
+/** A container may run as a user that has no name. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return 'unknown'
+  }
+}
+
+function readUntil(input: Input, nowMs: number): WireTime | undefined {
+  const text = textOption(input, 'until')
+  if (text === undefined) return undefined
+  if (/^[\d.]+(ms|s|m|h|d|w)$/.test(text.trim())) return wireTimeFromMillis(nowMs + parseDuration(text, '--until'))
+  return parseWireTime(text.trim(), '--until')
+}

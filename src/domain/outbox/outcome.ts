@@ -1,0 +1,47 @@
+// What to do with a row after an attempt to publish it. Faults of the broker cost nothing; a refusal of the
+// row itself costs an attempt and a growing pause; what can never succeed is dead at once.
+import { delayMs } from '../backoff.js'
+
+export type AttemptOutcome =
+  | { kind: 'stored' }
+  | { kind: 'unknown'; reason: string }
+  | { kind: 'unavailable'; reason: string }
+  | { kind: 'rejected'; reason: string; permanent: boolean }
+
+export type Settlement =
+  | { action: 'published' }
+  /** At once, with the same message id. */
+  | { action: 'again' }
+  /** Not this row's fault: pause the relay, keep the row at the front. */
+  | { action: 'pause'; reason: string }
+  | { action: 'fail'; waitMs: number; reason: string }
+  | { action: 'die'; reason: string }
+
+export interface AttemptFacts {
+  /** Attempts recorded in the row before this one. */
+  attempts: number
+  attemptsMax: number
+  /** How often in a row nothing came back for it while others were answered. */
+  silentTries: number
+  silentTriesMax: number
+}
+
+export function settleAttempt(outcome: AttemptOutcome, facts: AttemptFacts, random: number): Settlement {
+  switch (outcome.kind) {
+    case 'stored':
+      return { action: 'published' }
+    case 'unavailable':
+      return { action: 'pause', reason: outcome.reason }
+    case 'unknown':
+      // A row that never gets an answer while its neighbours do is refused in silence.
+      return facts.silentTries < facts.silentTriesMax ? { action: 'again' } : refused(outcome.reason, facts, random)
+    case 'rejected':
+      return outcome.permanent ? { action: 'die', reason: outcome.reason } : refused(outcome.reason, facts, random)
+  }
+}
+
+function refused(reason: string, facts: AttemptFacts, random: number): Settlement {
+  const attempts = facts.attempts + 1
+  if (attempts >= facts.attemptsMax) return { action: 'die', reason: `gave up after ${attempts} attempts: ${reason}` }
+  return { action: 'fail', waitMs: delayMs(attempts, random), reason }
+}

@@ -1,0 +1,102 @@
+// The lifecycle of a subscription. Its state is the status of the newest of six event types; nothing else on
+// the same id counts, however its type begins. The table below is the whole rule, also for documentation and
+// tests: register → activate → pause ⇄ resume → drain → deactivate. Nothing leaves DRAINING but deactivate.
+
+import { CpError } from '../../errors.js'
+import { canonicalEventType } from '../events/eventType.js'
+import { compareIds, type EventId } from '../ids/ids.js'
+
+export const SUBSCRIPTION_STATES = ['REGISTERED', 'ACTIVE', 'PAUSED', 'DRAINING', 'DEACTIVATED'] as const
+export type SubscriptionState = (typeof SUBSCRIPTION_STATES)[number]
+
+export interface SubscriptionTransition {
+  eventType: string
+  status: SubscriptionState
+  from: readonly SubscriptionState[]
+}
+
+/** A state that is its own target is allowed as a repetition, which changes nothing. */
+export const SUBSCRIPTION_TRANSITIONS = {
+  activate: {
+    eventType: 'subscription.activated',
+    status: 'ACTIVE',
+    from: ['REGISTERED', 'ACTIVE', 'PAUSED', 'DEACTIVATED'],
+  },
+  pause: { eventType: 'subscription.paused', status: 'PAUSED', from: ['ACTIVE', 'PAUSED'] },
+  resume: { eventType: 'subscription.resumed', status: 'ACTIVE', from: ['ACTIVE', 'PAUSED'] },
+  drain: { eventType: 'subscription.draining', status: 'DRAINING', from: ['ACTIVE', 'PAUSED', 'DRAINING'] },
+  deactivate: { eventType: 'subscription.deactivated', status: 'DEACTIVATED', from: SUBSCRIPTION_STATES },
+} as const satisfies Record<string, SubscriptionTransition>
+
+export type SubscriptionAction = keyof typeof SUBSCRIPTION_TRANSITIONS
+export const SUBSCRIPTION_ACTIONS = Object.keys(SUBSCRIPTION_TRANSITIONS) as SubscriptionAction[]
+
+export const SUBSCRIPTION_REGISTERED = { eventType: 'subscription.registered', status: 'REGISTERED' } as const
+
+const STATUS_BY_TYPE: ReadonlyMap<string, SubscriptionState> = new Map([
+  [SUBSCRIPTION_REGISTERED.eventType, SUBSCRIPTION_REGISTERED.status],
+  ...SUBSCRIPTION_ACTIONS.map((action): [string, SubscriptionState] => [
+    SUBSCRIPTION_TRANSITIONS[action].eventType,
+    SUBSCRIPTION_TRANSITIONS[action].status,
+  ]),
+])
+
+/** The six types that make up a history. */
+export const SUBSCRIPTION_LIFECYCLE_TYPES: readonly string[] = [...STATUS_BY_TYPE.keys()]
+
+export type SubscriptionDecision =
+  | { changed: false; status: SubscriptionState }
+  | { changed: true; eventType: string; status: SubscriptionState }
+
+export function parseSubscriptionAction(text: string): SubscriptionAction {
+  const action = SUBSCRIPTION_ACTIONS.find((known) => known === text)
+  if (action !== undefined) return action
+  throw new CpError('refused', `unknown action; one of ${SUBSCRIPTION_ACTIONS.join(', ')}`, {
+    details: { field: 'action', allowed: SUBSCRIPTION_ACTIONS },
+  })
+}
+
+export function allowedActions(state: SubscriptionState): SubscriptionAction[] {
+  return SUBSCRIPTION_ACTIONS.filter((action) => isAllowed(state, action))
+}
+
+/** What an action does in a state: nothing, one event, or a refusal that names the way out. */
+export function decideSubscription(state: SubscriptionState, action: SubscriptionAction): SubscriptionDecision {
+  const transition = SUBSCRIPTION_TRANSITIONS[action]
+  if (!isAllowed(state, action)) {
+    throw new CpError(
+      'illegal_transition',
+      `cannot ${action} a subscription that is ${state}; ${action} is allowed from ${transition.from.join(', ')}, ` +
+        `and from ${state} one can ${allowedActions(state).join(', ')}`,
+      { details: { state, action, allowed_from: transition.from, allowed_actions: allowedActions(state) } },
+    )
+  }
+  if (state === transition.status) return { changed: false, status: state }
+  return { changed: true, eventType: transition.eventType, status: transition.status }
+}
+
+/** The state an event type leads to; undefined for everything that is no part of the lifecycle. */
+export function lifecycleStatusOf(eventType: string): SubscriptionState | undefined {
+  return STATUS_BY_TYPE.get(canonicalEventType(eventType))
+}
+
+export interface SubscriptionHistory {
+  state?: SubscriptionState
+  eventId?: EventId
+  eventType?: string
+}
+
+/** The newest lifecycle event by id wins, in whatever order the events come and however often. */
+export function evolveSubscription(
+  history: SubscriptionHistory,
+  event: { eventId: EventId; eventType: string },
+): SubscriptionHistory {
+  const state = lifecycleStatusOf(event.eventType)
+  if (state === undefined) return history
+  if (history.eventId !== undefined && compareIds(event.eventId, history.eventId) <= 0) return history
+  return { state, eventId: event.eventId, eventType: event.eventType }
+}
+
+function isAllowed(state: SubscriptionState, action: SubscriptionAction): boolean {
+  return (SUBSCRIPTION_TRANSITIONS[action].from as readonly SubscriptionState[]).includes(state)
+}

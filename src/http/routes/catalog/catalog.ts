@@ -1,0 +1,218 @@
+// The catalog routes of the original, plus paging and identical-content detection.
+
+import { parseWireTime, wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
+import { parseCatalogId } from '../../../domain/ids/ids.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
+import { subscriptionWarnings } from '../../../domain/subscriptions/subscriptionWarnings.js'
+import { CpError } from '../../../errors.js'
+import {
+  type CatalogDeps,
+  type CatalogEntry,
+  deleteEntry,
+  findEntry,
+  listEntries,
+  type Removed,
+  registerEntry,
+  restoreEntry,
+} from '../../../services/catalog/catalog.js'
+import type { RouteSpec } from '../../route.js'
+import type { Schema } from '../../schema.js'
+
+export interface CatalogRouteDeps {
+  catalog: CatalogDeps
+}
+
+const CONTENT_BYTES_MAX = 4 * 1024 * 1024
+const LIST_MAX = 1_000
+
+const WHICH: Schema = {
+  type: 'object',
+  required: ['path'],
+  properties: {
+    path: { type: 'string', minLength: 1, maxLength: 512 },
+    version: { description: 'number or text; without it every version', nullable: true },
+  },
+}
+
+export function catalogRoutes({ catalog }: CatalogRouteDeps): RouteSpec[] {
+  return [
+    {
+      method: 'POST',
+      path: '/api/catalog/register',
+      summary: 'Register a document (YAML, or base64 of it); the same content again is the same version',
+      access: 'public',
+      bodyLimitBytes: CONTENT_BYTES_MAX,
+      body: {
+        type: 'object',
+        required: ['content'],
+        properties: {
+          content: { type: 'string', minLength: 1 },
+          resource_type: { type: 'string', nullable: true },
+          force: { type: 'boolean', description: 'a new version even if nothing changed' },
+        },
+      },
+      responses: { 200: { type: 'object' }, 422: 'the document has violations; all are listed' },
+      handler: async ({ body }) => {
+        const given = body as JsonObject
+        const done = await registerEntry(catalog, {
+          content: given['content'] as string,
+          resourceType: typeof given['resource_type'] === 'string' ? given['resource_type'] : undefined,
+          force: given['force'] === true,
+        })
+        const warnings = subscriptionWarnings(done.document.subscription)
+        const verb = done.created ? 'registered' : 'unchanged'
+        return {
+          body: {
+            status: 'success',
+            message: `Resource '${done.path}' version '${done.version}' ${verb}.`,
+            path: done.path,
+            version: done.version,
+            catalog_id: done.catalogId,
+            kind: done.kind,
+            created: done.created,
+            ...(warnings.length === 0 ? {} : { warnings: warnings.map((warning) => ({ ...warning })) }),
+          },
+        }
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/catalog/list',
+      showsAll: true,
+      summary: 'Entries, newest first; the kind is compared without case',
+      access: 'public',
+      readOnly: true,
+      body: {
+        type: 'object',
+        properties: {
+          resource_type: { type: 'string', nullable: true },
+          include_archived: { type: 'boolean' },
+          limit: { type: 'integer', minimum: 1, maximum: LIST_MAX },
+          cursor: { type: 'string', nullable: true, description: 'next_cursor of the page before' },
+        },
+      },
+      bodyOptional: true,
+      responses: { 200: { type: 'object' } },
+      handler: async ({ body }) => {
+        const given = isJsonObject(body) ? body : {}
+        const limit = typeof given['limit'] === 'number' ? given['limit'] : LIST_MAX
+        const entries = await listEntries(catalog, {
+          kind: typeof given['resource_type'] === 'string' ? given['resource_type'] : null,
+          includeArchived: given['include_archived'] === true,
+          after: typeof given['cursor'] === 'string' ? parseCursor(given['cursor']) : null,
+          limit: limit + 1,
+        })
+        const page = entries.slice(0, limit)
+        const last = page[page.length - 1]
+        const answer: JsonObject = { entries: page.map(entryOf) }
+        if (entries.length > limit && last !== undefined) answer['next_cursor'] = formatCursor(last)
+        return { body: answer }
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/catalog/resource',
+      showsAll: true,
+      summary: 'One entry by catalog_id, or by path and version',
+      access: 'public',
+      readOnly: true,
+      body: {
+        type: 'object',
+        properties: {
+          catalog_id: { format: 'int64', nullable: true },
+          path: { type: 'string', nullable: true },
+          version: { nullable: true, description: '"latest", a number, or its text' },
+        },
+      },
+      responses: { 200: { type: 'object' }, 404: 'no such entry', 422: 'neither catalog_id nor path' },
+      handler: async ({ body }) => {
+        const given = body as JsonObject
+        const entry = await findEntry(catalog, {
+          catalogId: given['catalog_id'] == null ? undefined : parseCatalogId(given['catalog_id'], '/catalog_id'),
+          path: typeof given['path'] === 'string' ? given['path'] : undefined,
+          version: parseVersion(given['version']),
+        })
+        return { body: entryOf(entry) }
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/catalog/delete',
+      summary: 'Delete versions; those in use are archived instead',
+      access: 'internal',
+      body: WHICH,
+      responses: { 200: { type: 'object', description: 'count 0 when nothing matched' } },
+      handler: async ({ body }) => {
+        const given = body as JsonObject
+        const path = given['path'] as string
+        return {
+          body: removedAnswer(path, await deleteEntry(catalog, path, parseVersion(given['version'])), 'Removed'),
+        }
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/catalog/restore',
+      summary: 'Bring archived versions back',
+      access: 'internal',
+      body: WHICH,
+      responses: { 200: { type: 'object', description: 'count 0 when nothing matched' } },
+      handler: async ({ body }) => {
+        const given = body as JsonObject
+        const path = given['path'] as string
+        return {
+          body: removedAnswer(path, await restoreEntry(catalog, path, parseVersion(given['version'])), 'Restored'),
+        }
+      },
+    },
+  ]
+}
+
+function removedAnswer(path: string, { removed }: Removed, verb: string): JsonObject {
+  return {
+    status: 'success',
+    message: `${verb} ${removed.length} version(s) of catalog entry '${path}'.`,
+    path,
+    deleted: removed.map((row) => ({ catalog_id: row.catalog_id, version: row.version, archived: row.archived })),
+    count: removed.length,
+  }
+}
+
+function entryOf(entry: CatalogEntry): JsonObject {
+  return {
+    catalog_id: entry.catalog_id,
+    path: entry.path,
+    kind: entry.kind,
+    version: entry.version,
+    content: entry.content,
+    layout: entry.layout,
+    payload: entry.payload,
+    meta: entry.meta,
+    created_at: wireTimeFromPostgres(entry.created_at, 'created_at'),
+    archived_at: entry.archived_at === null ? null : wireTimeFromPostgres(entry.archived_at, 'archived_at'),
+  }
+}
+
+export function parseVersion(value: JsonValue | undefined): number | undefined {
+  if (value === undefined || value === null || value === 'latest' || value === '') return undefined
+  const number =
+    typeof value === 'number'
+      ? value
+      : typeof value === 'string' && /^\d{1,9}$/.test(value)
+        ? Number(value)
+        : Number.NaN
+  if (!Number.isInteger(number) || number < 1)
+    throw new CpError('invalid_input', '/version must be "latest" or a whole number from 1')
+  return number
+}
+
+function formatCursor(entry: CatalogEntry): string {
+  return Buffer.from(`${entry.created_at}|${entry.catalog_id}`).toString('base64url')
+}
+
+function parseCursor(text: string): { createdAt: string; catalogId: string } {
+  const [createdAt, catalogId] = Buffer.from(text, 'base64url').toString('utf8').split('|')
+  if (createdAt === undefined || catalogId === undefined || parseWireTime(createdAt, '/cursor') === undefined)
+    throw new CpError('invalid_input', '/cursor is not one of ours; start without it')
+  return { createdAt, catalogId: parseCatalogId(catalogId, '/cursor') }
+}

@@ -1,0 +1,146 @@
+// POST /api/events and /api/events/batch: the original's fields and answers.
+import type { JsonObject, JsonValue } from '../../../domain/json/value.js'
+import { integerValue } from '../../../domain/json/value.js'
+import type { AppendOutcome } from '../../../services/events/appendInTx.js'
+import { clashMessage, type IngestDeps, ingestBatch, ingestEvent } from '../../../services/events/ingest.js'
+import type { ApiRequest, RouteSpec } from '../../route.js'
+import type { Schema } from '../../schema.js'
+import { traceContextOf } from '../../traceContext.js'
+
+export interface EventRouteDeps {
+  ingest: IngestDeps
+  onAppended?: (outcome: AppendOutcome['kind']) => void
+}
+
+const id: Schema = { format: 'int64', description: 'number or decimal text' }
+
+const EVENT_PROPERTIES: Record<string, Schema> = {
+  step: { type: 'string', nullable: true },
+  event_type: { type: 'string', description: 'alias: name' },
+  name: { type: 'string', description: 'alias of event_type' },
+  payload: { description: 'alias: context' },
+  meta: { type: 'object', nullable: true },
+  worker_id: { type: 'string', nullable: true },
+  result_kind: { type: 'string', enum: ['data', 'ref', 'refs'] },
+  result_uri: { type: 'string', nullable: true },
+  event_ids: { type: 'array', nullable: true },
+  actionable: { type: 'boolean' },
+  informative: { type: 'boolean' },
+  event_id: { ...id, nullable: true },
+  status: { type: 'string', nullable: true },
+  created_at: { type: 'string', nullable: true, description: 'RFC 3339' },
+  catalog_id: { ...id, nullable: true },
+  path: { type: 'string', nullable: true },
+}
+
+const BATCH_MAX = 10_000
+
+export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[] {
+  return [
+    {
+      method: 'POST',
+      path: '/api/events',
+      summary: 'Append one event; the same event_id and content again gives the same answer',
+      access: 'public',
+      body: { type: 'object', required: ['execution_id'], properties: { execution_id: id, ...EVENT_PROPERTIES } },
+      responses: {
+        200: {
+          type: 'object',
+          properties: {
+            status: { type: 'string' },
+            event_id: id,
+            commands_generated: { type: 'integer' },
+            stream_version: id,
+          },
+        },
+        400: 'malformed',
+        404: 'unknown execution or catalog entry',
+        409: 'the id is taken by other content, or the command by another worker',
+        422: 'refused',
+      },
+      handler: async (request) => {
+        const outcome = await ingestEvent(ingest, request.body as JsonObject, optionsOf(request))
+        onAppended?.(outcome.kind)
+        return { body: answerTo(outcome) }
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/events/batch',
+      summary: 'Append events of one execution in one transaction, with a result per item',
+      access: 'public',
+      body: {
+        type: 'object',
+        required: ['execution_id', 'events'],
+        properties: {
+          execution_id: id,
+          worker_id: { type: 'string', nullable: true },
+          events: { type: 'array', maxItems: BATCH_MAX, items: { type: 'object', properties: EVENT_PROPERTIES } },
+        },
+      },
+      responses: {
+        200: {
+          type: 'object',
+          properties: {
+            status: { type: 'string', enum: ['ok', 'partial'] },
+            event_ids: { type: 'array', items: id },
+            commands_generated: { type: 'integer' },
+            results: { type: 'array' },
+          },
+        },
+        400: 'malformed; nothing was written',
+        404: 'unknown execution',
+        422: 'refused; nothing was written',
+      },
+      handler: async (request) => {
+        const outcomes = await ingestBatch(ingest, request.body as JsonObject, optionsOf(request))
+        for (const outcome of outcomes) onAppended?.(outcome.kind)
+        const failed = outcomes.some(
+          (outcome) =>
+            outcome.kind === 'conflict' || outcome.kind === 'refused' || (outcome.kind === 'claimed' && !outcome.own),
+        )
+        return {
+          body: {
+            status: failed ? 'partial' : 'ok',
+            event_ids: outcomes.map((outcome) => ('eventId' in outcome ? number(outcome.eventId) : 0)),
+            commands_generated: 0,
+            results: outcomes.map((outcome, index) => itemResult(outcome, index)),
+          },
+        }
+      },
+    },
+  ]
+}
+
+function optionsOf(request: ApiRequest) {
+  return { traceContext: traceContextOf(request.headers), isInternal: request.isInternal }
+}
+
+function answerTo(outcome: AppendOutcome): JsonObject {
+  // A worker that claims what it already holds is told so by event id 0, as in the original.
+  if (outcome.kind === 'claimed') return { status: 'ok', event_id: 0, commands_generated: 0 }
+  const body: JsonObject = {
+    status: 'ok',
+    event_id: 'eventId' in outcome ? number(outcome.eventId) : 0,
+    commands_generated: 0,
+  }
+  if ((outcome.kind === 'stored' || outcome.kind === 'duplicate') && outcome.streamVersion !== undefined) {
+    body['stream_version'] = number(outcome.streamVersion)
+  }
+  return body
+}
+
+function itemResult(outcome: AppendOutcome, index: number): JsonObject {
+  const result: JsonObject = { index, status: outcome.kind }
+  if ('eventId' in outcome) result['event_id'] = number(outcome.eventId)
+  if ('streamVersion' in outcome && outcome.streamVersion !== undefined)
+    result['stream_version'] = number(outcome.streamVersion)
+  if (outcome.kind === 'conflict') result['error'] = clashMessage(outcome.eventId)
+  if (outcome.kind === 'refused') result['error'] = outcome.reason
+  if (outcome.kind === 'claimed') result['error'] = `claimed by ${outcome.workerId ?? 'another worker'}`
+  return result
+}
+
+function number(text: string): JsonValue {
+  return integerValue(BigInt(text))
+}

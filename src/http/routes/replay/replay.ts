@@ -1,0 +1,101 @@
+// Replay over HTTP: the state of an execution at any moment, and what changed between two. The documents come
+// ready from a worker thread; here they only get their headers.
+import type { FoldProfile } from '../../../domain/replay/profile.js'
+import { diffExecution, outcomeOf, type ReplayDeps, replayExecution } from '../../../services/replay/replay.js'
+import { parseDiffRequest, parseReplayRequest } from '../../../services/replay/request.js'
+import type { RouteSpec } from '../../route.js'
+
+export interface ReplayRouteDeps {
+  replay: ReplayDeps
+  /** Of requests that name none. */
+  replayProfile: FoldProfile
+}
+
+const WHOSE = {
+  execution_id: { format: 'int64', description: 'required' },
+  tenant_id: { type: 'string', default: 'default' },
+  organization_id: { type: 'string', default: 'default' },
+  profile: { type: 'string', description: 'cp (usual) or python' },
+} as const
+
+export function replayRoutes(deps: ReplayRouteDeps): RouteSpec[] {
+  return [stateRoute(deps), diffRoute(deps)]
+}
+
+function stateRoute({ replay, replayProfile }: ReplayRouteDeps): RouteSpec {
+  return {
+    method: 'GET',
+    path: '/api/replay/state',
+    summary: 'The state of an execution, folded from its events, now or at an earlier moment',
+    access: 'public',
+    query: {
+      ...WHOSE,
+      as_of_event_id: { format: 'int64', description: 'up to this event; at most one as_of parameter' },
+      as_of_position: { format: 'int64', description: 'an older name of as_of_event_id' },
+      as_of_version: { format: 'int64', description: "up to this number within the execution's log" },
+      as_of_time: { type: 'string', description: 'up to this time, to the microsecond' },
+      projection: { type: 'string', default: 'all' },
+      limit: {
+        type: 'integer',
+        default: 10_000,
+        description: 'events at most, 1 to 100000; the answer says if it is partial',
+      },
+      resolve_payloads: { type: 'boolean', default: false },
+      ids: { type: 'string', description: 'number (usual) or string, for clients that lose digits' },
+      from_snapshot: { type: 'boolean', description: 'start from a stored snapshot if there is a usable one' },
+    },
+    responses: {
+      200: {
+        type: 'object',
+        description:
+          'the state; an unknown execution has an empty one. X-Noetl-Truncated and X-Noetl-Next-Event-Id tell of a partial answer, X-Noetl-Seed of the snapshot, X-Noetl-Redacted of secrets hidden after the checksum was made',
+      },
+      400: 'malformed or contradictory parameters',
+      503: 'too busy, or the deadline passed',
+    },
+    handler: async ({ query, signal }) => {
+      const request = parseReplayRequest(replayProfile, query)
+      const output = await replayExecution(replay, { ...request, remarks: 'always' }, { signal })
+      const headers: Record<string, string> = {
+        'x-noetl-fold-profile': request.profile,
+        'x-noetl-checksum': output.checksum,
+        'x-noetl-truncated': String(output.truncated),
+        'x-noetl-redacted': String(output.isRedacted),
+      }
+      if (output.nextEventId !== null) headers['x-noetl-next-event-id'] = output.nextEventId
+      if (request.fromSnapshot) headers['x-noetl-seed'] = outcomeOf(output.seed)
+      return { headers, json: output.document }
+    },
+  }
+}
+
+function diffRoute({ replay, replayProfile }: ReplayRouteDeps): RouteSpec {
+  return {
+    method: 'GET',
+    path: '/api/replay/diff',
+    summary: 'What changed in an execution between two moments, as JSON pointers',
+    access: 'public',
+    query: {
+      ...WHOSE,
+      projection: { type: 'string', default: 'all' },
+      from: { type: 'string', description: 'event:<id>, version:<n>, time:<time>, snapshot or now' },
+      to: { type: 'string', description: 'the same; now if it is left out' },
+    },
+    responses: {
+      200: { type: 'object', description: '{equal, count, from, to, differences: [{pointer, kind, from?, to?}]}' },
+      400: 'malformed parameters',
+      404: 'there is no snapshot to compare with',
+    },
+    handler: async ({ query, signal }) => {
+      const output = await diffExecution(replay, parseDiffRequest(replayProfile, query), { signal })
+      const head = JSON.stringify({
+        equal: output.count === 0,
+        count: output.count,
+        from: { moment: query['from'], checksum: output.from.checksum, event_count: output.from.eventCount },
+        to: { moment: query['to'] ?? 'now', checksum: output.to.checksum, event_count: output.to.eventCount },
+      })
+      // The list is lossless JSON text already; reading it here would only cost time.
+      return { json: Buffer.from(`${head.slice(0, -1)},"differences":${output.differences}}`) }
+    },
+  }
+}

@@ -1,0 +1,68 @@
+// Pushed messages: POST /ingress/{listener} for the world, with its own verification, and what a gateway in
+// front of us needs to know about a listener.
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Ingress } from '../../../services/subscriptions/ingress.js'
+import type { RouteSpec } from '../../route.js'
+import { traceContextOf } from '../../traceContext.js'
+
+export interface IngressRouteDeps {
+  ingress: Ingress
+}
+
+const BODY_BYTES_MAX = 10 * 1024 * 1024
+
+export function ingressRoutes({ ingress }: IngressRouteDeps): RouteSpec[] {
+  return [
+    {
+      method: 'POST',
+      path: '/ingress/:listener',
+      summary: 'Push a message; verified by the signature or token of the listener, starts one execution',
+      access: 'open',
+      rawBody: true,
+      bodyLimitBytes: BODY_BYTES_MAX,
+      responses: {
+        202: { type: 'object', properties: { status: { type: 'string' }, execution_id: { type: 'string' } } },
+        400: 'no usable message',
+        403: 'not verified',
+        404: 'no such listener, or deactivated',
+        413: 'larger than 10 MiB',
+        503: 'registered, paused or draining; Retry-After says when',
+      },
+      handler: async ({ params, headers, rawBody }) => {
+        const { executionId } = await ingress.receive({
+          listener: params['listener'] ?? '',
+          body: rawBody ?? Buffer.alloc(0),
+          header: (name) => headerOf(headers, name),
+          headers: () => flat(headers),
+          traceContext: traceContextOf(headers),
+        })
+        return { status: 202, body: { status: 'accepted', execution_id: executionId } }
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/internal/ingress/:listener',
+      // The gateway is given the secret it verifies with.
+      showsAll: true,
+      summary: 'How to verify and dispatch what a listener receives, its secret included; changes nothing',
+      access: 'internal',
+      responses: { 200: { type: 'object' }, 404: 'no live subscription has this listener' },
+      handler: async ({ params }) => ({ body: await ingress.describe(params['listener'] ?? '') }),
+    },
+  ]
+}
+
+function headerOf(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name.toLowerCase()]
+  return Array.isArray(value) ? value[0] : value
+}
+
+/** For payloads that want them; what proves who sent it is not theirs to see. */
+function flat(headers: IncomingHttpHeaders): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined || /^(authorization|cookie|proxy-authorization)$/.test(name)) continue
+    found[name] = Array.isArray(value) ? value.join(', ') : value
+  }
+  return found
+}

@@ -1,0 +1,246 @@
+// /api/subscriptions: register, list, show, move through the lifecycle. The status object is the original's;
+// everything more is behind ?verbose=true and in the history.
+
+import { isStorable } from '../../../domain/events/storableText.js'
+import { parseWireTime } from '../../../domain/events/wireTime.js'
+import { pathPattern } from '../../../domain/executions/executionPage.js'
+import { parseSubscriptionId } from '../../../domain/ids/ids.js'
+import { isJsonObject, type JsonObject } from '../../../domain/json/value.js'
+import {
+  parseSubscriptionAction,
+  SUBSCRIPTION_ACTIONS,
+  SUBSCRIPTION_STATES,
+} from '../../../domain/subscriptions/subscription.js'
+import { CpError } from '../../../errors.js'
+import {
+  changeSubscription,
+  findSubscription,
+  type LifecycleDeps,
+  registerSubscription,
+} from '../../../services/subscriptions/lifecycle.js'
+import {
+  type Backlog,
+  backlogOf,
+  backlogOrTrouble,
+  historyOf,
+  pageOfSubscriptions,
+  statusOf,
+  type ViewDeps,
+  verboseStatusOf,
+} from '../../../services/subscriptions/views.js'
+import { queryBoolean } from '../../query.js'
+import type { ApiRequest, RouteSpec } from '../../route.js'
+import type { Schema } from '../../schema.js'
+
+export interface SubscriptionRouteDeps {
+  subscriptions: LifecycleDeps & ViewDeps
+}
+
+const LIMIT_DEFAULT = 1_000
+const LIMIT_MAX = 10_000
+const HISTORY_MAX = 10_000
+
+const STATUS: Schema = {
+  type: 'object',
+  properties: {
+    subscription_id: { type: 'string' },
+    path: { type: 'string' },
+    catalog_id: { type: 'string' },
+    state: { type: 'string', enum: SUBSCRIPTION_STATES },
+    last_event_type: { type: 'string' },
+    updated_at: { type: 'string', format: 'date-time' },
+  },
+}
+const note: Readonly<Record<string, Schema>> = {
+  reason: { type: 'string', nullable: true, maxLength: 2_000 },
+  actor: { type: 'string', nullable: true, maxLength: 200 },
+}
+const verbose: Schema & { required?: never } = { type: 'boolean', description: 'reason, actor, runtime, spec and more' }
+
+export function subscriptionRoutes({ subscriptions }: SubscriptionRouteDeps): RouteSpec[] {
+  return [
+    registerRoute(subscriptions, '/api/subscriptions'),
+    registerRoute(subscriptions, '/api/subscriptions/register'),
+    actionRoute(subscriptions),
+    ...readRoutes(subscriptions),
+  ]
+}
+
+function registerRoute(deps: LifecycleDeps, path: string): RouteSpec {
+  return {
+    method: 'POST',
+    path,
+    summary: 'Register a subscription of the catalog; a path has one live id, which picks up newer versions',
+    access: 'public',
+    body: {
+      type: 'object',
+      required: ['path'],
+      properties: { path: { type: 'string', minLength: 1, maxLength: 512 }, ...note },
+    },
+    responses: { 200: STATUS, 404: 'unknown path', 422: 'no subscription, or its listener is taken' },
+    handler: async ({ body }) => {
+      const request = body as JsonObject
+      const { row } = await registerSubscription(deps, String(request['path']), noteOf(request))
+      return { body: statusOf(row) }
+    },
+  }
+}
+
+function actionRoute(deps: LifecycleDeps): RouteSpec {
+  return {
+    method: 'POST',
+    path: '/api/subscriptions/:id/:action',
+    summary: `One of ${SUBSCRIPTION_ACTIONS.join(', ')}; repeating it changes nothing. A pause has stopped deliveries when it answers`,
+    access: 'public',
+    bodyOptional: true,
+    body: {
+      type: 'object',
+      properties: {
+        ...note,
+        until: { type: 'string', nullable: true, format: 'date-time', description: 'end of a pause' },
+      },
+    },
+    responses: {
+      200: STATUS,
+      400: 'malformed id',
+      404: 'never registered',
+      422: 'unknown action, or not allowed in the current state',
+      503: 'changed, but deliveries could not be stopped everywhere; repeat it',
+    },
+    handler: async ({ params, body }) => {
+      const id = parseSubscriptionId(params['id'], 'id')
+      const action = parseSubscriptionAction(params['action'] ?? '')
+      const request = isJsonObject(body) ? body : {}
+      const until = parseWireTime(request['until'], '/until')
+      const { row, changed } = await changeSubscription(deps, { id, action, until, ...noteOf(request) })
+      return { body: statusOf(row), headers: { 'x-noetl-changed': String(changed) } }
+    },
+  }
+}
+
+function readRoutes(deps: LifecycleDeps & ViewDeps): RouteSpec[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/subscriptions',
+      summary: 'Subscriptions, newest first, deactivated ones included',
+      access: 'public',
+      query: {
+        state: { type: 'string', description: SUBSCRIPTION_STATES.join(', ') },
+        path: { type: 'string', description: 'a star at the end stands for any rest' },
+        kind: { type: 'string', description: 'pull or push' },
+        limit: { type: 'integer', default: LIMIT_DEFAULT, description: `clamped into 1..${LIMIT_MAX}` },
+        cursor: { format: 'int64', description: 'x-noetl-next-cursor of the page before' },
+        verbose,
+      },
+      responses: { 200: { type: 'object', properties: { subscriptions: { type: 'array', items: STATUS } } } },
+      handler: async ({ query }) => {
+        const isVerbose = queryBoolean(query['verbose'], false)
+        const { rows, next } = await pageOfSubscriptions(deps, {
+          state: query['state']?.toUpperCase() ?? null,
+          pathPattern: pathPattern(query['path']),
+          mode: query['kind']?.toLowerCase() ?? null,
+          before: query['cursor'] === undefined ? null : parseSubscriptionId(query['cursor'], 'cursor'),
+          limit: Math.min(LIMIT_MAX, Math.max(1, Number(query['limit'] ?? LIMIT_DEFAULT))),
+        })
+        return {
+          headers: {
+            'x-noetl-has-more': String(next !== undefined),
+            ...(next === undefined ? {} : { 'x-noetl-next-cursor': next }),
+          },
+          body: { subscriptions: rows.map(isVerbose ? verboseStatusOf : statusOf) },
+        }
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/subscriptions/:id',
+      summary: 'One subscription',
+      access: 'public',
+      query: { verbose },
+      responses: { 200: STATUS, 400: 'malformed id', 404: 'never registered' },
+      handler: async (request) => {
+        const row = await findSubscription(deps, idOf(request))
+        if (!queryBoolean(request.query['verbose'], false)) return { body: statusOf(row) }
+        const backlog = await backlogOrTrouble(deps, row)
+        return {
+          body: {
+            ...verboseStatusOf(row),
+            backlog: 'trouble' in backlog ? { error: backlog.trouble } : counts(backlog),
+          },
+        }
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/subscriptions/:id/history',
+      summary: 'What happened to a subscription, oldest first, from the log',
+      access: 'public',
+      query: { after: { format: 'int64' }, limit: { type: 'integer', minimum: 1, maximum: HISTORY_MAX } },
+      responses: { 200: { type: 'object' }, 404: 'never registered' },
+      handler: async (request) => {
+        const id = idOf(request)
+        const after = request.query['after'] === undefined ? '0' : parseSubscriptionId(request.query['after'], 'after')
+        const items = await historyOf(deps, id, after, Number(request.query['limit'] ?? 1_000))
+        return {
+          body: {
+            subscription_id: id,
+            events: items.map((item) => ({
+              event_id: item.eventId,
+              event_type: item.eventType,
+              state: item.state,
+              catalog_id: item.catalogId,
+              at: item.at,
+              reason: item.reason,
+              actor: item.actor,
+              until: item.until,
+            })),
+          },
+        }
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/internal/subscriptions/:id/backlog',
+      summary: 'Messages that wait for a subscription; a number for autoscalers',
+      access: 'internal',
+      responses: {
+        200: {
+          type: 'object',
+          properties: {
+            backlog: { type: 'integer' },
+            pending: { type: 'integer' },
+            oldest_age_seconds: { type: 'number' },
+          },
+        },
+        404: 'never registered',
+        422: 'a source whose backlog is not known',
+        503: 'NATS does not answer',
+      },
+      handler: async (request) => {
+        const backlog = await backlogOf(deps, idOf(request))
+        return { body: { subscription_id: backlog.subscriptionId, state: backlog.state, ...counts(backlog) } }
+      },
+    },
+  ]
+}
+
+function counts({ pending, ackPending, redelivered, oldestSeconds }: Backlog): JsonObject {
+  const backlog = pending + ackPending
+  // 0 and not null where nothing waits: an autoscaler wants a number.
+  return { backlog, pending, ack_pending: ackPending, redelivered, oldest_age_seconds: oldestSeconds ?? 0 }
+}
+
+function idOf({ params }: ApiRequest): string {
+  return parseSubscriptionId(params['id'], 'id')
+}
+
+function noteOf(request: JsonObject): { reason?: string; actor?: string } {
+  const text = (key: string): Record<string, string> => {
+    const value = request[key]
+    if (typeof value !== 'string' || value === '') return {}
+    if (!isStorable(value)) throw new CpError('invalid_input', `/${key} holds characters that cannot be stored`)
+    return { [key]: value }
+  }
+  return { ...text('reason'), ...text('actor') }
+}

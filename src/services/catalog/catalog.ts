@@ -1,0 +1,149 @@
+// Registers, finds, lists, archives catalog entries. Versions are given under a lock per path, and the same
+// content again is the same version.
+import type { Databases } from '../../db/databases.js'
+import { type CatalogDocument, contentDigest, parseCatalogDocument } from '../../domain/catalog/catalogDocument.js'
+import { refuseDocument } from '../../domain/catalog/violation.js'
+import type { OwnSources } from '../../domain/subscriptions/ownSources.js'
+import { ownSourceViolations } from '../../domain/subscriptions/subscriptionSource.js'
+import { CpError } from '../../errors.js'
+import {
+  archiveEntries,
+  type CatalogEntry,
+  type CatalogFilter,
+  type CatalogVersion,
+  getCatalogEntry,
+  hideEntries,
+  insertCatalogEntry,
+  listCatalog,
+  listVersions,
+  lockPath,
+  newestVersion,
+  referencedEntries,
+} from '../../stores/catalog/catalogStore.js'
+import { REMOVE_AFTER_SECONDS } from './catalogRemoval.js'
+
+export type { CatalogEntry } from '../../stores/catalog/catalogStore.js'
+
+export interface CatalogDeps {
+  databases: Databases
+  ids: { next(): string }
+  /** What no subscription may read. */
+  own: OwnSources
+}
+
+export interface Registered {
+  path: string
+  version: number
+  catalogId: string
+  kind: string
+  /** False when the newest version already said the same. */
+  created: boolean
+  document: CatalogDocument
+}
+
+export interface RegisterRequest {
+  content: string
+  resourceType?: string | undefined
+  /** A new version even if nothing changed. */
+  force?: boolean | undefined
+}
+
+export async function registerEntry(deps: CatalogDeps, request: RegisterRequest): Promise<Registered> {
+  const document = parseCatalogDocument(request.content, { resourceType: request.resourceType })
+  const violations = ownSourceViolations(document.subscription, deps.own)
+  if (violations.length > 0) throw refuseDocument('the catalog document', violations)
+  const digest = contentDigest(document.content)
+  return deps.databases.cluster.db.tx(async (tx) => {
+    await lockPath(tx, document.path)
+    const newest = await newestVersion(tx, document.path)
+    const same =
+      newest !== undefined &&
+      newest.archived_at === null &&
+      newest.kind.toLowerCase() === document.kind &&
+      (newest.content_digest ?? contentDigest(newest.content ?? '')) === digest
+    const found = { path: document.path, kind: document.kind, document }
+    if (same && request.force !== true) {
+      return { ...found, version: newest.version, catalogId: newest.catalog_id, created: false }
+    }
+    const entry = { catalogId: deps.ids.next(), version: (newest?.version ?? 0) + 1 }
+    await insertCatalogEntry(tx, {
+      ...entry,
+      path: document.path,
+      kind: document.kind,
+      content: document.content,
+      layout: document.layout,
+      payload: document.payload,
+      meta: document.meta,
+      digest,
+    })
+    return { ...found, ...entry, created: true }
+  })
+}
+
+export interface WantedEntry {
+  catalogId?: string | undefined
+  path?: string | undefined
+  /** Undefined is the newest that is not archived. */
+  version?: number | undefined
+}
+
+export async function findEntry(deps: { databases: Databases }, want: WantedEntry): Promise<CatalogEntry> {
+  if (want.catalogId === undefined && want.path === undefined) {
+    throw new CpError('refused', 'name the catalog entry by catalog_id or by path')
+  }
+  const entry = await getCatalogEntry(deps.databases.cluster.db, want)
+  if (entry !== undefined) return entry
+  const name =
+    want.catalogId !== undefined
+      ? `catalog entry ${want.catalogId}`
+      : `catalog path ${want.path}${want.version === undefined ? '' : ` version ${want.version}`}`
+  throw new CpError('not_found', `${name} does not exist; see "noetl-cp catalog list"`)
+}
+
+export function listEntries(deps: { databases: Databases }, filter: CatalogFilter): Promise<CatalogEntry[]> {
+  return listCatalog(deps.databases.cluster.db, { ...filter, kind: filter.kind?.toLowerCase() ?? null })
+}
+
+export interface Removed {
+  removed: (CatalogVersion & { archived: boolean })[]
+}
+
+/** Entries that some execution was started from are archived, so that its history stays readable. */
+export async function deleteEntry(
+  deps: { databases: Databases },
+  path: string,
+  version: number | undefined,
+): Promise<Removed> {
+  const { databases } = deps
+  const versions = await listVersions(databases.cluster.db, path, version, false)
+  if (versions.length === 0) return { removed: [] }
+  const ids = versions.map((row) => row.catalog_id)
+  const used = await databases.fanOut((db) => referencedEntries(db, ids))
+  const inUse = new Set(used.answers.flatMap((answer) => answer.value))
+  // A shard that cannot be asked may hold references: archiving is the answer that can be taken back.
+  const archived = ids.filter((id) => used.failures.length > 0 || inUse.has(id))
+  const deleted = ids.filter((id) => !archived.includes(id))
+  await databases.cluster.db.tx(async (tx) => {
+    await archiveEntries(tx, archived, true)
+    // A start that has just found one of them may still commit: they leave the table when that is known.
+    await hideEntries(tx, deleted, REMOVE_AFTER_SECONDS)
+  })
+  return { removed: versions.map((row) => ({ ...row, archived: archived.includes(row.catalog_id) })) }
+}
+
+export async function restoreEntry(
+  deps: { databases: Databases },
+  path: string,
+  version: number | undefined,
+): Promise<Removed> {
+  const { db } = deps.databases.cluster
+  const versions = await listVersions(db, path, version, true)
+  await db.tx((tx) =>
+    archiveEntries(
+      tx,
+      versions.map((row) => row.catalog_id),
+      false,
+    ),
+  )
+  return { removed: versions.map((row) => ({ ...row, archived: false })) }
+}

@@ -1,0 +1,325 @@
+// The one way into the event log. Inside a transaction of its shard: lock the executions in id order, tell
+// repetitions from clashes, number what is new without gaps, write events, outbox rows and read model.
+// All of it or nothing. An id that we mint is above everything the execution's log holds at that moment: whatever
+// clocks and whoever else wrote, what is appended later sorts later.
+import type { Tx } from '../../db/db.js'
+import { writeEnvelope, writeParts } from '../../domain/events/envelope.js'
+import {
+  DEFAULT_ORGANIZATION,
+  DEFAULT_TENANT,
+  type EventRecord,
+  eventChecksum,
+  type OwnedEvent,
+} from '../../domain/events/eventRecord.js'
+import { canonicalEventType, isStartEventType } from '../../domain/events/eventType.js'
+import { evolveExecution } from '../../domain/executions/executionEffect.js'
+import type { EventId } from '../../domain/ids/ids.js'
+import { isJsonObject } from '../../domain/json/value.js'
+import type { EventSecrets } from '../../domain/secrets/eventSecrets.js'
+import { CpError } from '../../errors.js'
+import { toEventRecord } from '../../stores/events/eventRows.js'
+import {
+  type CommandClaim,
+  type ExistingEvent,
+  findClaims,
+  findExisting,
+  highestEventIds,
+  insertEvents,
+  moveEvents,
+  type NumberedEvent,
+} from '../../stores/events/eventStore.js'
+import {
+  createExecutions,
+  type LockedExecution,
+  lockExecutions,
+  updateExecutions,
+} from '../../stores/executions/executionStore.js'
+import { insertOutboxRows, type NewOutboxRow } from '../../stores/outbox/outboxStore.js'
+import { foreignOwnerMessage, owned, settleOwner } from './eventOwner.js'
+
+export interface AppendItem {
+  event: EventRecord
+  /** The id came from outside, so the event may be there already. */
+  idGiven: boolean
+  /** Own events get an outbox row; projected ones came from the stream and must not echo. */
+  publish: boolean
+  /** Projected events may arrive before the start of their execution. */
+  createExecution: boolean
+  /** An import restores what was, whoever's it is called there. */
+  restores?: boolean | undefined
+  /** The log of a subscription is not for everybody: refuse to write into it. */
+  onlyExecutions?: boolean | undefined
+  /** Catalog path of a start event, for the read model. */
+  path?: string | undefined
+  /** W3C trace context as JSON text. */
+  trace?: string | undefined
+}
+
+export type AppendOutcome =
+  | { kind: 'stored'; eventId: string; streamVersion: string; executionStatus: string }
+  | { kind: 'duplicate'; eventId: string; streamVersion: string | undefined; executionStatus: string }
+  /** The same id with other content. */
+  | { kind: 'conflict'; eventId: string }
+  /** The command is claimed: by this worker (`own`) or by another. */
+  | { kind: 'claimed'; eventId: string; own: boolean; workerId: string | undefined }
+  | { kind: 'unknownExecution'; executionId: string }
+  /** Well formed, but not for this execution. */
+  | { kind: 'refused'; eventId: string; reason: string }
+
+export interface AppendContext {
+  subjectOf(event: OwnedEvent): string
+  /** An id greater than the one given, whichever clock or layout that one came from. */
+  mintAbove(floor: bigint): string
+  /** Every way into the log hides secrets first and has them sealed when the event is written. */
+  secrets: EventSecrets
+}
+
+export async function appendInTx(
+  tx: Tx,
+  items: readonly AppendItem[],
+  context: AppendContext,
+): Promise<AppendOutcome[]> {
+  const created = newExecutions(items)
+  if (created.length > 0) await createExecutions(tx, created)
+  // Sent together: one round trip for all. Each statement sees what was committed before the lock was ours.
+  const ids = [...new Set(items.map(({ event }) => event.executionId))]
+  const minted = [...new Set(items.filter((item) => !item.idGiven).map(({ event }) => event.executionId))]
+  const given = items.filter((item) => item.idGiven).map(({ event }) => event)
+  const claims = items.flatMap(({ event, publish }) => (publish ? (claimOf(event) ?? []) : []))
+  const [executions, existing, claimed, highest] = await Promise.all([
+    lockExecutions(tx, ids),
+    given.length === 0 ? [] : findExisting(tx, given),
+    claims.length === 0 ? [] : findClaims(tx, claims),
+    minted.length === 0 ? new Map<string, bigint>() : highestEventIds(tx, minted),
+  ])
+  const plan = decide(items, { executions, existing, claimed, highest }, context)
+  if (plan.events.length > 0) {
+    await Promise.all([
+      insertEvents(tx, plan.events),
+      insertOutboxRows(
+        tx,
+        plan.published.map(({ item, row }) => outboxRow(item, row, context)),
+      ),
+      updateExecutions(tx, [...plan.touched]),
+      plan.moved.size === 0 ? undefined : moveEvents(tx, [...plan.moved]),
+    ])
+  }
+  return plan.outcomes
+}
+
+/** The items as they may be stored and published. */
+export function withoutSecrets(items: readonly AppendItem[], { secrets }: AppendContext): AppendItem[] {
+  return items.map((item) => {
+    const event = secrets.hide(item.event)
+    return event === item.event ? item : { ...item, event }
+  })
+}
+
+interface Plan {
+  outcomes: AppendOutcome[]
+  events: NumberedEvent[]
+  published: { item: AppendItem; row: NumberedEvent }[]
+  touched: Set<LockedExecution>
+  /** Executions whose owner was learned just now; what is stored of them follows. */
+  moved: Set<LockedExecution>
+}
+
+/** What the lock and the look at the log have told. */
+interface Found {
+  executions: Map<string, LockedExecution>
+  existing: readonly ExistingEvent[]
+  claimed: readonly CommandClaim[]
+  highest: Map<string, bigint>
+}
+
+interface Known {
+  executions: Map<string, LockedExecution>
+  events: Map<string, KnownEvent>
+  holders: Map<string, string | undefined>
+  highest: Map<string, bigint>
+}
+
+/** Everything is locked and known here: a plain decision, in the order given. */
+function decide(items: readonly AppendItem[], found: Found, context: AppendContext): Plan {
+  const plan: Plan = { outcomes: [], events: [], published: [], touched: new Set(), moved: new Set() }
+  const known: Known = {
+    executions: found.executions,
+    events: new Map(
+      found.existing.map((row) => [`${row.execution_id}:${row.event_id}`, fromRow(row, context.secrets)]),
+    ),
+    holders: new Map(
+      found.claimed.map((claim) => [`${claim.execution_id}:${claim.command_id}`, claim.worker_id ?? undefined]),
+    ),
+    highest: found.highest,
+  }
+  for (const item of items) plan.outcomes.push(decideOne(item, known, plan, context))
+  return plan
+}
+
+interface KnownEvent {
+  streamVersion: string | undefined
+  saysTheSame(event: EventRecord): boolean
+}
+
+function decideOne(item: AppendItem, known: Known, plan: Plan, context: AppendContext): AppendOutcome {
+  const { event } = item
+  const { holders } = known
+  const execution = known.executions.get(event.executionId)
+  if (execution === undefined) return { kind: 'unknownExecution', executionId: event.executionId }
+  const key = `${event.executionId}:${event.eventId}`
+  const before = item.idGiven ? known.events.get(key) : undefined
+  if (before !== undefined) {
+    if (!before.saysTheSame(event)) return { kind: 'conflict', eventId: event.eventId }
+    return {
+      kind: 'duplicate',
+      eventId: event.eventId,
+      streamVersion: before.streamVersion,
+      executionStatus: execution.summary.status,
+    }
+  }
+  const ownership = item.restores === true ? 'same' : settleOwner(event, execution)
+  if (ownership === 'other') return refused(event, foreignOwnerMessage(event, execution))
+  if (item.onlyExecutions === true && isSubscription(execution)) return refused(event, subscriptionMessage(execution))
+  // What is projected has happened elsewhere; only a claim that is made here can be refused.
+  const claim = item.publish ? claimOf(event) : undefined
+  if (claim !== undefined) {
+    const claimKey = `${claim.executionId}:${claim.commandId}`
+    if (holders.has(claimKey)) {
+      const workerId = holders.get(claimKey)
+      return { kind: 'claimed', eventId: event.eventId, own: workerId === event.workerId, workerId }
+    }
+    holders.set(claimKey, event.workerId)
+  }
+  const eventId = item.idGiven ? event.eventId : mintInOrder(event, known.highest, context)
+  if (eventId === undefined) return refused(event, endOfIdsMessage(execution))
+  const own = owned({ ...event, eventId }, execution)
+  if (ownership === 'learned') moveOwner(execution, plan)
+  noteHighest(known.highest, own)
+  learnFromStart(execution, item)
+  execution.streamVersion += 1n
+  execution.eventCount += 1n
+  execution.summary = evolveExecution(execution.summary, own)
+  const streamVersion = execution.streamVersion
+  const checksum = item.idGiven ? eventChecksum(own) : null
+  plan.touched.add(execution)
+  const row: NumberedEvent = {
+    event: own,
+    parts: writeParts(own),
+    catalogId: own.catalogId ?? execution.catalogId,
+    streamVersion,
+    checksum,
+    sealed: context.secrets.seal(own),
+  }
+  plan.events.push(row)
+  if (item.publish) plan.published.push({ item, row })
+  // An id that was minted for this event cannot come again in the same call.
+  if (checksum !== null) {
+    known.events.set(key, {
+      streamVersion: streamVersion.toString(),
+      saysTheSame: (other) => eventChecksum(owned(other, execution)) === row.checksum,
+    })
+  }
+  return {
+    kind: 'stored',
+    eventId,
+    streamVersion: streamVersion.toString(),
+    executionStatus: execution.summary.status,
+  }
+}
+
+function refused(event: EventRecord, reason: string): AppendOutcome {
+  return { kind: 'refused', eventId: event.eventId, reason }
+}
+
+/** The id as it was minted, if nothing in the log is above it. Undefined: the log ends at the highest id there is. */
+function mintInOrder(event: EventRecord, highest: Map<string, bigint>, context: AppendContext): EventId | undefined {
+  const floor = highest.get(event.executionId)
+  if (floor === undefined || BigInt(event.eventId) > floor) return event.eventId
+  try {
+    return context.mintAbove(floor) as EventId
+  } catch (error) {
+    if (error instanceof CpError && error.code === 'refused') return undefined
+    throw error
+  }
+}
+
+function noteHighest(highest: Map<string, bigint>, { executionId, eventId }: EventRecord): void {
+  const id = BigInt(eventId)
+  if (id > (highest.get(executionId) ?? -1n)) highest.set(executionId, id)
+}
+
+function endOfIdsMessage({ executionId }: LockedExecution): string {
+  return `the log of execution ${executionId} holds the highest event id there is, so nothing can be appended to it; cancel what depends on it and start it again`
+}
+
+function isSubscription({ startEventType }: LockedExecution): boolean {
+  return startEventType !== undefined && canonicalEventType(startEventType) === 'subscription.registered'
+}
+
+function subscriptionMessage({ executionId }: LockedExecution): string {
+  return `${executionId} is a subscription, and its log is written by the control plane alone; see "noetl-cp subscription show ${executionId}"`
+}
+
+/** What was decided before in this call was given the owner that was assumed. */
+function moveOwner(execution: LockedExecution, plan: Plan): void {
+  plan.moved.add(execution)
+  const { executionId, tenantId, organizationId } = execution
+  for (const row of plan.events) {
+    if (row.event.executionId !== executionId) continue
+    row.event = { ...row.event, tenantId, organizationId }
+    if (row.checksum !== null) row.checksum = eventChecksum(row.event)
+  }
+}
+
+/** A projected event may have made the execution before its start arrived; the start knows where it came from. */
+function learnFromStart(execution: LockedExecution, { event, path }: AppendItem): void {
+  if (!isStartEventType(event.eventType)) return
+  execution.startEventType ??= event.eventType
+  if (execution.catalogId === '0' && event.catalogId !== undefined) execution.catalogId = event.catalogId
+  execution.path ??= path
+  execution.parentExecutionId ??= event.parentExecutionId
+}
+
+function fromRow(row: ExistingEvent, secrets: EventSecrets): KnownEvent {
+  return {
+    streamVersion: row.stream_version ?? undefined,
+    saysTheSame: (event) => {
+      const stored = toEventRecord(row)
+      const said = eventChecksum(owned(event, stored))
+      if (row.envelope_checksum === said) return true
+      // Written by somebody else, or when other names were secret: compare what the columns would say today.
+      return eventChecksum({ ...secrets.hide(stored), createdAtGiven: event.createdAtGiven }) === said
+    },
+  }
+}
+
+function newExecutions(items: readonly AppendItem[]) {
+  return items
+    .filter((item) => item.createExecution || isStartEventType(item.event.eventType))
+    .map(({ event, path }) => ({
+      executionId: event.executionId,
+      catalogId: event.catalogId ?? '0',
+      path: path ?? null,
+      parentExecutionId: event.parentExecutionId ?? null,
+      tenantId: event.tenantId ?? DEFAULT_TENANT,
+      organizationId: event.organizationId ?? DEFAULT_ORGANIZATION,
+    }))
+}
+
+function claimOf(event: EventRecord): { executionId: string; commandId: string } | undefined {
+  if (canonicalEventType(event.eventType) !== 'command.claimed' || !isJsonObject(event.meta)) return undefined
+  const commandId = event.meta['command_id']
+  if (typeof commandId !== 'string' && typeof commandId !== 'number' && typeof commandId !== 'bigint') return undefined
+  return { executionId: event.executionId, commandId: String(commandId) }
+}
+
+function outboxRow(item: AppendItem, row: NumberedEvent, context: AppendContext): NewOutboxRow {
+  const { event } = row
+  return {
+    executionId: event.executionId,
+    eventId: event.eventId,
+    subject: context.subjectOf(event),
+    payload: writeEnvelope(event, row.streamVersion.toString(), row.catalogId, row.parts),
+    trace: item.trace ?? null,
+  }
+}

@@ -1,0 +1,184 @@
+// POST /api/events and /api/events/batch: normalise, find the catalog entry of a start event, append, answer
+// per item. The write is done when this returns; what follows from it happens elsewhere.
+import type { Databases } from '../../db/databases.js'
+import { canonicalEventType, isStartEventType } from '../../domain/events/eventType.js'
+import { type EventDefaults, type NormalisedEvent, normaliseEvent } from '../../domain/events/normaliseEvent.js'
+import { type WireTime, wireTimeFromMillis } from '../../domain/events/wireTime.js'
+import { type EventId, parseExecutionId } from '../../domain/ids/ids.js'
+import { aheadMs } from '../../domain/ids/snowflake.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
+import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
+import type { Clock } from '../../runtime/clock.js'
+import { traced } from '../../runtime/tracing.js'
+import { findEntry } from '../catalog/catalog.js'
+import { unknownExecution } from '../executions/executions.js'
+import type { Ids } from '../ids/ids.js'
+import type { Appender } from './appender.js'
+import type { AppendItem, AppendOutcome } from './appendInTx.js'
+
+export interface IngestDeps {
+  databases: Databases
+  appender: Appender
+  ids: Pick<Ids, 'next' | 'databaseNow'>
+  clock: Clock
+}
+
+export interface IngestOptions {
+  traceContext?: string | undefined
+  /** The caller has the internal token: what is ours alone is not kept from it. */
+  isInternal?: boolean | undefined
+}
+
+export function ingestEvent(deps: IngestDeps, body: JsonObject, options: IngestOptions = {}): Promise<AppendOutcome> {
+  return traced('noetl.ingest', { parent: options.traceContext, inherit: true }, async (span) => {
+    const event = normaliseEvent(body, defaults(deps))
+    span.set({ 'noetl.execution_id': event.executionId, 'noetl.event_type': event.eventType, 'noetl.events': 1 })
+    const item = await toItem(deps, event, { ...options, traceContext: span.carrier })
+    const [outcome] = await deps.appender.append([item])
+    return settled(outcome!)
+  })
+}
+
+/** One execution, many events, one transaction. A malformed item refuses the batch before anything is written. */
+export function ingestBatch(deps: IngestDeps, body: JsonObject, options: IngestOptions = {}): Promise<AppendOutcome[]> {
+  return traced('noetl.ingest', { parent: options.traceContext, inherit: true }, (span) => {
+    span.set({
+      'noetl.execution_id': String(body['execution_id']),
+      'noetl.events': (body['events'] as JsonValue[]).length,
+    })
+    return appendBatch(deps, body, { ...options, traceContext: span.carrier })
+  })
+}
+
+async function appendBatch(deps: IngestDeps, body: JsonObject, options: IngestOptions): Promise<AppendOutcome[]> {
+  const executionId = parseExecutionId(body['execution_id'], '/execution_id')
+  const workerId = typeof body['worker_id'] === 'string' ? body['worker_id'] : undefined
+  const list = body['events'] as JsonValue[]
+  const shared = { ...defaults(deps), executionId, workerId, actionable: false }
+  const events = list.map((entry, index) => {
+    if (!isJsonObject(entry)) throw new CpError('invalid_input', `/events/${index} must be an object`)
+    return normaliseEvent(entry, { ...shared, at: `/events/${index}` })
+  })
+  const items: AppendItem[] = []
+  for (const event of events) items.push(await toItem(deps, event, options))
+  const outcomes = await deps.appender.append(items)
+  if (outcomes.some((outcome) => outcome.kind === 'unknownExecution')) throw unknownExecution(executionId)
+  // What holds for all of them is said once.
+  if (outcomes.length > 0 && outcomes.every((outcome) => outcome.kind === 'refused')) settled(outcomes[0]!)
+  return outcomes
+}
+
+/**
+ * Events of any executions, each judged on its own: what is refused is an error in its place, the others are
+ * written in their order. One transaction per shard, or one per event when the data of one refuses that.
+ */
+export async function ingestMany(deps: IngestDeps, bodies: readonly JsonValue[]): Promise<(AppendOutcome | CpError)[]> {
+  const results: (AppendOutcome | CpError)[] = new Array(bodies.length)
+  const byShard = new Map<number, { index: number; item: AppendItem }[]>()
+  for (const [index, body] of bodies.entries()) {
+    try {
+      if (!isJsonObject(body)) throw new CpError('invalid_input', 'an event must be an object')
+      const item = await toItem(deps, normaliseEvent(body, defaults(deps)), {})
+      const shard = deps.databases.shardOf(item.event.executionId)
+      const group = byShard.get(shard)
+      if (group === undefined) byShard.set(shard, [{ index, item }])
+      else group.push({ index, item })
+    } catch (error) {
+      results[index] = toCpError(error)
+    }
+  }
+  for (const group of byShard.values()) {
+    const outcomes = await appendEach(
+      deps,
+      group.map(({ item }) => item),
+    )
+    for (const [position, { index }] of group.entries()) results[index] = outcomes[position]!
+  }
+  return results
+}
+
+async function appendEach(deps: IngestDeps, items: readonly AppendItem[]): Promise<(AppendOutcome | CpError)[]> {
+  try {
+    const outcomes = await deps.appender.append(items)
+    return outcomes.map((outcome) => {
+      try {
+        return settled(outcome)
+      } catch (error) {
+        return toCpError(error)
+      }
+    })
+  } catch (error) {
+    if (items.length === 1 || isOwnTrouble(error)) return items.map(() => toCpError(error))
+    const results: (AppendOutcome | CpError)[] = []
+    for (const item of items) results.push(...(await appendEach(deps, [item])))
+    return results
+  }
+}
+
+function defaults(deps: IngestDeps): EventDefaults {
+  return { mintEventId: () => deps.ids.next() as EventId, now: nowOf(deps) }
+}
+
+function nowOf(deps: { clock: Clock }): WireTime {
+  return wireTimeFromMillis(deps.clock.now())
+}
+
+const ID_AHEAD_MAX_MS = 3_600_000
+
+/**
+ * The log of a subscription is written by the control plane alone. And an id of the far future would stand above
+ * everything that its execution ever does: it is refused if no layout makes it believable.
+ */
+function refuseWhatIsOurs(deps: IngestDeps, event: NormalisedEvent): void {
+  if (canonicalEventType(event.eventType).startsWith('subscription.')) {
+    throw new CpError(
+      'refused',
+      `${event.eventType} events are written by the control plane alone; change a subscription with "noetl-cp subscription" or its routes`,
+    )
+  }
+  if (!event.eventIdGiven) return
+  const ahead = aheadMs(BigInt(event.eventId), deps.ids.databaseNow())
+  if (ahead <= ID_AHEAD_MAX_MS) return
+  throw new CpError(
+    'refused',
+    `event_id ${event.eventId} lies ${Math.round(ahead / 60_000)} minutes ahead of the database's clock, more than an hour; correct the clock that minted it, or leave event_id out`,
+    { details: { field: '/event_id' } },
+  )
+}
+
+/** A start event must name a catalog entry that exists; every other event belongs to a known execution. */
+async function toItem(deps: IngestDeps, event: NormalisedEvent, options: IngestOptions): Promise<AppendItem> {
+  if (options.isInternal !== true) refuseWhatIsOurs(deps, event)
+  const item: AppendItem = {
+    event,
+    idGiven: event.eventIdGiven,
+    publish: true,
+    createExecution: false,
+    onlyExecutions: options.isInternal !== true,
+    trace: options.traceContext,
+  }
+  if (!isStartEventType(event.eventType)) return item
+  if (event.catalogId === undefined && event.catalogPath === undefined) {
+    throw new CpError('refused', `a ${event.eventType} event must name its catalog entry: catalog_id or path`)
+  }
+  const entry = await findEntry(deps, {
+    catalogId: event.catalogId,
+    path: event.catalogId === undefined ? event.catalogPath : undefined,
+  })
+  return { ...item, event: { ...event, catalogId: entry.catalog_id as never }, path: entry.path }
+}
+
+/** What a single caller is told as an error. */
+function settled(outcome: AppendOutcome): AppendOutcome {
+  if (outcome.kind === 'unknownExecution') throw unknownExecution(outcome.executionId)
+  if (outcome.kind === 'conflict') throw new CpError('conflict', clashMessage(outcome.eventId))
+  if (outcome.kind === 'refused') throw new CpError('refused', outcome.reason)
+  if (outcome.kind === 'claimed' && !outcome.own) {
+    throw new CpError('conflict', `the command is already claimed by ${outcome.workerId ?? 'another worker'}`)
+  }
+  return outcome
+}
+
+export function clashMessage(eventId: string): string {
+  return `event ${eventId} is already stored with other content; give a new event another id`
+}

@@ -1,0 +1,225 @@
+// Starting, cancelling and finalising executions: each is an event with its outbox row, written together
+// with everything that must not be true without it.
+import type { Databases } from '../../db/databases.js'
+import {
+  DEFAULT_ORGANIZATION,
+  DEFAULT_TENANT,
+  type EventRecord,
+  type OwnedEvent,
+} from '../../domain/events/eventRecord.js'
+import { type WireTime, wireTimeFromMillis } from '../../domain/events/wireTime.js'
+import type { CatalogId, EventId, ExecutionId } from '../../domain/ids/ids.js'
+import { canonicalChecksum } from '../../domain/json/canonical.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
+import { shardOf } from '../../domain/shards/shards.js'
+import { CpError } from '../../errors.js'
+import type { Clock } from '../../runtime/clock.js'
+import { traced } from '../../runtime/tracing.js'
+import { claimDedupKey, dedupHolder } from '../../stores/executions/dedupStore.js'
+import { listRunningChildren, lockExecutions } from '../../stores/executions/executionStore.js'
+import { findEntry } from '../catalog/catalog.js'
+import type { AppendItem } from '../events/appendInTx.js'
+import type { Ids } from '../ids/ids.js'
+import type { Starter } from './starts.js'
+
+export interface ExecutionsDeps {
+  databases: Databases
+  appender: Starter
+  ids: Pick<Ids, 'next' | 'nextInShard' | 'above' | 'databaseNow'>
+  clock: Clock
+}
+
+export interface StartRequest {
+  path?: string | undefined
+  catalogId?: string | undefined
+  version?: number | undefined
+  payload?: JsonObject | undefined
+  parentExecutionId?: string | undefined
+  executionPool?: string | undefined
+  trace?: JsonValue | undefined
+  dedup?: { key: string; windowSeconds: number } | undefined
+  tenantId?: string | undefined
+  organizationId?: string | undefined
+  /** W3C trace context of the request. */
+  traceContext?: string | undefined
+}
+
+export interface Started {
+  executionId: string
+  status: 'started' | 'duplicate'
+}
+
+const TERMINAL = new Set(['COMPLETED', 'FAILED', 'CANCELLED'])
+
+export function startExecution(deps: ExecutionsDeps, request: StartRequest): Promise<Started> {
+  return traced('noetl.start', { parent: request.traceContext, inherit: true }, async (span) => {
+    const started = await startOnce(deps, { ...request, traceContext: span.carrier })
+    span.set({ 'noetl.execution_id': started.executionId, 'noetl.start': started.status })
+    return started
+  })
+}
+
+async function startOnce(deps: ExecutionsDeps, request: StartRequest): Promise<Started> {
+  const entry = await findEntry(deps, request)
+  const executionId = mintExecutionId(deps, request)
+  const item: AppendItem = {
+    event: startEvent(deps, request, executionId, entry),
+    idGiven: false,
+    publish: true,
+    createExecution: true,
+    path: entry.path,
+    trace: request.traceContext,
+  }
+  const { dedup } = request
+  if (dedup === undefined) {
+    await deps.appender.append([item])
+    return { executionId, status: 'started' }
+  }
+  const key = { scope: request.parentExecutionId ?? '0', key: dedup.key }
+  return deps.appender.appendWith(executionId, async (tx, append) => {
+    if (await claimDedupKey(tx, key, executionId, dedup.windowSeconds)) {
+      await append([item])
+      return { executionId, status: 'started' }
+    }
+    const holder = await dedupHolder(tx, key)
+    if (holder === undefined)
+      throw new CpError('conflict', `the dedup key ${JSON.stringify(dedup.key)} was released at this moment; try again`)
+    return { executionId: holder, status: 'duplicate' }
+  })
+}
+
+/** A deduplicated start must meet its earlier twin: the key decides the shard, and the id is minted to fit. */
+export function mintExecutionId(
+  deps: Pick<ExecutionsDeps, 'databases' | 'ids'>,
+  request: Pick<StartRequest, 'dedup' | 'parentExecutionId'>,
+): ExecutionId {
+  const shards = deps.databases.shards.length
+  if (request.dedup === undefined || shards === 1) return deps.ids.next() as ExecutionId
+  const digest = canonicalChecksum([request.parentExecutionId ?? '0', request.dedup.key])
+  const shard = shardOf(BigInt.asIntN(64, BigInt(`0x${digest.slice(0, 16)}`)), shards)
+  return deps.ids.nextInShard(shard, shards) as ExecutionId
+}
+
+export function startEvent(
+  deps: Pick<ExecutionsDeps, 'ids' | 'clock'>,
+  request: StartRequest,
+  executionId: ExecutionId,
+  entry: { catalog_id: string; path: string; version: number; payload: JsonValue },
+): OwnedEvent {
+  const now = wireTimeFromMillis(deps.clock.now())
+  const workload: JsonObject = { ...(isJsonObject(entry.payload) ? entry.payload : {}), ...request.payload }
+  const context: JsonObject = {
+    catalog_id: entry.catalog_id,
+    execution_id: executionId,
+    path: entry.path,
+    version: entry.version,
+    workload,
+  }
+  const meta: JsonObject = { emitted_at: now, emitter: 'control_plane' }
+  if (request.executionPool !== undefined) meta['execution_pool'] = request.executionPool
+  if (request.trace !== undefined) meta['trace'] = request.trace
+  return {
+    executionId,
+    eventId: deps.ids.next() as EventId,
+    catalogId: entry.catalog_id as CatalogId,
+    parentExecutionId: request.parentExecutionId as ExecutionId | undefined,
+    eventType: 'playbook_started',
+    nodeId: 'playbook',
+    nodeName: entry.path,
+    nodeType: 'playbook',
+    status: 'STARTED',
+    context,
+    result: { status: 'STARTED' },
+    meta,
+    tenantId: request.tenantId ?? DEFAULT_TENANT,
+    organizationId: request.organizationId ?? DEFAULT_ORGANIZATION,
+    createdAt: now,
+    createdAtGiven: false,
+  }
+}
+
+export interface EndRequest {
+  executionId: ExecutionId
+  outcome: 'COMPLETED' | 'FAILED' | 'CANCELLED'
+  error?: string | undefined
+  reason?: string | undefined
+  actor?: string | undefined
+  /** W3C trace context of the request. */
+  traceContext?: string | undefined
+}
+
+const END_TYPES = {
+  COMPLETED: 'playbook.completed',
+  FAILED: 'playbook.failed',
+  CANCELLED: 'playbook_cancelled',
+} as const
+
+/** Ends an execution by an event; one that has already ended is refused. */
+export async function endExecution(deps: ExecutionsDeps, request: EndRequest): Promise<{ eventId: string }> {
+  return deps.appender.appendWith(request.executionId, async (tx, append) => {
+    const locked = (await lockExecutions(tx, [request.executionId])).get(request.executionId)
+    if (locked === undefined) throw unknownExecution(request.executionId)
+    if (TERMINAL.has(locked.summary.status)) {
+      throw new CpError('refused', `execution ${request.executionId} is already ${locked.summary.status}`)
+    }
+    const [outcome] = await append([
+      {
+        event: endEvent(request, deps.ids.next() as EventId, locked, wireTimeFromMillis(deps.clock.now())),
+        idGiven: false,
+        publish: true,
+        createExecution: false,
+        trace: request.traceContext,
+      },
+    ])
+    if (outcome?.kind !== 'stored')
+      throw new CpError('internal', `the end of execution ${request.executionId} was not stored`)
+    return { eventId: outcome.eventId }
+  })
+}
+
+function endEvent(
+  request: EndRequest,
+  eventId: EventId,
+  locked: { tenantId: string; organizationId: string },
+  now: WireTime,
+): EventRecord {
+  const meta: JsonObject = { emitted_at: now, emitter: 'control_plane' }
+  if (request.reason !== undefined) meta['reason'] = request.reason
+  if (request.actor !== undefined) meta['actor'] = request.actor
+  return {
+    executionId: request.executionId,
+    eventId,
+    eventType: END_TYPES[request.outcome],
+    nodeId: 'playbook',
+    nodeName: 'playbook',
+    nodeType: 'playbook',
+    status: request.outcome,
+    result: { status: request.outcome },
+    meta,
+    error: request.error,
+    tenantId: locked.tenantId,
+    organizationId: locked.organizationId,
+    createdAt: now,
+    createdAtGiven: false,
+  }
+}
+
+export function unknownExecution(executionId: string): CpError {
+  return new CpError('not_found', `execution ${executionId} does not exist`)
+}
+
+const CASCADE_PAGE = 500
+const CASCADE_LEVELS_MAX = 32
+
+/** The running children of an execution, their children, and so on. */
+export async function runningDescendants(deps: { databases: Databases }, executionId: string): Promise<string[]> {
+  const found = new Set<string>()
+  let level = [executionId]
+  for (let depth = 0; level.length > 0 && depth < CASCADE_LEVELS_MAX; depth++) {
+    const { answers, failures } = await deps.databases.fanOut((db) => listRunningChildren(db, level, CASCADE_PAGE))
+    if (failures[0] !== undefined) throw failures[0].error
+    level = answers.flatMap((answer) => answer.value).filter((id) => !found.has(id))
+    for (const id of level) found.add(id)
+  }
+  return [...found]
+}

@@ -1,0 +1,247 @@
+// What an operator does with the outbox: look, retry, redrive, remove. Work goes in bounded pages over the
+// shards, each row at most once per run, and a shard that does not answer is named beside the others.
+import type { Databases } from '../../db/databases.js'
+import type { Db } from '../../db/db.js'
+import { CpError, toCpError } from '../../errors.js'
+import { listRelays, type RelayRow } from '../../stores/outbox/laneStore.js'
+import {
+  type Backlog,
+  countDead,
+  countPublished,
+  countPublishedLastMinute,
+  type DeadFilter,
+  getRow,
+  type LaneOwner,
+  type ListedRow,
+  listDeadRows,
+  listLaneOwners,
+  listRows,
+  type OutboxStatus,
+  purgeRows,
+  readBacklog,
+  readOldestAge,
+  redriveRows,
+  retryRows,
+  type ShownRow,
+} from '../../stores/outbox/outboxAdminStore.js'
+
+export type { DeadFilter, ListedRow, OutboxStatus, ShownRow } from '../../stores/outbox/outboxAdminStore.js'
+
+export interface ShardStatus {
+  shard: number
+  label: string
+  error?: CpError
+  backlog?: Backlog
+  dead?: number
+  published?: { rows: number; isEstimate: boolean }
+  /** Undefined when everything is published. */
+  oldestAgeSeconds?: number | undefined
+  publishedLastMinute?: number
+  owners?: LaneOwner[]
+  relays?: RelayRow[]
+}
+
+export interface AdminDeps {
+  databases: Databases
+}
+
+export async function outboxStatus({ databases }: AdminDeps): Promise<ShardStatus[]> {
+  return Promise.all(
+    databases.shards.map(async ({ db, label }, shard) => {
+      try {
+        const [backlog, dead, published, oldestAgeSeconds, publishedLastMinute, owners, relays] = await Promise.all([
+          readBacklog(db),
+          countDead(db),
+          countPublished(db),
+          readOldestAge(db),
+          countPublishedLastMinute(db),
+          listLaneOwners(db),
+          listRelays(db),
+        ])
+        return { shard, label, backlog, dead, published, oldestAgeSeconds, publishedLastMinute, owners, relays }
+      } catch (error) {
+        return { shard, label, error: toCpError(error) }
+      }
+    }),
+  )
+}
+
+export interface Cursor {
+  shard: number
+  after: string
+}
+
+export interface OutboxPage {
+  rows: (ListedRow & { shard: number })[]
+  /** Where the next page starts; undefined on the last. */
+  next: Cursor | undefined
+}
+
+/** Shard by shard, each in the order of its ids. */
+async function pageOver(
+  { databases }: AdminDeps,
+  scope: { shard?: number | undefined; cursor?: Cursor | undefined; limit: number },
+  read: (db: Db, after: string, limit: number) => Promise<ListedRow[]>,
+): Promise<OutboxPage> {
+  const rows: OutboxPage['rows'] = []
+  const first = scope.cursor?.shard ?? scope.shard ?? 0
+  const last = scope.shard ?? databases.shards.length - 1
+  for (let shard = first; shard <= last; shard++) {
+    const after = shard === scope.cursor?.shard ? scope.cursor.after : '0'
+    const room = scope.limit - rows.length
+    // One more than there is room for tells whether anything comes after.
+    const found = await read(databaseOf(databases, shard), after, room + 1)
+    rows.push(...found.slice(0, room).map((row) => ({ ...row, shard })))
+    if (found.length > room) {
+      const end = rows[rows.length - 1]
+      return { rows, next: end?.shard === shard ? { shard, after: end.outbox_id } : { shard, after } }
+    }
+  }
+  return { rows, next: undefined }
+}
+
+export interface ListScope {
+  shard?: number | undefined
+  cursor?: Cursor | undefined
+  limit: number
+}
+
+export function pageOfOutbox(
+  deps: AdminDeps,
+  scope: ListScope & { status?: OutboxStatus | undefined; executionId?: string | undefined },
+): Promise<OutboxPage> {
+  const { status, executionId } = scope
+  // All rows of an execution are in its own database.
+  const shard = executionId === undefined ? scope.shard : deps.databases.shardOf(executionId)
+  return pageOver(deps, { ...scope, shard }, (db, after, limit) => listRows(db, { status, executionId, after, limit }))
+}
+
+export function pageOfDead(deps: AdminDeps, scope: ListScope & DeadFilter): Promise<OutboxPage> {
+  const shard = scope.executionId === undefined ? scope.shard : deps.databases.shardOf(scope.executionId)
+  return pageOver(deps, { ...scope, shard }, (db, after, limit) => listDeadRows(db, { ...scope, after, limit }))
+}
+
+export async function showOutboxRow(
+  { databases }: AdminDeps,
+  outboxId: string,
+  shard: number | undefined,
+): Promise<ShownRow & { shard: number }> {
+  if (shard !== undefined) {
+    const row = await getRow(databaseOf(databases, shard), outboxId)
+    if (row === undefined) throw unknownRow(outboxId)
+    return { ...row, shard }
+  }
+  const { answers, failures } = await databases.fanOut((db) => getRow(db, outboxId))
+  const found = answers.flatMap(({ shard: index, value }) => (value === undefined ? [] : [{ ...value, shard: index }]))
+  if (found.length > 1) {
+    const shards = found.map((row) => row.shard).join(' and ')
+    throw new CpError('refused', `shards ${shards} both have a row ${outboxId}; say which with --shard`)
+  }
+  if (found[0] !== undefined) return found[0]
+  if (failures[0] !== undefined) throw failures[0].error
+  throw unknownRow(outboxId)
+}
+
+const PAGE = 500
+
+export interface WorkScope {
+  shard?: number | undefined
+  limit: number
+  signal?: AbortSignal | undefined
+}
+
+/** Failed rows need not wait for their time. Answers how many. */
+export async function retryOutbox(
+  { databases }: AdminDeps,
+  scope: WorkScope & { executionId?: string | undefined; ids?: readonly string[] | undefined },
+): Promise<number> {
+  let done = 0
+  for (const shard of shardsOf(databases, scope)) {
+    let after = '0'
+    while (done < scope.limit && scope.signal?.aborted !== true) {
+      const limit = Math.min(PAGE, scope.limit - done)
+      const ids = await retryRows(databaseOf(databases, shard), { ...scope, after, limit })
+      done += ids.length
+      if (ids.length < limit) break
+      after = ids.reduce((most, id) => (BigInt(id) > BigInt(most) ? id : most), after)
+    }
+  }
+  return done
+}
+
+export interface Redriven {
+  /** Rows that match, as far as the limit. */
+  matched: number
+  redriven: number
+  /** The first of them. */
+  sample: OutboxPage['rows']
+  more: boolean
+}
+
+const SAMPLE = 20
+
+/** Dead rows start again from attempt 0. Each is taken once, also when it dies again while this runs. */
+export async function redriveDead(
+  deps: AdminDeps,
+  scope: WorkScope & DeadFilter & { dryRun: boolean },
+): Promise<Redriven> {
+  const result: Redriven = { matched: 0, redriven: 0, sample: [], more: false }
+  let cursor: Cursor | undefined
+  while (result.matched < scope.limit && scope.signal?.aborted !== true) {
+    const page = await pageOfDead(deps, { ...scope, cursor, limit: Math.min(PAGE, scope.limit - result.matched) })
+    result.matched += page.rows.length
+    result.sample.push(...page.rows.slice(0, SAMPLE - result.sample.length))
+    if (!scope.dryRun) {
+      for (const [shard, ids] of byShard(page.rows))
+        result.redriven += await redriveRows(databaseOf(deps.databases, shard), ids)
+    }
+    cursor = page.next
+    if (cursor === undefined) return result
+  }
+  result.more = cursor !== undefined
+  return result
+}
+
+function byShard(rows: OutboxPage['rows']): Map<number, string[]> {
+  const groups = new Map<number, string[]>()
+  for (const row of rows) groups.set(row.shard, [...(groups.get(row.shard) ?? []), row.outbox_id])
+  return groups
+}
+
+export const PURGE_CHUNK = 5_000
+
+/** Removes published rows of one database in bounded chunks; what is not settled is never touched. */
+export async function purgeOutbox(
+  db: Db,
+  olderThanSeconds: number,
+  options: { rowsMax: number; signal?: AbortSignal | undefined },
+): Promise<{ purged: number; more: boolean }> {
+  let purged = 0
+  while (purged < options.rowsMax && options.signal?.aborted !== true) {
+    const limit = Math.min(PURGE_CHUNK, options.rowsMax - purged)
+    const removed = await purgeRows(db, olderThanSeconds, limit)
+    purged += removed
+    if (removed < limit) return { purged, more: false }
+  }
+  return { purged, more: true }
+}
+
+function shardsOf(
+  databases: Databases,
+  scope: { shard?: number | undefined; executionId?: string | undefined },
+): number[] {
+  const { executionId, shard } = scope
+  if (executionId !== undefined) return [databases.shardOf(executionId)]
+  return shard === undefined ? databases.shards.map((_, index) => index) : [shard]
+}
+
+export function databaseOf(databases: Databases, shard: number): Db {
+  const named = databases.shards[shard]
+  if (named === undefined)
+    throw new CpError('invalid_input', `--shard must be from 0 to ${databases.shards.length - 1}, not ${shard}`)
+  return named.db
+}
+
+function unknownRow(outboxId: string): CpError {
+  return new CpError('not_found', `there is no outbox row ${outboxId}; published rows are removed after their window`)
+}

@@ -1,0 +1,275 @@
+// The publishing side of the relay: takes rows from the queues, sends them with many acknowledgements
+// outstanding, and decides what each outcome means. A fault of the broker pauses everything and costs no row
+// an attempt; a refusal concerns its own execution only.
+import type { Publisher, PublishOutcome } from '../../../bus/publisher.js'
+import { compareIds } from '../../../domain/ids/ids.js'
+import { type Settlement, settleAttempt } from '../../../domain/outbox/outcome.js'
+import { toCpError } from '../../../errors.js'
+import type { Clock } from '../../../runtime/clock.js'
+import { isTracing, startSpan } from '../../../runtime/tracing.js'
+import type { OutboxRow } from '../../../stores/outbox/outboxStore.js'
+import type { ExecutionQueues } from './executionQueues.js'
+import { type MessageSettings, toMessage } from './message.js'
+import type { RelayHooks, RelayLimits } from './relay.js'
+import type { Settler } from './settler.js'
+
+export interface CourierDeps {
+  queues: ExecutionQueues
+  publisher: Publisher
+  settler: Settler
+  clock: Clock
+  random: () => number
+  limits: RelayLimits
+  hooks: RelayHooks
+  message: MessageSettings
+  /** Leases are certainly ours and nobody is stopping. */
+  mayPublish(): boolean
+  isStored(row: OutboxRow): Promise<boolean | undefined>
+  /** The queues are running low. */
+  onHungry(): void
+  /** How many rows may be published in all, shared with the relays of other shards; undefined: as many as there are. */
+  allowance: Allowance | undefined
+  signal: AbortSignal
+}
+
+/** Each row takes one before it is sent for the first time; what was refused for good or for now gives it back. */
+export interface Allowance {
+  left: number
+}
+
+export interface Courier {
+  /** Sends what may be sent, once per turn of the event loop however often it is called. */
+  schedule(): void
+  /** Rows of this lane up to this id may have been published by an owner that vanished too long ago. */
+  suspect(lane: number, upTo: string): void
+  forgetLanes(lanes: ReadonlySet<number>): void
+  published(): bigint
+  pausedFor(): string | undefined
+}
+
+interface Attempt {
+  firstSentAt: number
+  sentAt: number
+  silentTries: number
+}
+
+const SILENT_TRIES_MAX = 5
+const PAUSE_MS = 250
+const PAUSE_MS_MAX = 5_000
+
+export function createCourier(deps: CourierDeps): Courier {
+  const { queues, publisher, settler, clock, limits, hooks } = deps
+  // Only of rows that will be sent again; a row that is on its way carries its own.
+  const retries = new Map<string, { attempt: Attempt; lane: number }>()
+  const suspects = new Map<number, string>()
+  // Rows that may not be sent because the allowance is used up; they count as on their way and never leave.
+  const parked: OutboxRow[] = []
+  let published = 0
+  let lastAckAt = 0
+  let pausedUntil = 0
+  let pauseMs = 0
+  let pauseReason: string | undefined
+  let scheduled = false
+
+  function schedule(): void {
+    if (scheduled) return
+    scheduled = true
+    queueMicrotask(() => {
+      scheduled = false
+      pump()
+    })
+  }
+
+  function pump(): void {
+    // Refilled by halves: a few large writes to the socket instead of one per acknowledgement.
+    if (publisher.inFlight() > limits.window / 2 || clock.monotonic() < pausedUntil || !deps.mayPublish()) return
+    const now = clock.monotonic()
+    // An answer may come at once and pause everything: look again before each row.
+    while (publisher.inFlight() < limits.window && now >= pausedUntil) {
+      const row = queues.next()
+      if (row === undefined) break
+      if (isAllowed(row)) send(row, now)
+      else parked.push(row)
+    }
+    publisher.flush()
+    if (queues.queued() < limits.page / 2) deps.onHungry()
+  }
+
+  function isAllowed(row: OutboxRow): boolean {
+    const { allowance } = deps
+    // A row that is sent again has paid already: it may be in the stream.
+    if (allowance === undefined || retries.has(row.outbox_id)) return true
+    if (allowance.left <= 0) return false
+    allowance.left -= 1
+    return true
+  }
+
+  /** It was certainly not published: another may go in its place. */
+  function giveBackAllowance(): void {
+    if (deps.allowance === undefined) return
+    deps.allowance.left += 1
+    for (const row of parked.splice(0)) queues.again(row)
+  }
+
+  function send(row: OutboxRow, now: number): void {
+    const attempt = resumed(row.outbox_id) ?? { firstSentAt: now, sentAt: now, silentTries: 0 }
+    if (isForgotten(row, attempt, now)) void verifyThenPublish(row, attempt)
+    else publish(row, attempt, now)
+  }
+
+  function resumed(outboxId: string): Attempt | undefined {
+    if (retries.size === 0) return undefined
+    const attempt = retries.get(outboxId)?.attempt
+    retries.delete(outboxId)
+    return attempt
+  }
+
+  function sendAgain(row: OutboxRow, attempt: Attempt): void {
+    retries.set(row.outbox_id, { attempt, lane: row.lane })
+    queues.again(row)
+  }
+
+  /** It may be stored already, and so long ago that JetStream no longer knows its message id. */
+  function isForgotten(row: OutboxRow, attempt: Attempt, now: number): boolean {
+    const orphanedUpTo = suspects.get(row.lane)
+    if (orphanedUpTo !== undefined && compareIds(row.outbox_id, orphanedUpTo) <= 0) return true
+    return now > attempt.firstSentAt + limits.duplicateWindowMs - limits.ackTimeoutMs
+  }
+
+  function publish(row: OutboxRow, attempt: Attempt, now: number): void {
+    if (isTracing()) {
+      publishTraced(row, attempt, now)
+      return
+    }
+    const built = toMessage(row, publisher.maxPayload(), deps.message)
+    if (!built.ok) {
+      onOutcome(row, attempt, { kind: 'rejected', reason: built.reason, permanent: true })
+      return
+    }
+    attempt.sentAt = now
+    publisher.publish(built.message, now, (outcome) => onOutcome(row, attempt, outcome))
+  }
+
+  /** With a span per row; consumers continue from it instead of from the one that wrote the row. */
+  function publishTraced(row: OutboxRow, attempt: Attempt, now: number): void {
+    const span = startSpan('noetl.publish', {
+      kind: 'producer',
+      parent: row.trace,
+      attributes: { 'messaging.system': 'nats', 'noetl.outbox_id': row.outbox_id, 'noetl.event_id': row.event_id },
+    })
+    const built = toMessage({ ...row, trace: span.carrier ?? null }, publisher.maxPayload(), deps.message)
+    const settle = (outcome: PublishOutcome): void => {
+      span.end(outcome.kind === 'stored' ? undefined : outcome.reason)
+      onOutcome(row, attempt, outcome)
+    }
+    if (!built.ok) {
+      settle({ kind: 'rejected', reason: built.reason, permanent: true })
+      return
+    }
+    span.set({ 'messaging.destination.name': built.message.subject })
+    attempt.sentAt = now
+    publisher.publish(built.message, now, settle)
+  }
+
+  async function verifyThenPublish(row: OutboxRow, attempt: Attempt): Promise<void> {
+    try {
+      const stored = await deps.isStored(row)
+      if (stored === true) {
+        onOutcome(row, attempt, { kind: 'stored', seq: 0, duplicate: true })
+        return
+      }
+      if (stored === undefined) hooks.onPossibleDuplicate()
+      attempt.firstSentAt = clock.monotonic()
+      publish(row, attempt, attempt.firstSentAt)
+      publisher.flush()
+    } catch (error) {
+      onOutcome(row, attempt, { kind: 'unavailable', reason: toCpError(error).message })
+    }
+  }
+
+  function onOutcome(row: OutboxRow, attempt: Attempt, outcome: PublishOutcome): void {
+    hooks.onOutcome(outcome.kind)
+    if (outcome.kind === 'stored') {
+      onStored(row, attempt, outcome.seq, outcome.duplicate)
+      return
+    }
+    // Silence only speaks against the row if others were heard in the meantime.
+    if (outcome.kind === 'unknown' && lastAckAt > attempt.sentAt) attempt.silentTries += 1
+    const facts = {
+      attempts: row.attempts,
+      attemptsMax: limits.attemptsMax,
+      silentTries: attempt.silentTries,
+      silentTriesMax: SILENT_TRIES_MAX,
+    }
+    apply(row, attempt, settleAttempt(outcome, facts, deps.random()))
+  }
+
+  function onStored(row: OutboxRow, attempt: Attempt, seq: number, duplicate: boolean): void {
+    const now = clock.monotonic()
+    lastAckAt = now
+    published += 1
+    pauseMs = 0
+    pauseReason = undefined
+    hooks.onPublished(duplicate, (now - attempt.sentAt) / 1000)
+    queues.acked(row)
+    settler.published(row.outbox_id, seq === 0 ? null : seq)
+    schedule()
+  }
+
+  function apply(row: OutboxRow, attempt: Attempt, settlement: Settlement): void {
+    switch (settlement.action) {
+      case 'published':
+        break
+      case 'again':
+        sendAgain(row, attempt)
+        schedule()
+        break
+      case 'pause':
+        sendAgain(row, attempt)
+        pause(settlement.reason)
+        break
+      case 'fail':
+        giveBackAllowance()
+        settler.failed({
+          outboxId: row.outbox_id,
+          status: 'FAILED',
+          waitMs: settlement.waitMs,
+          error: settlement.reason,
+        })
+        queues.hold(row, clock.monotonic() + settlement.waitMs, clock.monotonic())
+        schedule()
+        break
+      case 'die':
+        giveBackAllowance()
+        hooks.onDead(settlement.reason)
+        settler.failed({ outboxId: row.outbox_id, status: 'DEAD', waitMs: 0, error: settlement.reason })
+        if (limits.deadPolicy === 'hold') queues.hold(row, clock.monotonic(), clock.monotonic())
+        else queues.acked(row)
+        schedule()
+        break
+    }
+  }
+
+  function pause(reason: string): void {
+    const now = clock.monotonic()
+    if (now < pausedUntil) return
+    if (pauseReason === undefined) hooks.onPaused(reason)
+    pauseReason = reason
+    pauseMs = Math.min(PAUSE_MS_MAX, pauseMs === 0 ? PAUSE_MS : pauseMs * 2)
+    pausedUntil = now + pauseMs * (0.8 + 0.4 * deps.random())
+    void clock.sleep(pausedUntil - now + 1, deps.signal).then(schedule)
+  }
+
+  return {
+    schedule,
+    suspect: (lane, upTo) => {
+      suspects.set(lane, upTo)
+    },
+    forgetLanes: (lanes) => {
+      for (const lane of lanes) suspects.delete(lane)
+      for (const [id, { lane }] of retries) if (lanes.has(lane)) retries.delete(id)
+    },
+    published: () => BigInt(published),
+    pausedFor: () => pauseReason,
+  }
+}

@@ -1,0 +1,199 @@
+// Reads the outbox for the relay. Rows are found by status, not by a cursor alone: the front moves forward
+// through new rows, and a sweep goes over what is still unsettled behind it, because ids are given out before
+// commit and a lower one may appear later. A page of the front is offered only after the rows of its executions
+// that appeared behind the front, so that waiting for the sweep never costs the order. One read at a time.
+import type { Db } from '../../../db/db.js'
+import type { Clock } from '../../../runtime/clock.js'
+import { startSpan } from '../../../runtime/tracing.js'
+import { LANE_COUNT } from '../../../stores/outbox/laneStore.js'
+import {
+  listDeadExecutions,
+  type OutboxRow,
+  readEarlierIds,
+  readExecution,
+  readIds,
+  readUnsettled,
+  sweepUnsettled,
+} from '../../../stores/outbox/outboxStore.js'
+import { type ExecutionQueues, keyOf } from './executionQueues.js'
+import type { LaneKeeper } from './laneKeeper.js'
+import { createVersionTrail } from './versionTrail.js'
+
+export interface ReaderDeps {
+  db: Db
+  clock: Clock
+  queues: ExecutionQueues
+  lanes: Pick<LaneKeeper, 'readable'>
+  limits: { page: number; bufferMax: number; deadPolicy: 'release' | 'hold' }
+}
+
+export interface Reader {
+  /** One bounded pass; true when it brought something to publish. */
+  pass(signal: AbortSignal): Promise<boolean>
+  /** Lanes were gained: their rows may lie behind the front. */
+  restart(lanes: readonly number[]): void
+  /** The last read was a full page: there is probably more. */
+  hasMore(): boolean
+  /** Rows settled while a read was under way: that read may still show them as unsettled. */
+  forgetDuringRead(ids: readonly string[]): void
+}
+
+const CATCH_UP_EXECUTIONS = 32
+const VISIT_PAGES_MAX = 8
+const CATCH_UP_ROWS = 500
+const SWEEP_VISIT = 5_000
+const SWEEP_MS = 1_000
+// With nothing else to do it comes with the poll; appends in quick succession need not pay for it each time.
+const SWEEP_IDLE_MS = 150
+
+export function createReader({ db, clock, queues, lanes, limits }: ReaderDeps): Reader {
+  const settledMeanwhile = new Set<string>()
+  const unexplored: number[] = []
+  const versions = createVersionTrail()
+  let front = '0'
+  let sweepFrom = '0'
+  let sweptAt = Number.NEGATIVE_INFINITY
+  let wasFull = false
+  let generation = 0
+
+  function offerAll(rows: readonly OutboxRow[]): number {
+    const now = clock.monotonic()
+    // Lanes may have come or gone while the read was under way; only what is ours now counts.
+    const readable = new Set(lanes.readable())
+    let queued = 0
+    for (const row of rows) {
+      if (!row.owned || !readable.has(row.lane) || settledMeanwhile.has(row.outbox_id)) continue
+      if (queues.offer(row, now) === 'queued') queued += 1
+    }
+    return queued
+  }
+
+  /** Held executions whose time has come, and executions whose earlier rows were passed over. */
+  async function catchUp(signal: AbortSignal): Promise<number> {
+    let queued = 0
+    for (const key of queues.takeDue(clock.monotonic(), CATCH_UP_EXECUTIONS)) {
+      if (signal.aborted) {
+        queues.caughtUp(key, false)
+        continue
+      }
+      try {
+        settledMeanwhile.clear()
+        const rows = key.startsWith('row:')
+          ? await readIds(db, [key.slice(4)])
+          : await readExecution(db, key, CATCH_UP_ROWS, limits.deadPolicy === 'hold')
+        queued += offerAll(rows)
+        queues.caughtUp(key, rows.length < CATCH_UP_ROWS)
+      } catch (error) {
+        queues.caughtUp(key, false)
+        throw error
+      }
+    }
+    return queued
+  }
+
+  async function readFront(): Promise<{ isFull: boolean; queued: number }> {
+    settledMeanwhile.clear()
+    const before = generation
+    const held = lanes.readable()
+    // Whoever shares with others finds its part of what it visits: a page of its own needs more visits.
+    const visit = Math.min(limits.page * VISIT_PAGES_MAX, Math.ceil((limits.page * LANE_COUNT) / held.length))
+    const rows = await readUnsettled(db, front, visit, held)
+    // How many it visited of others is not told: one more look will tell.
+    const isFull = held.length === LANE_COUNT ? rows.length === visit : rows.length > 0
+    const late = await appearedBehind(rows)
+    // New lanes meanwhile: this page has passed their rows over. Nothing of it counts; begin again.
+    if (before !== generation) return { isFull: true, queued: 0 }
+    const queued = offerAll(late) + offerAll(rows)
+    const last = rows[rows.length - 1]
+    if (last !== undefined) front = last.outbox_id
+    return { isFull, queued }
+  }
+
+  /** Earlier rows of these executions that committed when the front had passed their ids. */
+  async function appearedBehind(page: readonly OutboxRow[]): Promise<OutboxRow[]> {
+    const executions = new Set<string>()
+    for (const row of page) {
+      if (!row.owned || row.execution_id === null || versions.follows(row.execution_id, row.stream_version)) continue
+      if (!queues.isBehind(row.execution_id)) executions.add(row.execution_id)
+    }
+    if (front === '0' || executions.size === 0) return []
+    const ids = await readEarlierIds(db, [...executions], front)
+    const missed = ids.filter((id) => !queues.isKnown(id) && !settledMeanwhile.has(id))
+    return missed.length === 0 ? [] : readIds(db, missed)
+  }
+
+  async function sweep(): Promise<number> {
+    sweptAt = clock.monotonic()
+    settledMeanwhile.clear()
+    const rows = await sweepUnsettled(db, { after: sweepFrom, upTo: front, visit: SWEEP_VISIT }, lanes.readable())
+    sweepFrom = rows.length < SWEEP_VISIT ? '0' : rows[rows.length - 1]!.outbox_id
+    const held = new Set<string>()
+    for (const row of rows) {
+      const key = keyOf(row)
+      if (!row.owned || held.has(key) || !queues.isBehind(key)) continue
+      // The first row of an execution that waits: somebody may have cut its waiting short.
+      held.add(key)
+      if (row.due) queues.release(key, clock.monotonic())
+    }
+    const missed = rows.filter(
+      (row) =>
+        row.owned &&
+        !queues.isKnown(row.outbox_id) &&
+        !settledMeanwhile.has(row.outbox_id) &&
+        !queues.isBehind(keyOf(row)),
+    )
+    if (missed.length === 0) return 0
+    const room = Math.max(0, limits.bufferMax - queues.size())
+    return offerAll(
+      await readIds(
+        db,
+        missed.slice(0, Math.min(limits.page, room)).map((row) => row.outbox_id),
+      ),
+    )
+  }
+
+  /** Dead rows ahead of others are not found by status; with the policy `hold` their executions must wait. */
+  async function holdBehindDead(): Promise<void> {
+    const fresh = unexplored.splice(0)
+    if (fresh.length === 0 || limits.deadPolicy !== 'hold') return
+    try {
+      const now = clock.monotonic()
+      for (const row of await listDeadExecutions(db, fresh)) queues.holdExecution(row.execution_id, row.lane, now)
+    } catch (error) {
+      unexplored.push(...fresh)
+      throw error
+    }
+  }
+
+  return {
+    pass: async (signal) => {
+      if (lanes.readable().length === 0) return false
+      const since = performance.now()
+      await holdBehindDead()
+      let queued = await catchUp(signal)
+      const room = limits.bufferMax - queues.size()
+      // Whole pages only: a read costs nearly the same for a few rows.
+      if (room < limits.page) return queued > 0
+      const read = await readFront()
+      queued += read.queued
+      wasFull = read.isFull
+      const isIdle = read.queued === 0 && !read.isFull
+      if (clock.monotonic() - sweptAt > (isIdle ? SWEEP_IDLE_MS : SWEEP_MS)) queued += await sweep()
+      // Rows of many traces: it belongs to none of them. A look that found nothing is not worth a span.
+      if (queued > 0) startSpan('noetl.claim', { since, attributes: { 'noetl.rows': queued } }).end()
+      // A full page of other relays' rows is no rest either: go on to our own.
+      return queued > 0 || wasFull
+    },
+    restart: (gained) => {
+      generation += 1
+      versions.clear()
+      unexplored.push(...gained)
+      front = '0'
+      sweepFrom = '0'
+    },
+    hasMore: () => wasFull,
+    forgetDuringRead: (ids) => {
+      for (const id of ids) settledMeanwhile.add(id)
+    },
+  }
+}

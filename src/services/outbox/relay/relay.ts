@@ -1,0 +1,219 @@
+// The relay of one shard: outbox → JetStream as an overlapped pipeline. Rows of the lanes it owns are read in
+// order, published with many acknowledgements outstanding (one per execution), and settled in batches by the
+// ids that were acknowledged. No transaction is open while it talks to NATS. See docs/decisions/0002.
+//
+//   reader ──offer──▶ queues ──next──▶ courier ──acknowledged──▶ settler
+//     ▲ nudge, poll, due holds           │ unavailable: pause all · unknown: again · refused: hold or dead
+import type { Bus } from '../../../bus/connect.js'
+import type { Publisher, PublishOutcome } from '../../../bus/publisher.js'
+import type { Db } from '../../../db/db.js'
+import { type CpError, toCpError } from '../../../errors.js'
+import type { Clock } from '../../../runtime/clock.js'
+import type { Service } from '../../../runtime/service.js'
+import type { TakenLane } from '../../../stores/outbox/laneStore.js'
+import type { OutboxRow } from '../../../stores/outbox/outboxStore.js'
+import { type Allowance, createCourier } from './courier.js'
+import { createExecutionQueues } from './executionQueues.js'
+import { createLaneKeeper } from './laneKeeper.js'
+import type { MessageSettings } from './message.js'
+import { createReader } from './reader.js'
+import { createSettler } from './settler.js'
+
+export interface RelayLimits {
+  /** Acknowledgements outstanding. */
+  window: number
+  /** Rows in memory. */
+  bufferMax: number
+  page: number
+  leaseMs: number
+  idleMs: number
+  attemptsMax: number
+  /** What a dead row does to the later rows of its execution. */
+  deadPolicy: 'release' | 'hold'
+  /** How long JetStream remembers a message id. */
+  duplicateWindowMs: number
+  ackTimeoutMs: number
+}
+
+export interface RelayHooks {
+  onPublished(duplicate: boolean, seconds: number): void
+  onOutcome(kind: PublishOutcome['kind']): void
+  onDead(reason: string): void
+  /** Marks that changed nothing because the lanes had gone to somebody else. */
+  onFenced(count: number): void
+  onTakenOver(lanes: number): void
+  onPossibleDuplicate(): void
+  /** Nothing can be published now; told once per series. */
+  onPaused(reason: string): void
+  onError(error: CpError): void
+}
+
+export interface RelayDeps {
+  db: Db
+  bus: Bus
+  publisher: Publisher
+  clock: Clock
+  random: () => number
+  relayId: string
+  message: MessageSettings
+  /** Whether a row whose fate is unknown is in the stream already; undefined when that cannot be told. */
+  isStored(row: OutboxRow): Promise<boolean | undefined>
+  hooks: RelayHooks
+}
+
+export interface RelayStats {
+  lanes: number
+  queued: number
+  inFlight: number
+  published: bigint
+  paused: string | undefined
+}
+
+export interface Relay extends Service {
+  nudge(): void
+  stats(): RelayStats
+}
+
+// Several beats fit into the shortest lease.
+const LANE_BEAT_MS_MAX = 1_000
+const LANE_BEATS_PER_LEASE = 5
+// Longer than a restart of the broker; after that somebody else may publish over HTTP.
+const DISCONNECTED_MS_MAX = 10_000
+
+export interface RelayOptions {
+  /** Ask other relays for a fair part of the lanes, instead of only taking free ones. */
+  share: boolean
+  allowance?: Allowance | undefined
+}
+
+export function createRelay(deps: RelayDeps, limits: RelayLimits, options: RelayOptions): Relay {
+  const { clock, db, publisher, hooks } = deps
+  const queues = createExecutionQueues()
+  const stopping = new AbortController()
+  let wake: (() => void) | undefined
+  let running: Promise<unknown> | undefined
+  let lastConnectedAt = clock.monotonic()
+
+  const nudge = (): void => wake?.()
+
+  const lanes = createLaneKeeper({
+    db,
+    relayId: deps.relayId,
+    clock,
+    leaseMs: limits.leaseMs,
+    share: options.share,
+    onTaken,
+    onReadable: (lanes) => reader.restart(lanes),
+    onLost: (lost) => {
+      queues.dropLanes(lost)
+      courier.forgetLanes(lost)
+    },
+    rowsOf: (some) => queues.sizeOfLanes(some),
+    published: () => courier.published(),
+  })
+  const settler = createSettler({
+    db,
+    clock,
+    fence: () => ({ relayId: deps.relayId, lanes: lanes.lanes() }),
+    onSettled: (ids) => {
+      queues.settled(ids)
+      reader.forgetDuringRead(ids)
+      if (reader.hasMore() && queues.size() < limits.bufferMax / 2) nudge()
+    },
+    onFenced: hooks.onFenced,
+    onError: hooks.onError,
+  })
+  const reader = createReader({ db, clock, queues, lanes, limits })
+  const courier = createCourier({
+    ...deps,
+    queues,
+    settler,
+    limits,
+    allowance: options.allowance,
+    mayPublish: () => !stopping.signal.aborted && lanes.isSafe(),
+    onHungry: () => {
+      if (reader.hasMore()) nudge()
+    },
+    signal: stopping.signal,
+  })
+
+  function onTaken(taken: readonly TakenLane[]): void {
+    const orphans = taken.filter((row) => row.idleSeconds !== undefined)
+    if (orphans.length > 0) hooks.onTakenOver(orphans.length)
+    // What a vanished owner published shortly before is caught by its message id; older than this it is not.
+    const remembered = (limits.duplicateWindowMs - limits.leaseMs - limits.ackTimeoutMs) / 1000
+    for (const row of orphans) if (row.idleSeconds! > remembered) courier.suspect(row.lane, row.head)
+    reader.restart(taken.map((row) => row.lane))
+    nudge()
+  }
+
+  /** Leases are kept on a beat of their own: a slow read must not cost them. */
+  async function keepLanes(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        const now = clock.monotonic()
+        if (deps.bus.isConnected()) lastConnectedAt = now
+        if (now - lastConnectedAt > DISCONNECTED_MS_MAX) await lanes.giveBack()
+        else await lanes.keep()
+        courier.schedule()
+      } catch (error) {
+        hooks.onError(toCpError(error))
+      }
+      const beatMs = Math.min(LANE_BEAT_MS_MAX, limits.leaseMs / LANE_BEATS_PER_LEASE)
+      await clock.sleep(beatMs * (0.8 + 0.4 * deps.random()), stopping.signal)
+    }
+  }
+
+  async function readRows(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      let worked = false
+      // Whoever nudges during the pass means the next one.
+      let nudged = false
+      wake = () => {
+        nudged = true
+      }
+      try {
+        if (deps.bus.isConnected() && lanes.isSafe()) worked = await reader.pass(stopping.signal)
+        if (worked) courier.schedule()
+      } catch (error) {
+        hooks.onError(toCpError(error))
+        nudged = false
+      }
+      if (worked || nudged) await new Promise((resolve) => setImmediate(resolve))
+      else await idle()
+    }
+  }
+
+  function idle(): Promise<void> {
+    const due = queues.nextDue() ?? Number.POSITIVE_INFINITY
+    const pollMs = limits.idleMs * (0.8 + 0.4 * deps.random())
+    const sleeping = new AbortController()
+    wake = () => sleeping.abort()
+    const waitMs = Math.min(pollMs, Math.max(1, due - clock.monotonic()))
+    return clock.sleep(waitMs, sleeping.signal, stopping.signal)
+  }
+
+  return {
+    name: `relay ${db.name}`,
+    start: async () => {
+      running ??= Promise.all([keepLanes(), readRows()])
+    },
+    stop: async (deadlineMs) => {
+      const until = clock.monotonic() + deadlineMs
+      stopping.abort()
+      await running
+      // What is on its way may still be acknowledged; what is not yet sent goes back untouched.
+      while (publisher.inFlight() > 0 && clock.monotonic() < until - 500) await clock.sleep(10)
+      await settler.drain(Math.max(200, until - clock.monotonic()))
+      await lanes.giveBack()
+    },
+    nudge,
+    stats: () => ({
+      lanes: lanes.lanes().length,
+      queued: queues.queued(),
+      inFlight: publisher.inFlight(),
+      published: courier.published(),
+      paused: courier.pausedFor(),
+    }),
+  }
+}

@@ -1,0 +1,104 @@
+// Writes the outcomes back, in batches, by exactly the ids that were acknowledged. While a statement runs the next
+// batch gathers, so batches grow with the load and a lone row does not wait.
+import type { Db } from '../../../db/db.js'
+import { type CpError, toCpError } from '../../../errors.js'
+import type { Clock } from '../../../runtime/clock.js'
+import { type FailedRow, type Fence, settleFailed, settlePublished } from '../../../stores/outbox/outboxStore.js'
+
+export interface SettlerDeps {
+  db: Db
+  clock: Clock
+  fence(): Fence
+  /** Published or given up: gone from the table's unsettled rows. Rows that will be tried again are not told. */
+  onSettled(ids: readonly string[]): void
+  /** Marks that changed nothing, because the lanes had gone to somebody else. */
+  onFenced(count: number): void
+  onError(error: CpError): void
+}
+
+export interface Settler {
+  published(outboxId: string, seq: number | null): void
+  failed(row: FailedRow): void
+  /** Resolves when everything known so far is written, or the deadline has passed. */
+  drain(deadlineMs: number): Promise<void>
+}
+
+const BATCH_MAX = 1_000
+const RETRY_MS = 200
+// A second statement runs while the first one waits for its commit, if there is enough for both.
+const WRITERS_MAX = 2
+const WORTH_A_SECOND = 250
+
+interface Acknowledged {
+  outboxId: string
+  seq: number | null
+}
+
+export function createSettler(deps: SettlerDeps): Settler {
+  let acked: Acknowledged[] = []
+  let failures: FailedRow[] = []
+  let writers = 0
+  let isGathering = false
+
+  function kick(): void {
+    if (isGathering || writers >= WRITERS_MAX || (writers > 0 && acked.length < WORTH_A_SECOND)) return
+    isGathering = true
+    // Let the other acknowledgements of this turn join.
+    setImmediate(() => {
+      isGathering = false
+      void write()
+    })
+  }
+
+  async function write(): Promise<void> {
+    if (acked.length === 0 && failures.length === 0) return
+    writers += 1
+    const batch = acked.slice(0, BATCH_MAX)
+    const refused = failures.slice(0, BATCH_MAX)
+    acked = acked.slice(batch.length)
+    failures = failures.slice(refused.length)
+    try {
+      if (batch.length > 0) {
+        tellFenced(batch, await settlePublished(deps.db, batch, deps.fence()))
+        deps.onSettled(batch.splice(0).map((row) => row.outboxId))
+      }
+      if (refused.length > 0) {
+        tellFenced(refused, await settleFailed(deps.db, refused, deps.fence()))
+        deps.onSettled(
+          refused
+            .splice(0)
+            .filter((row) => row.status === 'DEAD')
+            .map((row) => row.outboxId),
+        )
+      }
+    } catch (error) {
+      // Kept and tried again; if the lanes are gone by then, the fence turns it away.
+      acked = [...batch, ...acked]
+      failures = [...refused, ...failures]
+      deps.onError(toCpError(error))
+      await deps.clock.sleep(RETRY_MS)
+    }
+    writers -= 1
+    if (acked.length > 0 || failures.length > 0) kick()
+  }
+
+  function tellFenced(batch: readonly unknown[], marked: number): void {
+    if (marked < batch.length) deps.onFenced(batch.length - marked)
+  }
+
+  return {
+    published: (outboxId, seq) => {
+      acked.push({ outboxId, seq })
+      kick()
+    },
+    failed: (row) => {
+      failures.push(row)
+      kick()
+    },
+    drain: async (deadlineMs) => {
+      const until = deps.clock.monotonic() + deadlineMs
+      const isBusy = (): boolean => acked.length > 0 || failures.length > 0 || writers > 0 || isGathering
+      while (isBusy() && deps.clock.monotonic() < until) await deps.clock.sleep(5)
+    },
+  }
+}

@@ -1,0 +1,104 @@
+// What `doctor` says about subscriptions: those that stand still, those that nobody drives, those whose consumer is
+// gone, and messages that were given up and wait for somebody to look at them.
+import type { Bus } from '../../bus/connect.js'
+import type { Databases } from '../../db/databases.js'
+import { toCpError } from '../../errors.js'
+import type { Clock } from '../../runtime/clock.js'
+import { countDead } from '../../stores/subscriptions/subscriptionDeliveryStore.js'
+import { listLivePull, listSuspicious, type SuspiciousRow } from '../../stores/subscriptions/subscriptionStore.js'
+import type { Finding } from '../health/doctor.js'
+import { backlogOrTrouble } from './views.js'
+
+export interface SubscriptionInspection {
+  databases: Databases
+  bus: Bus | undefined
+  clock: Clock
+}
+
+const PAUSED_SECONDS_MAX = 7 * 86_400
+const DRAINING_SECONDS_MAX = 600
+// Longer than the longest lease plus a restart.
+const UNDRIVEN_SECONDS_MAX = 60
+const FINDINGS_MAX = 50
+const CONSUMERS_MAX = 100
+
+export async function subscriptionFindings(deps: SubscriptionInspection): Promise<Finding[]> {
+  const { label, db } = deps.databases.cluster
+  try {
+    const limits = { paused: PAUSED_SECONDS_MAX, draining: DRAINING_SECONDS_MAX, undriven: UNDRIVEN_SECONDS_MAX }
+    const rows = await listSuspicious(db, limits, FINDINGS_MAX)
+    const dead = await countDead(db)
+    return [...rows.map(findingOf), ...deadFindings(dead), ...(await consumerFindings(deps))]
+  } catch (error) {
+    const failure = toCpError(error)
+    // Without a schema there is nothing to look at; that, and a database that is away, are findings made elsewhere.
+    if (failure.code === 'schema_mismatch' || failure.code === 'unavailable') return []
+    return [{ level: 'problem', where: label, finding: failure.message, fix: 'noetl-cp subscription list' }]
+  }
+}
+
+function findingOf(row: SuspiciousRow): Finding {
+  const where = `subscription ${row.subscription_id}`
+  const days = Math.floor(row.seconds / 86_400)
+  const since = days > 0 ? `${days} day(s)` : `${Math.round(row.seconds)} s`
+  switch (row.suspicion) {
+    case 'trouble':
+      return {
+        level: 'problem',
+        where,
+        finding: `${row.path} does not deliver: ${row.trouble}`,
+        fix: `noetl-cp subscription show ${row.subscription_id}`,
+      }
+    case 'paused':
+      return {
+        level: 'advice',
+        where,
+        finding: `${row.path} has been paused for ${since} without an end${row.actor === null ? '' : ` (by ${row.actor})`}; messages may age out of its stream`,
+        fix: `noetl-cp subscription resume ${row.subscription_id}, or deactivate it`,
+      }
+    case 'draining':
+      return {
+        level: 'problem',
+        where,
+        finding: `${row.path} has been draining for ${since}`,
+        fix: `start a daemon to complete it, or noetl-cp subscription deactivate ${row.subscription_id}`,
+      }
+    case 'undriven':
+      return {
+        level: 'problem',
+        where,
+        finding: `${row.path} is ACTIVE and no daemon drives it`,
+        fix: 'start a daemon with NATS and NOETL_CP_SUBSCRIPTIONS=true, or look into its log',
+      }
+  }
+}
+
+function deadFindings(count: number): Finding[] {
+  if (count === 0) return []
+  return [
+    {
+      level: 'advice',
+      where: 'subscriptions',
+      finding: `${count} message(s) were given up and wait`,
+      fix: 'noetl-cp subscription dead list, then noetl-cp subscription dead redrive <id>',
+    },
+  ]
+}
+
+/** Of those that are being driven, or should be. */
+async function consumerFindings(deps: SubscriptionInspection): Promise<Finding[]> {
+  if (deps.bus === undefined || !deps.bus.isConnected()) return []
+  const findings: Finding[] = []
+  for (const row of await listLivePull(deps.databases.cluster.db, CONSUMERS_MAX)) {
+    if (row.state !== 'ACTIVE') continue
+    const found = await backlogOrTrouble(deps, row)
+    if ('trouble' in found || found.exists) continue
+    findings.push({
+      level: 'problem',
+      where: `subscription ${row.subscription_id}`,
+      finding: `${row.path} is ACTIVE and its consumer does not exist in the stream`,
+      fix: 'a running daemon makes it again, from the first message on unless the source says deliver: new; see noetl-cp subscription show',
+    })
+  }
+  return findings
+}

@@ -1,0 +1,156 @@
+// The catalog of playbooks and subscriptions, in the cluster database.
+import type { Queryable, Tx } from '../../db/db.js'
+import { queries } from '../../db/queries.js'
+import type { JsonValue } from '../../domain/json/value.js'
+import { writeJson } from '../../domain/json/write.js'
+
+const q = queries(
+  'catalog_lock_path',
+  'catalog_newest',
+  'catalog_insert',
+  'catalog_get',
+  'catalog_list',
+  'catalog_versions',
+  'catalog_referenced',
+  'catalog_hide',
+  'catalog_removable',
+  'catalog_keep',
+  'catalog_remove',
+  'catalog_archive',
+  'catalog_paths',
+)
+
+export interface CatalogEntry {
+  catalog_id: string
+  path: string
+  version: number
+  kind: string
+  content: string | null
+  layout: JsonValue
+  payload: JsonValue
+  meta: JsonValue
+  created_at: string
+  archived_at: string | null
+}
+
+export interface NewestVersion {
+  catalog_id: string
+  version: number
+  content: string | null
+  content_digest: string | null
+  kind: string
+  archived_at: string | null
+}
+
+/** Serialises registrations of one path. */
+export async function lockPath(tx: Tx, path: string): Promise<void> {
+  await tx.run(q.catalog_lock_path, [path])
+}
+
+export async function newestVersion(tx: Tx, path: string): Promise<NewestVersion | undefined> {
+  const [row] = await tx.run<NewestVersion>(q.catalog_newest, [path])
+  return row
+}
+
+export interface NewCatalogEntry {
+  catalogId: string
+  path: string
+  version: number
+  kind: string
+  content: string
+  layout: JsonValue | undefined
+  payload: JsonValue | undefined
+  meta: JsonValue | undefined
+  digest: string
+}
+
+export async function insertCatalogEntry(tx: Tx, entry: NewCatalogEntry): Promise<void> {
+  const json = (value: JsonValue | undefined): string | null => (value === undefined ? null : writeJson(value))
+  await tx.run(q.catalog_insert, [
+    entry.catalogId,
+    entry.path,
+    entry.version,
+    entry.kind,
+    entry.content,
+    json(entry.layout),
+    json(entry.payload),
+    json(entry.meta),
+    entry.digest,
+  ])
+}
+
+export async function getCatalogEntry(
+  db: Queryable,
+  want: { catalogId?: string | undefined; path?: string | undefined; version?: number | undefined },
+): Promise<CatalogEntry | undefined> {
+  const [row] = await db.run<CatalogEntry>(q.catalog_get, [
+    want.catalogId ?? null,
+    want.path ?? null,
+    want.version ?? null,
+  ])
+  return row
+}
+
+export interface CatalogFilter {
+  kind: string | null
+  includeArchived: boolean
+  after: { createdAt: string; catalogId: string } | null
+  limit: number
+}
+
+export function listCatalog(db: Queryable, filter: CatalogFilter): Promise<CatalogEntry[]> {
+  return db.run<CatalogEntry>(q.catalog_list, [
+    filter.kind,
+    filter.includeArchived,
+    filter.after?.createdAt ?? null,
+    filter.after?.catalogId ?? null,
+    filter.limit,
+  ])
+}
+
+export interface CatalogVersion {
+  catalog_id: string
+  version: number
+}
+
+export function listVersions(
+  db: Queryable,
+  path: string,
+  version: number | undefined,
+  archived: boolean,
+): Promise<CatalogVersion[]> {
+  return db.run<CatalogVersion>(q.catalog_versions, [path, version ?? null, archived])
+}
+
+export async function referencedEntries(db: Queryable, ids: readonly string[]): Promise<string[]> {
+  const rows = await db.run<{ catalog_id: string }>(q.catalog_referenced, [ids])
+  return rows.map((row) => row.catalog_id)
+}
+
+/** For readers they are gone; the rows stay for so long. */
+export async function hideEntries(tx: Tx, ids: readonly string[], seconds: number): Promise<void> {
+  await tx.run(q.catalog_hide, [ids, seconds])
+}
+
+export async function removableEntries(db: Queryable, limit: number): Promise<string[]> {
+  const rows = await db.run<{ catalog_id: string }>(q.catalog_removable, [limit])
+  return rows.map((row) => row.catalog_id)
+}
+
+export async function keepEntries(tx: Tx, ids: readonly string[]): Promise<void> {
+  await tx.run(q.catalog_keep, [ids])
+}
+
+export async function removeEntries(tx: Tx, ids: readonly string[]): Promise<void> {
+  await tx.run(q.catalog_remove, [ids])
+}
+
+export async function archiveEntries(tx: Tx, ids: readonly string[], archived: boolean): Promise<void> {
+  await tx.run(q.catalog_archive, [ids, archived])
+}
+
+export async function catalogPaths(db: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db.run<{ catalog_id: string; path: string }>(q.catalog_paths, [ids])
+  return new Map(rows.map((row) => [row.catalog_id, row.path]))
+}

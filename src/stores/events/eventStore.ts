@@ -1,0 +1,189 @@
+// The event log in SQL. Appending is only possible inside a transaction, and only services/append does it,
+// so that no event gets in without its outbox row and its version.
+import type { Queryable, Tx } from '../../db/db.js'
+import type { Scalar } from '../../db/params.js'
+import { queries } from '../../db/queries.js'
+import type { WrittenParts } from '../../domain/events/envelope.js'
+import type { OwnedEvent } from '../../domain/events/eventRecord.js'
+import type { JsonValue } from '../../domain/json/value.js'
+import type { EventRow, FullEventRow } from './eventRows.js'
+
+const q = queries(
+  'event_existing',
+  'event_claims',
+  'event_highest',
+  'event_move',
+  'event_insert',
+  'event_unadopted',
+  'event_unadopted_executions',
+  'event_number',
+  'event_page',
+  'event_after_version',
+  'event_latest',
+  'event_start',
+  'event_step_ranks',
+)
+
+export interface ExistingEvent extends EventRow {
+  envelope_checksum: string | null
+}
+
+export function findExisting(
+  db: Queryable,
+  keys: readonly { executionId: string; eventId: string }[],
+): Promise<ExistingEvent[]> {
+  return db.run<ExistingEvent>(q.event_existing, [keys.map((key) => key.executionId), keys.map((key) => key.eventId)])
+}
+
+export interface CommandClaim {
+  execution_id: string
+  command_id: string
+  event_id: string
+  worker_id: string | null
+}
+
+export function findClaims(
+  db: Queryable,
+  keys: readonly { executionId: string; commandId: string }[],
+): Promise<CommandClaim[]> {
+  return db.run<CommandClaim>(q.event_claims, [keys.map((key) => key.executionId), keys.map((key) => key.commandId)])
+}
+
+/** The highest event id of each execution that has events, whoever wrote them. */
+export async function highestEventIds(db: Queryable, executionIds: readonly string[]): Promise<Map<string, bigint>> {
+  const rows = await db.run<{ execution_id: string; event_id: string }>(q.event_highest, [executionIds])
+  return new Map(rows.map((row) => [row.execution_id, BigInt(row.event_id)]))
+}
+
+/** Gives the stored events of executions the owner that was learned for them. */
+export async function moveEvents(
+  tx: Tx,
+  list: readonly { executionId: string; tenantId: string; organizationId: string }[],
+): Promise<void> {
+  await tx.run(q.event_move, [
+    list.map((row) => row.executionId),
+    list.map((row) => row.tenantId),
+    list.map((row) => row.organizationId),
+  ])
+}
+
+export interface NumberedEvent {
+  event: OwnedEvent
+  parts: WrittenParts
+  catalogId: string
+  streamVersion: bigint
+  /** Kept for events whose id came from outside: it tells a repetition from a clash. */
+  checksum: string | null
+  /** Secrets that were taken out of it. */
+  sealed: string | null
+}
+
+export async function insertEvents(tx: Tx, events: readonly NumberedEvent[]): Promise<void> {
+  // Most columns of most batches are empty, and unnest fills up a shorter array with nulls.
+  const column = (read: (row: NumberedEvent) => Scalar | undefined): Scalar[] => {
+    const values = events.map((row) => read(row) ?? null)
+    return values.every((value) => value === null) ? [] : values
+  }
+  // One JSON array per JSON column: it needs no escaping, and the server reads it once.
+  const json = (read: (parts: WrittenParts) => string | undefined): string =>
+    `[${events.map(({ parts }) => read(parts) ?? 'null').join(',')}]`
+  await tx.run(q.event_insert, [
+    column(({ event }) => event.executionId),
+    column(({ event }) => event.eventId),
+    column((row) => row.catalogId),
+    column(({ event }) => event.parentEventId),
+    column(({ event }) => event.parentExecutionId),
+    column(({ event }) => event.prevEventId),
+    column(({ event }) => event.createdAt),
+    column(({ event }) => event.eventType),
+    column(({ event }) => event.nodeId),
+    column(({ event }) => event.nodeName),
+    column(({ event }) => event.nodeType),
+    column(({ event }) => event.status),
+    column(({ event }) => event.workerId),
+    column(({ event }) => event.duration),
+    json((parts) => parts.context),
+    json((parts) => parts.result),
+    json((parts) => parts.meta),
+    column(({ event }) => event.error),
+    column(({ event }) => event.stackTrace),
+    column(({ event }) => event.tenantId),
+    column(({ event }) => event.organizationId),
+    column((row) => row.streamVersion),
+    column((row) => row.checksum),
+    column((row) => row.sealed),
+  ])
+}
+
+export function listUnadopted(db: Queryable, executionId: string, limit: number): Promise<EventRow[]> {
+  return db.run<EventRow>(q.event_unadopted, [executionId, limit])
+}
+
+/** In id order, after the one given. */
+export async function listUnadoptedExecutions(db: Queryable, after: string, limit: number): Promise<string[]> {
+  const rows = await db.run<{ execution_id: string }>(q.event_unadopted_executions, [after, limit])
+  return rows.map((row) => row.execution_id)
+}
+
+/** Answers how many rows were still without a number. */
+export async function numberEvents(
+  tx: Tx,
+  executionId: string,
+  numbers: readonly { eventId: string; version: bigint }[],
+): Promise<number> {
+  const rows = await tx.run(q.event_number, [
+    executionId,
+    numbers.map((row) => row.eventId),
+    numbers.map((row) => row.version),
+  ])
+  return rows.count
+}
+
+export function readPage(
+  db: Queryable,
+  executionId: string,
+  afterEventId: string,
+  limit: number,
+): Promise<FullEventRow[]> {
+  return db.run<FullEventRow>(q.event_page, [executionId, afterEventId, limit])
+}
+
+export function readAfterVersion(
+  db: Queryable,
+  executionId: string,
+  afterVersion: string,
+  limit: number,
+): Promise<FullEventRow[]> {
+  return db.run<FullEventRow>(q.event_after_version, [executionId, afterVersion, limit])
+}
+
+export interface LatestEvent {
+  event_id: string
+  event_type: string | null
+  node_name: string | null
+  status: string | null
+  created_at: string
+  result: JsonValue
+  error: string | null
+}
+
+export function readLatest(db: Queryable, executionId: string, limit: number): Promise<LatestEvent[]> {
+  return db.run<LatestEvent>(q.event_latest, [executionId, limit])
+}
+
+export async function readStartContext(db: Queryable, executionId: string, eventId: string): Promise<JsonValue> {
+  const [row] = await db.run<{ context: JsonValue }>(q.event_start, [executionId, eventId])
+  return row?.context ?? null
+}
+
+export interface StepRank {
+  /** Null for events of no step. */
+  node_name: string | null
+  /** 3 completed, 2 failed, 1 running. */
+  rank: number
+  stream_version: string | null
+}
+
+export function readStepRanks(db: Queryable, executionId: string, afterVersion: string): Promise<StepRank[]> {
+  return db.run<StepRank>(q.event_step_ranks, [executionId, afterVersion])
+}

@@ -1,0 +1,185 @@
+// The read model of executions, and the row lock that orders everything appended to one of them.
+import type { Queryable, Tx } from '../../db/db.js'
+import { queries } from '../../db/queries.js'
+import { wireTimeFromPostgres } from '../../domain/events/wireTime.js'
+import type { ExecutionSummary } from '../../domain/executions/executionEffect.js'
+import type { EventId } from '../../domain/ids/ids.js'
+
+const q = queries(
+  'execution_lock',
+  'execution_create',
+  'execution_update',
+  'execution_get',
+  'execution_list',
+  'execution_children',
+)
+
+export interface LockedExecution {
+  executionId: string
+  catalogId: string
+  path: string | undefined
+  parentExecutionId: string | undefined
+  tenantId: string
+  organizationId: string
+  streamVersion: bigint
+  eventCount: bigint
+  /** Undefined while the start has not come. It tells a subscription's log from an execution. */
+  startEventType: string | undefined
+  summary: ExecutionSummary
+}
+
+interface LockRow {
+  execution_id: string
+  catalog_id: string
+  status: string
+  stream_version: string
+  event_count: string
+  last_event_id: string | null
+  last_event_type: string | null
+  last_node_name: string | null
+  last_node_event_id: string | null
+  start_event_id: string | null
+  terminal_event_id: string | null
+  tenant_id: string
+  organization_id: string
+  error: string | null
+  path: string | null
+  parent_execution_id: string | null
+  start_time: string | null
+  end_time: string | null
+  start_event_type: string | null
+}
+
+/** Those that exist, locked until the transaction ends. */
+export async function lockExecutions(tx: Tx, ids: readonly string[]): Promise<Map<string, LockedExecution>> {
+  const rows = await tx.run<LockRow>(q.execution_lock, [ids])
+  return new Map(rows.map((row) => [row.execution_id, toLocked(row)]))
+}
+
+function toLocked(row: LockRow): LockedExecution {
+  const summary: ExecutionSummary = { status: row.status as ExecutionSummary['status'] }
+  if (row.last_event_id !== null) summary.lastEventId = row.last_event_id as EventId
+  if (row.last_event_type !== null) summary.lastEventType = row.last_event_type
+  if (row.last_node_name !== null) summary.lastNodeName = row.last_node_name
+  if (row.last_node_event_id !== null) summary.lastNodeEventId = row.last_node_event_id as EventId
+  if (row.start_event_id !== null) summary.startEventId = row.start_event_id as EventId
+  if (row.terminal_event_id !== null) summary.terminalEventId = row.terminal_event_id as EventId
+  if (row.start_time !== null) summary.startTime = wireTimeFromPostgres(row.start_time, 'start_time')
+  if (row.end_time !== null) summary.endTime = wireTimeFromPostgres(row.end_time, 'end_time')
+  if (row.error !== null) summary.error = row.error
+  return {
+    executionId: row.execution_id,
+    catalogId: row.catalog_id,
+    path: row.path ?? undefined,
+    parentExecutionId: row.parent_execution_id ?? undefined,
+    tenantId: row.tenant_id,
+    organizationId: row.organization_id,
+    streamVersion: BigInt(row.stream_version),
+    eventCount: BigInt(row.event_count),
+    startEventType: row.start_event_type ?? undefined,
+    summary,
+  }
+}
+
+export interface NewExecution {
+  executionId: string
+  catalogId: string
+  path: string | null
+  parentExecutionId: string | null
+  tenantId: string
+  organizationId: string
+}
+
+export async function createExecutions(tx: Tx, list: readonly NewExecution[]): Promise<void> {
+  await tx.run(q.execution_create, [
+    list.map((row) => row.executionId),
+    list.map((row) => row.catalogId),
+    list.map((row) => row.path),
+    list.map((row) => row.parentExecutionId),
+    list.map((row) => row.tenantId),
+    list.map((row) => row.organizationId),
+  ])
+}
+
+export async function updateExecutions(tx: Tx, list: readonly LockedExecution[]): Promise<void> {
+  const of = <T>(read: (row: LockedExecution) => T | undefined): (T | null)[] => list.map((row) => read(row) ?? null)
+  await tx.run(q.execution_update, [
+    of((row) => row.executionId),
+    of((row) => row.streamVersion),
+    of((row) => row.eventCount),
+    of((row) => row.summary.status),
+    of((row) => row.summary.lastEventId),
+    of((row) => row.summary.lastEventType),
+    of((row) => row.summary.lastNodeName),
+    of((row) => row.summary.lastNodeEventId),
+    of((row) => row.summary.startEventId),
+    of((row) => row.summary.terminalEventId),
+    of((row) => row.summary.startTime),
+    of((row) => row.summary.endTime),
+    of((row) => row.summary.error),
+    of((row) => row.catalogId),
+    of((row) => row.path),
+    of((row) => row.parentExecutionId),
+    of((row) => row.tenantId),
+    of((row) => row.organizationId),
+  ])
+}
+
+export interface ExecutionRow {
+  execution_id: string
+  catalog_id: string
+  path: string | null
+  parent_execution_id: string | null
+  status: string
+  last_event_type: string | null
+  last_node_name: string | null
+  last_event_id: string | null
+  start_time: string | null
+  end_time: string | null
+  error: string | null
+  tenant_id: string
+  organization_id: string
+  stream_version: string
+  event_count: string
+  start_event_id: string | null
+  updated_at: string
+}
+
+export async function getExecution(db: Queryable, id: string): Promise<ExecutionRow | undefined> {
+  const [row] = await db.run<ExecutionRow>(q.execution_get, [id])
+  return row
+}
+
+export interface ExecutionFilter {
+  status: string | null
+  catalogId: string | null
+  /** A LIKE pattern; the caller escapes what people typed. */
+  pathPattern: string | null
+  since: string | null
+  until: string | null
+  after: { startTime: string; executionId: string } | null
+  limit: number
+}
+
+/** With the time it is sorted by: the start, or the first news of an execution whose start is unknown. */
+export interface ListedExecution extends ExecutionRow {
+  listed_at: string
+}
+
+export function listExecutions(db: Queryable, filter: ExecutionFilter): Promise<ListedExecution[]> {
+  return db.run<ListedExecution>(q.execution_list, [
+    filter.status,
+    filter.catalogId,
+    filter.pathPattern,
+    filter.since,
+    filter.until,
+    filter.after?.startTime ?? null,
+    filter.after?.executionId ?? null,
+    filter.limit,
+  ])
+}
+
+export async function listRunningChildren(db: Queryable, parents: readonly string[], limit: number): Promise<string[]> {
+  const rows = await db.run<{ execution_id: string }>(q.execution_children, [parents, limit])
+  return rows.map((row) => row.execution_id)
+}

@@ -1,0 +1,209 @@
+// The outbox in SQL, as the relay sees it. Rows are written inside the transaction that writes their events.
+import type { Queryable, Tx } from '../../db/db.js'
+import type { Param } from '../../db/params.js'
+import { type Query, queries } from '../../db/queries.js'
+import { type HeldLane, LANE_COUNT } from './laneStore.js'
+
+const q = queries(
+  'outbox_insert',
+  'outbox_notify',
+  'outbox_read',
+  'outbox_read_lanes',
+  'outbox_read_earlier',
+  'outbox_sweep',
+  'outbox_read_ids',
+  'outbox_read_execution',
+  'outbox_read_execution_with_dead',
+  'outbox_settle',
+  'outbox_fail',
+  'outbox_has_unsettled',
+  'outbox_dead_executions',
+)
+
+export interface NewOutboxRow {
+  executionId: string
+  eventId: string
+  subject: string
+  /** The envelope as JSON text. */
+  payload: string
+  /** W3C trace context as JSON text, if the request carried one. */
+  trace: string | null
+}
+
+export async function insertOutboxRows(tx: Tx, rows: readonly NewOutboxRow[]): Promise<void> {
+  if (rows.length === 0) return
+  await tx.run(q.outbox_insert, [
+    rows.map((row) => row.executionId),
+    rows.map((row) => row.eventId),
+    rows.map((row) => row.subject),
+    `[${rows.map((row) => row.payload).join(',')}]`,
+    // unnest fills up a shorter array with nulls.
+    rows.some((row) => row.trace !== null) ? rows.map((row) => row.trace) : [],
+  ])
+}
+
+export async function notifyRelays(db: Queryable): Promise<void> {
+  await db.run(q.outbox_notify)
+}
+
+/** A row as the relay works with it. Everything but the id is null when the lane belongs to somebody else. */
+export interface OutboxRow {
+  outbox_id: string
+  owned: boolean
+  lane: number
+  execution_id: string | null
+  event_id: string
+  attempts: number
+  /** How long it must still wait, by the database clock. */
+  wait_ms: number
+  subject: string | null
+  payload: string
+  trace: string | null
+  event_type: string | null
+  stream_version: string | null
+}
+
+interface ReadRow {
+  /** The text of an array: id, execution, event, lane, attempts, ms to wait; of a row of another relay only the id. */
+  numbers: string
+  subject: string | null
+  payload: string
+  trace: string | null
+  event_type: string | null
+  stream_version: string | null
+}
+
+async function readRows(db: Queryable, query: Query, values: readonly Param[]): Promise<OutboxRow[]> {
+  const rows = await db.run<ReadRow>(query, values)
+  return rows.map(toOutboxRow)
+}
+
+function toOutboxRow({ numbers, subject, payload, trace, event_type, stream_version }: ReadRow): OutboxRow {
+  const [id, execution, event, lane, attempts, wait] = numbers.slice(1, -1).split(',')
+  return {
+    outbox_id: id!,
+    owned: lane !== undefined,
+    lane: Number(lane),
+    execution_id: execution === 'NULL' ? null : execution!,
+    event_id: event!,
+    attempts: Number(attempts),
+    wait_ms: Number(wait),
+    subject,
+    payload,
+    trace,
+    event_type,
+    stream_version,
+  }
+}
+
+/** One bit per lane; the top one makes it negative, which the database's shift does not mind. */
+function laneMask(lanes: readonly number[]): bigint {
+  let mask = 0n
+  for (const lane of lanes) mask |= 1n << BigInt(lane)
+  return BigInt.asIntN(64, mask)
+}
+
+/** Rows after an id in order; of rows in lanes of others at most the last one that was visited, and only its id. */
+export function readUnsettled(
+  db: Queryable,
+  afterId: string,
+  visit: number,
+  lanes: readonly number[],
+): Promise<OutboxRow[]> {
+  if (lanes.length === LANE_COUNT) return readRows(db, q.outbox_read, [afterId, visit])
+  return readRows(db, q.outbox_read_lanes, [afterId, visit, laneMask(lanes)])
+}
+
+export interface SweptRow {
+  outbox_id: string
+  execution_id: string | null
+  /** It need not wait any longer, by the database clock. */
+  due: boolean
+  owned: boolean
+}
+
+export function sweepUnsettled(
+  db: Queryable,
+  range: { after: string; upTo: string; visit: number },
+  lanes: readonly number[],
+): Promise<SweptRow[]> {
+  return db.run<SweptRow>(q.outbox_sweep, [range.after, range.upTo, range.visit, laneMask(lanes)])
+}
+
+export async function readEarlierIds(
+  db: Queryable,
+  executionIds: readonly string[],
+  upToId: string,
+): Promise<readonly string[]> {
+  const rows = await db.run<{ outbox_id: string }>(q.outbox_read_earlier, [executionIds, upToId])
+  return rows.map((row) => row.outbox_id)
+}
+
+export function readIds(db: Queryable, ids: readonly string[]): Promise<OutboxRow[]> {
+  return readRows(db, q.outbox_read_ids, [ids])
+}
+
+/** With `withDead` a dead row appears in its place, as one that must wait. */
+export function readExecution(
+  db: Queryable,
+  executionId: string,
+  limit: number,
+  withDead: boolean,
+): Promise<OutboxRow[]> {
+  return readRows(db, withDead ? q.outbox_read_execution_with_dead : q.outbox_read_execution, [executionId, limit])
+}
+
+export interface Fence {
+  relayId: string
+  lanes: readonly HeldLane[]
+}
+
+/** Answers how many were marked; the others no longer belonged to this relay. */
+export async function settlePublished(
+  db: Queryable,
+  rows: readonly { outboxId: string; seq: number | null }[],
+  fence: Fence,
+): Promise<number> {
+  const settled = await db.run(q.outbox_settle, [
+    rows.map((row) => row.outboxId),
+    rows.map((row) => row.seq),
+    fence.relayId,
+    fence.lanes.map((held) => held.lane),
+    fence.lanes.map((held) => held.token),
+  ])
+  return settled.count
+}
+
+export interface FailedRow {
+  outboxId: string
+  status: 'FAILED' | 'DEAD'
+  waitMs: number
+  error: string
+}
+
+const ERROR_MAX = 2_000
+
+export async function settleFailed(db: Queryable, rows: readonly FailedRow[], fence: Fence): Promise<number> {
+  const settled = await db.run(q.outbox_fail, [
+    rows.map((row) => row.outboxId),
+    rows.map((row) => row.status),
+    rows.map((row) => row.waitMs),
+    rows.map((row) => row.error.slice(0, ERROR_MAX)),
+    fence.relayId,
+    fence.lanes.map((held) => held.lane),
+    fence.lanes.map((held) => held.token),
+  ])
+  return settled.count
+}
+
+export async function hasUnsettled(db: Queryable): Promise<boolean> {
+  const [row] = await db.run<{ unsettled: boolean }>(q.outbox_has_unsettled)
+  return row?.unsettled ?? false
+}
+
+export async function listDeadExecutions(
+  db: Queryable,
+  lanes: readonly number[],
+): Promise<{ execution_id: string; lane: number }[]> {
+  return db.run<{ execution_id: string; lane: number }>(q.outbox_dead_executions, [lanes])
+}

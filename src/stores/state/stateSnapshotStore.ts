@@ -1,0 +1,141 @@
+// Snapshots of live states in noetl.projection_snapshot: the sealed text as bytes, a readable summary beside it.
+import type { Queryable } from '../../db/db.js'
+import { queries } from '../../db/queries.js'
+import type { JsonObject, JsonValue } from '../../domain/json/value.js'
+import { writeJson } from '../../domain/json/write.js'
+import { STATE_SNAPSHOT_TYPE } from '../../domain/state/sealedState.js'
+
+const q = queries(
+  'state_snapshot_load',
+  'state_snapshot_save',
+  'state_snapshot_discard',
+  'state_snapshot_delete',
+  'state_snapshot_list',
+  'state_snapshot_prune',
+  'state_snapshot_prune_keys',
+)
+
+export interface SnapshotKey {
+  executionId: string
+  tenantId: string
+  organizationId: string
+}
+
+export interface StateSnapshotRow {
+  version: string
+  checksum: string
+  meta: JsonValue
+  snapshot_bytes: Uint8Array | null
+  snapshot_codec: string | null
+  /** Which writing of the row this is. */
+  row_version: string
+}
+
+export interface LoadedExecution {
+  key: SnapshotKey
+  /** The last version of the log at that moment. */
+  head: number
+  status: string
+  snapshot: StateSnapshotRow | undefined
+}
+
+/** Undefined when the execution has no row. */
+export async function loadStateSnapshot(db: Queryable, executionId: string): Promise<LoadedExecution | undefined> {
+  const [row] = await db.run<LoadRow>(q.state_snapshot_load, [STATE_SNAPSHOT_TYPE, executionId])
+  if (row === undefined) return undefined
+  return {
+    key: { executionId, tenantId: row.tenant_id, organizationId: row.organization_id },
+    head: Number(row.head),
+    status: row.status,
+    snapshot: row.version === null ? undefined : (row as StateSnapshotRow),
+  }
+}
+
+interface LoadRow extends Omit<StateSnapshotRow, 'version'> {
+  version: string | null
+  tenant_id: string
+  organization_id: string
+  head: string
+  status: string
+}
+
+export interface NewStateSnapshot extends SnapshotKey {
+  version: number
+  summary: JsonObject
+  checksum: string
+  meta: JsonObject
+  bytes: Uint8Array
+  codec: string
+}
+
+/** False: a newer one is there. */
+export async function saveStateSnapshot(
+  db: Queryable,
+  snapshot: NewStateSnapshot,
+  deadlineMs?: number,
+): Promise<boolean> {
+  const rows = await db.run(
+    q.state_snapshot_save,
+    [
+      ...columns(snapshot),
+      snapshot.version,
+      writeJson(snapshot.summary),
+      snapshot.checksum,
+      writeJson(snapshot.meta),
+      snapshot.bytes,
+      snapshot.codec,
+    ],
+    deadlineMs === undefined ? {} : { deadlineMs },
+  )
+  return rows.length > 0
+}
+
+/** Only if nobody has written it anew since it was read. */
+export async function discardStateSnapshot(db: Queryable, key: SnapshotKey, rowVersion: string): Promise<void> {
+  await db.run(q.state_snapshot_discard, [...columns(key), rowVersion])
+}
+
+export async function deleteStateSnapshot(db: Queryable, executionId: string): Promise<boolean> {
+  return (await db.run(q.state_snapshot_delete, [STATE_SNAPSHOT_TYPE, executionId])).length > 0
+}
+
+export interface SnapshotListRow {
+  aggregate_type: string
+  aggregate_id: string
+  tenant_id: string
+  organization_id: string
+  version: string
+  checksum: string
+  meta: JsonValue
+  snapshot_codec: string | null
+  stored_bytes: number | null
+  created_at: string
+  updated_at: string
+  execution_status: string | null
+  head: string | null
+}
+
+export interface SnapshotFilter {
+  type: string | null
+  executionId: string | null
+  after: { type: string; id: string }
+  limit: number
+}
+
+export function listSnapshots(db: Queryable, filter: SnapshotFilter): Promise<SnapshotListRow[]> {
+  const { type, executionId, after, limit } = filter
+  return db.run<SnapshotListRow>(q.state_snapshot_list, [type, executionId, after.type, after.id, limit])
+}
+
+/** Answers how many there were. */
+export async function pruneSnapshots(db: Queryable, limit: number): Promise<number> {
+  return (await db.run(q.state_snapshot_prune, [STATE_SNAPSHOT_TYPE, limit])).length
+}
+
+export async function pruneDecisionKeys(db: Queryable, limit: number): Promise<number> {
+  return (await db.run(q.state_snapshot_prune_keys, [limit])).length
+}
+
+function columns(key: SnapshotKey): [string, string, string, string] {
+  return [STATE_SNAPSHOT_TYPE, key.executionId, key.tenantId, key.organizationId]
+}

@@ -1,0 +1,207 @@
+// What live states read of the log: the tail of one execution, where many stand, which have not ended; and the
+// keys of decisions that were made.
+import type { Queryable, Tx } from '../../db/db.js'
+import { queries } from '../../db/queries.js'
+import type { WireTime } from '../../domain/events/wireTime.js'
+import type { CatalogId, EventId, ExecutionId } from '../../domain/ids/ids.js'
+import { parseJson } from '../../domain/json/parse.js'
+import type { JsonValue } from '../../domain/json/value.js'
+import type { WorkflowEvent } from '../../domain/state/workflowEvent.js'
+import { timeOf } from '../events/eventRows.js'
+
+const q = queries(
+  'state_tail',
+  'state_heads',
+  'state_active',
+  'state_digest_ids',
+  'decision_claim',
+  'decision_forget',
+  'state_notify',
+)
+
+interface TailRow {
+  head: string
+  execution_status: string
+  tenant_id: string
+  organization_id: string
+  unadopted: boolean
+  /** Of each event: what it is, context, result, meta. */
+  lines: string | null
+}
+
+const LINES_PER_EVENT = 4
+
+/** The first line of an event. */
+type Heading = [
+  version: number,
+  eventId: string,
+  catalogId: string,
+  parentExecutionId: string | null,
+  eventType: string | null,
+  nodeName: string | null,
+  workerId: string | null,
+  error: string | null,
+  createdAt: string,
+]
+
+export interface TailEvent {
+  version: number
+  event: WorkflowEvent
+}
+
+export interface Tail {
+  /** The last version of the log at that moment. */
+  head: number
+  status: string
+  tenantId: string
+  organizationId: string
+  /** Rows of others wait for their number. */
+  unadopted: boolean
+  /** In the order of versions. */
+  events: TailEvent[]
+}
+
+/** One view of the log; undefined when the execution has no row. */
+export async function readTail(
+  db: Queryable,
+  executionId: string,
+  afterVersion: number,
+  limit: number,
+): Promise<Tail | undefined> {
+  const rows = await db.run<TailRow>(q.state_tail, [executionId, afterVersion, limit])
+  const first = rows[0]
+  if (first === undefined) return undefined
+  const events = rows.flatMap((row) => readLines(executionId as ExecutionId, row.lines))
+  return {
+    head: Number(first.head),
+    status: first.execution_status,
+    tenantId: first.tenant_id,
+    organizationId: first.organization_id,
+    unadopted: first.unadopted,
+    events,
+  }
+}
+
+function readLines(executionId: ExecutionId, text: string | null): TailEvent[] {
+  if (text === null) return []
+  const lines = text.split('\n')
+  const events: TailEvent[] = []
+  for (let at = 0; at < lines.length; at += LINES_PER_EVENT) {
+    const heading = JSON.parse(lines[at]!) as Heading
+    const event = new StoredEvent(executionId, heading, lines[at + 1]!, lines[at + 2]!, lines[at + 3]!)
+    events.push({ version: heading[0], event })
+  }
+  return events
+}
+
+/** Reads its documents when the fold asks for them: most events are folded without. */
+class StoredEvent implements WorkflowEvent {
+  readonly eventId: EventId
+  readonly catalogId: CatalogId
+  readonly parentExecutionId: ExecutionId | undefined
+  readonly eventType: string
+  readonly nodeName: string | undefined
+  readonly workerId: string | undefined
+  readonly error: string | undefined
+  readonly createdAt: WireTime
+  private contextRead: JsonValue | undefined
+  private resultRead: JsonValue | undefined
+  private metaRead: JsonValue | undefined
+
+  constructor(
+    readonly executionId: ExecutionId,
+    [, eventId, catalogId, parent, eventType, nodeName, workerId, error, createdAt]: Heading,
+    private readonly contextText: string,
+    private readonly resultText: string,
+    private readonly metaText: string,
+  ) {
+    this.eventId = eventId as EventId
+    this.catalogId = catalogId as CatalogId
+    this.parentExecutionId = (parent as ExecutionId | null) ?? undefined
+    this.eventType = eventType ?? ''
+    this.nodeName = nodeName ?? undefined
+    this.workerId = workerId ?? undefined
+    this.error = error ?? undefined
+    this.createdAt = timeOf(createdAt)
+  }
+
+  get context(): JsonValue | undefined {
+    this.contextRead ??= documentOf(this.contextText)
+    return this.contextRead
+  }
+  get result(): JsonValue | undefined {
+    this.resultRead ??= documentOf(this.resultText)
+    return this.resultRead
+  }
+  get meta(): JsonValue | undefined {
+    this.metaRead ??= documentOf(this.metaText)
+    return this.metaRead
+  }
+}
+
+function documentOf(text: string): JsonValue | undefined {
+  return text === '' ? undefined : (parseJson(text) ?? undefined)
+}
+
+export interface Head {
+  executionId: string
+  version: number
+  status: string
+}
+
+export async function readHeads(db: Queryable, executionIds: readonly string[]): Promise<Head[]> {
+  const rows = await db.run<{ execution_id: string; stream_version: string; status: string }>(q.state_heads, [
+    executionIds,
+  ])
+  return rows.map((row) => ({
+    executionId: row.execution_id,
+    version: Number(row.stream_version),
+    status: row.status,
+  }))
+}
+
+/** In id order, after the one given. */
+export async function listActive(
+  db: Queryable,
+  after: string,
+  limit: number,
+): Promise<{ executionId: string; version: number }[]> {
+  const rows = await db.run<{ execution_id: string; stream_version: string }>(q.state_active, [after, limit])
+  return rows.map((row) => ({ executionId: row.execution_id, version: Number(row.stream_version) }))
+}
+
+export async function readEventIds(
+  db: Queryable,
+  executionId: string,
+  range: { after: number; upTo: number; limit: number },
+): Promise<{ eventId: string; version: number }[]> {
+  const rows = await db.run<{ event_id: string; stream_version: string }>(q.state_digest_ids, [
+    executionId,
+    range.after,
+    range.upTo,
+    range.limit,
+  ])
+  return rows.map((row) => ({ eventId: row.event_id, version: Number(row.stream_version) }))
+}
+
+/** Answers those that were not made before, as `execution:key`. */
+export async function claimDecisions(
+  tx: Tx,
+  decisions: readonly { executionId: string; key: string; version: number }[],
+): Promise<Set<string>> {
+  const rows = await tx.run<{ execution_id: string; key: string }>(q.decision_claim, [
+    decisions.map((row) => row.executionId),
+    decisions.map((row) => row.key),
+    decisions.map((row) => row.version),
+  ])
+  return new Set(rows.map((row) => `${row.execution_id}:${row.key}`))
+}
+
+export async function forgetDecisions(db: Queryable, executionId: string): Promise<void> {
+  await db.run(q.decision_forget, [executionId])
+}
+
+/** At most about 8 kB per message. */
+export async function notifyDrivers(db: Queryable, payload: string): Promise<void> {
+  await db.run(q.state_notify, [payload])
+}

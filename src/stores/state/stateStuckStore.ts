@@ -1,0 +1,89 @@
+// What an execution may be waiting for, each as one small question.
+import type { Queryable } from '../../db/db.js'
+import { queries } from '../../db/queries.js'
+
+const q = queries(
+  'state_stuck_events',
+  'state_stuck_claims',
+  'state_stuck_outbox',
+  'state_stuck_transaction',
+  'state_stuck_pools',
+  'state_stuck_subscription',
+)
+
+export interface EventAge {
+  event_id: string
+  created_at: string
+  age_seconds: number
+  worker_id: string | null
+  pool: string | null
+}
+
+export function readEventAges(db: Queryable, executionId: string, eventIds: readonly string[]): Promise<EventAge[]> {
+  return db.run<EventAge>(q.state_stuck_events, [executionId, eventIds])
+}
+
+export interface ClaimAge {
+  command_id: string
+  worker_id: string | null
+  age_seconds: number
+}
+
+export function readClaimAges(db: Queryable, executionId: string, commandIds: readonly string[]): Promise<ClaimAge[]> {
+  return db.run<ClaimAge>(q.state_stuck_claims, [executionId, commandIds])
+}
+
+export interface WaitingRow {
+  outbox_id: string
+  event_id: string
+  status: string
+  attempts: number
+  last_error: string | null
+  age_seconds: number
+  wait_seconds: number
+  lease_seconds: number | null
+}
+
+export function listWaitingRows(db: Queryable, executionId: string, limit: number): Promise<WaitingRow[]> {
+  return db.run<WaitingRow>(q.state_stuck_outbox, [executionId, limit])
+}
+
+export interface OpenTransaction {
+  pid: number
+  usename: string | null
+  application_name: string | null
+  state: string | null
+  age_seconds: number
+  query: string | null
+}
+
+export async function oldestTransaction(db: Queryable, olderThanSeconds: number): Promise<OpenTransaction | undefined> {
+  return (await db.run<OpenTransaction>(q.state_stuck_transaction, [olderThanSeconds]))[0]
+}
+
+export interface PoolAge {
+  name: string
+  status: string
+  age_seconds: number
+}
+
+export function listPools(cluster: Queryable): Promise<PoolAge[]> {
+  return cluster.run<PoolAge>(q.state_stuck_pools)
+}
+
+export interface InactiveSubscription {
+  subscription_id: string
+  path: string
+  state: string
+  reason: string | null
+  paused_until: string | null
+}
+
+export async function inactiveSubscription(
+  cluster: Queryable,
+  executionId: string,
+  parentExecutionId: string | null,
+): Promise<InactiveSubscription | undefined> {
+  const rows = await cluster.run<InactiveSubscription>(q.state_stuck_subscription, [executionId, parentExecutionId])
+  return rows[0]
+}

@@ -1,0 +1,145 @@
+// Promise: versions of a path are 1, 2, 3 … whoever registers at the same time; the same content is the same
+// version; what an execution was started from stays readable; pages miss nothing.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ExecutionId } from '../../src/domain/ids/ids.js'
+import { deleteEntry, findEntry, listEntries, registerEntry, restoreEntry } from '../../src/services/catalog/catalog.js'
+import { removeDeleted } from '../../src/services/catalog/catalogRemoval.js'
+import { startEvent, startExecution } from '../../src/services/executions/executions.js'
+import { openCore, playbook, type TestCore } from '../support/core.js'
+import { useDatabase } from '../support/database.js'
+
+const database = useDatabase()
+let core: TestCore
+let second: TestCore
+beforeAll(async () => {
+  core = await openCore([database.get()])
+  second = await openCore([database.get()], { hostName: 'second-host' })
+})
+afterAll(async () => {
+  await core.close()
+  await second.close()
+})
+
+const register = (path: string, workload = '{}', via = core) =>
+  registerEntry(via, { content: playbook(path, workload) })
+const list = (fields: Partial<Parameters<typeof listEntries>[1]> = {}) =>
+  listEntries(core, { kind: null, includeArchived: false, after: null, limit: 100, ...fields })
+
+describe('versions', () => {
+  it('of 16 at once on two daemons are 1..16', async () => {
+    const done = await Promise.all(
+      Array.from({ length: 16 }, (_, n) => register('race/different', `{n: ${n}}`, n % 2 === 0 ? core : second)),
+    )
+    expect(done.map(({ version }) => version).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 16 }, (_, n) => n + 1),
+    )
+    expect(new Set(done.map(({ catalogId }) => catalogId)).size).toBe(16)
+  })
+  it('of the same content are one, unless asked for', async () => {
+    const done = await Promise.all(Array.from({ length: 8 }, () => register('race/same')))
+    expect(new Set(done.map(({ version, catalogId }) => `${version} ${catalogId}`)).size).toBe(1)
+    expect(done.filter(({ created }) => created)).toHaveLength(1)
+    const plain = Buffer.from(playbook('race/same')).toString('base64')
+    expect(await registerEntry(core, { content: plain })).toMatchObject({ version: 1, created: false })
+    expect(await registerEntry(core, { content: playbook('race/same'), force: true })).toMatchObject({
+      version: 2,
+      created: true,
+    })
+    // Back to what an older version said is a change.
+    await register('race/same', '{x: 1}')
+    expect(await register('race/same')).toMatchObject({ version: 4, created: true })
+  })
+  it('go on beyond 32,767', async () => {
+    await database
+      .get()
+      .sql(
+        `insert into noetl.catalog (catalog_id, path, version, kind, content) values (1, 'many/versions', 32767, 'playbook', 'x')`,
+      )
+    expect(await register('many/versions')).toMatchObject({ version: 32768 })
+  })
+})
+
+describe('entries', () => {
+  it('are found by id, path and version, and kinds by any case', async () => {
+    const first = await register('find/me', '{v: 1}')
+    const newest = await register('find/me', '{v: 2}')
+    expect(await findEntry(core, { catalogId: first.catalogId })).toMatchObject({ version: 1, payload: { v: 1 } })
+    expect(await findEntry(core, { path: 'find/me', version: 1 })).toMatchObject({ catalog_id: first.catalogId })
+    expect(await findEntry(core, { path: 'find/me' })).toMatchObject({ catalog_id: newest.catalogId })
+    for (const kind of ['Playbook', 'PLAYBOOK', 'playbook']) expect((await list({ kind })).length).toBeGreaterThan(10)
+    expect(await list({ kind: 'Subscription' })).toEqual([])
+    await expect(findEntry(core, { path: 'find/nobody' })).rejects.toMatchObject({ code: 'not_found' })
+    await expect(findEntry(core, {})).rejects.toMatchObject({ code: 'refused' })
+  })
+  it('in use are archived, others deleted; both can be told, archived ones restored', async () => {
+    await register('delete/me', '{v: 1}')
+    const { executionId } = await startExecution(core, { path: 'delete/me' })
+    await register('delete/me', '{v: 2}')
+    const { removed } = await deleteEntry(core, 'delete/me', undefined)
+    expect(removed.map(({ version, archived }) => [version, archived])).toEqual([
+      [2, false],
+      [1, true],
+    ])
+    await expect(findEntry(core, { path: 'delete/me' })).rejects.toMatchObject({ code: 'not_found' })
+    await expect(startExecution(core, { path: 'delete/me' })).rejects.toMatchObject({ code: 'not_found' })
+    expect((await list({ includeArchived: true })).some(({ path }) => path === 'delete/me')).toBe(true)
+    expect((await list()).some(({ path }) => path === 'delete/me')).toBe(false)
+    const [row] = await database
+      .get()
+      .sql<{ catalog_id: string }>('select catalog_id from noetl.execution where execution_id = $1', [executionId])
+    expect(await findEntry(core, { catalogId: row!.catalog_id })).toMatchObject({ version: 1 })
+    expect((await restoreEntry(core, 'delete/me', undefined)).removed).toMatchObject([{ version: 1, archived: false }])
+    expect(await findEntry(core, { path: 'delete/me' })).toMatchObject({ version: 1 })
+    // The number of a deleted version is not given again.
+    expect(await register('delete/me', '{v: 3}')).toMatchObject({ version: 3 })
+    expect((await deleteEntry(core, 'delete/nobody', undefined)).removed).toEqual([])
+  })
+  it('deleted while a start of theirs commits stay readable; the others leave the table later', async () => {
+    const used = await register('delete/race', '{v: 1}')
+    const unused = await register('delete/race', '{v: 2}')
+    const entry = await findEntry(core, { catalogId: used.catalogId })
+    const { removed } = await deleteEntry(core, 'delete/race', undefined)
+    expect(removed.map(({ archived }) => archived)).toEqual([false, false])
+    for (const { catalogId } of [used, unused])
+      await expect(findEntry(core, { catalogId })).rejects.toMatchObject({ code: 'not_found' })
+    expect((await restoreEntry(core, 'delete/race', undefined)).removed).toEqual([])
+    // The start had read the entry before it was deleted.
+    const executionId = core.ids.next() as ExecutionId
+    const event = startEvent(core, { path: 'delete/race' }, executionId, entry)
+    await core.appender.append([{ event, idGiven: false, publish: true, createExecution: true, path: entry.path }])
+    expect(await removeDeleted(core.databases)).toEqual({ removed: 0, kept: 0 })
+    await database
+      .get()
+      .sql(
+        `update noetl.catalog set remove_after = now() - interval '1 second' where remove_after is not null and path = 'delete/race'`,
+      )
+    expect(await removeDeleted(core.databases)).toEqual({ removed: 1, kept: 1 })
+    expect(await findEntry(core, { catalogId: used.catalogId })).toMatchObject({ version: 1 })
+    const left = await database.get().sql(`select version from noetl.catalog where path = 'delete/race'`)
+    expect(left).toEqual([{ version: 1 }])
+  })
+  it('are paged without gap or repeat', async () => {
+    const all = (await list()).map(({ catalog_id }) => catalog_id)
+    const seen: string[] = []
+    let after: { createdAt: string; catalogId: string } | null = null
+    for (;;) {
+      const page: Awaited<ReturnType<typeof list>> = await list({ after, limit: 7 })
+      if (page.length === 0) break
+      seen.push(...page.map(({ catalog_id }) => catalog_id))
+      const last = page[page.length - 1]!
+      after = { createdAt: last.created_at, catalogId: last.catalog_id }
+    }
+    expect(seen).toEqual(all)
+  })
+  it('with aliases that explode or deep nesting are refused before they cost anything', async () => {
+    let bomb = `${playbook('bomb/it')}a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n`
+    for (let n = 1; n < 12; n++)
+      bomb += `a${n}: &a${n} [${Array(10)
+        .fill(`*a${n - 1}`)
+        .join(', ')}]\n`
+    const started = performance.now()
+    await expect(registerEntry(core, { content: bomb })).rejects.toMatchObject({ code: 'refused' })
+    await expect(registerEntry(core, { content: `${playbook('bomb/it')}x: ${'['.repeat(20_000)}` })).rejects.toThrow()
+    expect(performance.now() - started).toBeLessThan(2_000)
+  })
+})

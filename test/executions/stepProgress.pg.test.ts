@@ -1,0 +1,70 @@
+// Promise: the progress of an execution is that of all its events, however they came, and asking again costs what is new.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Queryable } from '../../src/db/db.js'
+import { adoptExecution } from '../../src/services/events/adoption.js'
+import { createStepProgress } from '../../src/services/executions/stepProgress.js'
+import { append, insertForeign, start } from '../state/stateHarness.js'
+import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
+import { useDatabase } from '../support/database.js'
+
+const database = useDatabase()
+let core: TestCore
+let catalogId: string
+
+beforeAll(async () => {
+  core = await openCore([database.get()])
+  catalogId = await registerPlaybook(core, 'test/progress')
+})
+afterAll(() => core.close())
+
+it('follows appended, foreign and late events, and reads each of them once', async () => {
+  const id = await start(core, catalogId)
+  const db = core.databases.of(id)
+  let rows = 0
+  const counting = {
+    run: async (...given: Parameters<Queryable['run']>) => {
+      const answer = await db.run(...given)
+      rows = answer.length
+      return answer
+    },
+  } as Queryable
+  const progress = createStepProgress()
+  const agreed = async () => {
+    const counts = await progress(counting, id)
+    // One that has never been asked reads the whole log.
+    expect(await createStepProgress()(db, id)).toEqual(counts)
+    return counts
+  }
+
+  await append(core, id, 'step.enter', 'a')
+  await append(core, id, 'command.failed', 'b')
+  expect(await agreed()).toEqual({ total: 2, completed: 0, failed: 1, running: 1 })
+  await progress(counting, id)
+  expect(rows).toBe(0)
+
+  await append(core, id, 'step.exit', 'a')
+  await append(core, id, 'ctx.updated', 'c')
+  expect(await agreed()).toEqual({ total: 2, completed: 1, failed: 1, running: 0 })
+
+  // Older than everything, and without a number at first.
+  await insertForeign(database.get(), id, { eventId: '5', type: 'command.completed', step: 'b' })
+  expect(await agreed()).toEqual({ total: 2, completed: 2, failed: 0, running: 0 })
+  await adoptExecution(db, id)
+  expect(await agreed()).toEqual({ total: 2, completed: 2, failed: 0, running: 0 })
+
+  // What comes late never takes back what was reached.
+  await append(core, id, 'command.started', 'a')
+  await append(core, id, 'command.started', 'd')
+  expect(await agreed()).toEqual({ total: 3, completed: 2, failed: 0, running: 1 })
+  await progress(counting, id)
+  expect(rows).toBe(0)
+})
+
+it('knows nothing of an execution without steps', async () => {
+  expect(await createStepProgress()(core.databases.of('1'), '1')).toEqual({
+    total: 0,
+    completed: 0,
+    failed: 0,
+    running: 0,
+  })
+})

@@ -1,0 +1,63 @@
+// Promise: what may be stored already is looked up, not sent again, once JetStream no longer knows its message id.
+import { expect, it } from 'vitest'
+import type { PublishOutcome } from '../../../src/bus/publisher.js'
+import type { Clock } from '../../../src/runtime/clock.js'
+import { createCourier } from '../../../src/services/outbox/relay/courier.js'
+import { createExecutionQueues } from '../../../src/services/outbox/relay/executionQueues.js'
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+it.each([
+  [50_000, 0],
+  [116_000, 1],
+])('sent once without an answer, after %i ms', async (elapsed, lookups) => {
+  let now = 1_000
+  let asked = 0
+  const sent: ((outcome: PublishOutcome) => void)[] = []
+  const queues = createExecutionQueues()
+  const nothing = () => undefined
+  const courier = createCourier({
+    queues,
+    publisher: {
+      publish: (_message, _now, done) => sent.push(done),
+      flush: nothing,
+      inFlight: () => 0,
+      maxPayload: () => 1_000_000,
+      close: nothing,
+    },
+    settler: { published: nothing, failed: nothing, drain: async () => undefined },
+    clock: { monotonic: () => now, sleep: () => new Promise(nothing) } as unknown as Clock,
+    random: () => 0.5,
+    limits: {
+      window: 10,
+      page: 10,
+      attemptsMax: 9,
+      deadPolicy: 'release',
+      duplicateWindowMs: 120_000,
+      ackTimeoutMs: 5_000,
+    } as never,
+    hooks: { onOutcome: nothing, onPublished: nothing, onPossibleDuplicate: nothing } as never,
+    message: { clusterId: 'c', subjectOf: () => 'n.e', subjectPrefix: 'n', publicUrl: () => '' },
+    mayPublish: () => true,
+    isStored: async () => {
+      asked += 1
+      return true
+    },
+    onHungry: nothing,
+    allowance: undefined,
+    signal: new AbortController().signal,
+  })
+  const row = { outbox_id: '1', owned: true, lane: 1, execution_id: '7', event_id: '1', attempts: 0, wait_ms: 0 }
+  queues.offer({ ...row, subject: 'n.e', payload: '{}', trace: null, event_type: null, stream_version: '1' }, now)
+  courier.schedule()
+  await turn()
+  expect(sent).toHaveLength(1)
+  now += elapsed
+  sent[0]!({ kind: 'unknown', reason: 'no answer' })
+  await turn()
+  expect({ lookups: asked, sent: sent.length, published: courier.published() }).toEqual({
+    lookups,
+    sent: 2 - lookups,
+    published: BigInt(lookups),
+  })
+})

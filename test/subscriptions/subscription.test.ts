@@ -1,0 +1,96 @@
+// Promise: exactly the specified transitions, a repetition changes nothing, a refusal says what is possible,
+// and only the six lifecycle types ever move a subscription.
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { EventId } from '../../src/domain/ids/ids.js'
+import {
+  allowedActions,
+  decideSubscription,
+  evolveSubscription,
+  lifecycleStatusOf,
+  parseSubscriptionAction,
+  SUBSCRIPTION_ACTIONS,
+  SUBSCRIPTION_LIFECYCLE_TYPES,
+  SUBSCRIPTION_STATES,
+  type SubscriptionHistory,
+} from '../../src/domain/subscriptions/subscription.js'
+import { CpError } from '../../src/errors.js'
+
+// The specified table, written out once more on purpose: from state, per action, the resulting state or "-".
+const EXPECTED = `
+              activate  pause   resume  drain     deactivate
+REGISTERED    ACTIVE    -       -       -         DEACTIVATED
+ACTIVE        ACTIVE    PAUSED  ACTIVE  DRAINING  DEACTIVATED
+PAUSED        ACTIVE    PAUSED  ACTIVE  DRAINING  DEACTIVATED
+DRAINING      -         -       -       DRAINING  DEACTIVATED
+DEACTIVATED   ACTIVE    -       -       -         DEACTIVATED
+`
+
+const [header = [], ...rows] = EXPECTED.trim()
+  .split('\n')
+  .map((line) => line.trim().split(/\s+/))
+const cases = rows.flatMap(([from = '', ...targets]) =>
+  targets.map((to, index) => ({ from, action: header[index] as string, to })),
+)
+
+describe('transitions', () => {
+  it('cover every state and action', () => {
+    expect(cases).toHaveLength(SUBSCRIPTION_STATES.length * SUBSCRIPTION_ACTIONS.length)
+  })
+
+  it.each(cases)('$action in $from gives $to', ({ from, action, to }) => {
+    const state = SUBSCRIPTION_STATES.find((one) => one === from) as (typeof SUBSCRIPTION_STATES)[number]
+    const verb = parseSubscriptionAction(action)
+    if (to === '-') {
+      try {
+        decideSubscription(state, verb)
+      } catch (error) {
+        expect(error).toBeInstanceOf(CpError)
+        expect(error).toMatchObject({ code: 'illegal_transition', details: { state, action } })
+        expect((error as CpError).message).toContain(state)
+        for (const allowed of allowedActions(state)) expect((error as CpError).message).toContain(allowed)
+        return
+      }
+      throw new Error('was allowed')
+    }
+    const decision = decideSubscription(state, verb)
+    expect(decision.status).toBe(to)
+    expect(decision.changed).toBe(from !== to)
+    if (decision.changed) expect(lifecycleStatusOf(decision.eventType)).toBe(to)
+  })
+
+  it('refuse an unknown action', () => {
+    expect(() => parseSubscriptionAction('toString')).toThrowError(/activate, pause, resume, drain, deactivate/)
+  })
+})
+
+describe('history', () => {
+  it('counts six types and no other', () => {
+    expect(SUBSCRIPTION_LIFECYCLE_TYPES).toHaveLength(6)
+    for (const type of ['subscription.circuit.opened', 'subscription.message.dropped', 'subscription.rate_limited']) {
+      expect(lifecycleStatusOf(type)).toBeUndefined()
+    }
+  })
+
+  it('does not depend on order or repetition', () => {
+    const type = fc.constantFrom(...SUBSCRIPTION_LIFECYCLE_TYPES, 'subscription.circuit.opened')
+    const logs = fc.uniqueArray(fc.record({ id: fc.integer({ min: 1, max: 1e9 }), type }), { selector: ({ id }) => id })
+    const fold = (log: { id: number; type: string }[]) =>
+      log.reduce<SubscriptionHistory>(
+        (history, { id, type }) => evolveSubscription(history, { eventId: String(id) as EventId, eventType: type }),
+        {},
+      )
+    const shuffled = logs.chain((log) =>
+      fc.tuple(fc.constant(log), fc.shuffledSubarray([...log, ...log], { minLength: log.length * 2 })),
+    )
+    fc.assert(
+      fc.property(shuffled, ([log, mixed]) => {
+        const sorted = [...log].sort((a, b) => a.id - b.id)
+        expect(fold(mixed)).toEqual(fold(sorted))
+        const last = sorted.filter(({ type }) => lifecycleStatusOf(type)).at(-1)
+        expect(fold(sorted).state).toBe(last && lifecycleStatusOf(last.type))
+      }),
+    )
+  })
+})
