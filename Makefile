@@ -14,11 +14,11 @@ run: build nats-server ## build and start the daemon with its own Postgres and N
 	@bin/noetl-cp.js serve $(ARGS)
 
 .PHONY: test
-test: build nats-server lint types ## lint, types and every test, on real Postgres and NATS
+test: build nats-server lint types unused ## lint, types and every test, on real Postgres and NATS
 	npx vitest run
 
 .PHONY: check
-check: build lint types ## format, lint, types and unit tests: no service, seconds
+check: build lint types unused ## format, lint, types, unused exports and unit tests: no service, seconds
 	npx vitest run --project unit
 
 .PHONY: build
@@ -31,6 +31,11 @@ lint: $(STAMP)/install
 .PHONY: types
 types: $(STAMP)/install
 	npx tsc -p tsconfig.json --noEmit
+
+# Exports that nothing of the product reaches; tests alone do not keep a part alive.
+.PHONY: unused
+unused: $(STAMP)/install
+	npx knip --production
 
 .PHONY: fmt
 fmt: $(STAMP)/install ## format the sources

@@ -2,7 +2,7 @@
 // nobody may touch is read from the sources; a broken rule is named with file and offender.
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { FLOORS, LINES_MAX, OWNERS, readSources, type SourceFile, violations } from './support/architecture.js'
+import { FLOORS, isUnder, LINES_MAX, OWNERS, readSources, type SourceFile, violations } from './support/architecture.js'
 
 describe('the sources', () => {
   it('break no rule', () => {
@@ -14,7 +14,7 @@ describe('the sources', () => {
     expect(paths.length).toBeGreaterThan(100)
     for (const floor of Object.keys(FLOORS))
       expect(
-        paths.some((path) => path.startsWith(floor)),
+        paths.some((path) => isUnder(path, floor)),
         floor,
       ).toBe(true)
   })
@@ -37,6 +37,7 @@ describe('a planted violation', () => {
     ['services/a.ts', "import type { Config } from '../config/keys.js'", /must not import config/],
     ['stores/a.ts', "import type { Log } from '../runtime/log.js'", /floor stores\) must not import runtime/],
     ['workers/pool2.ts', "import { fold } from '../domain/replay/fold.js'", /floor workers\) must not import domain/],
+    ['services/state/inThread/a.ts', "import { ask } from '../stateService.js'", /must not import services\/state/],
     ['cli/commands/a.ts', "import {\n  createPool,\n} from '../../db/pool.js'", /floor cli\) must not import db/],
     ['stores/a.ts', "import postgres from 'postgres'", /must not import postgres; only db may/],
     ['services/a.ts', "import { connect } from 'nats'", /only bus may/],
@@ -60,9 +61,18 @@ describe('a planted violation', () => {
     expect(found[0]).toMatch(expected)
   })
 
+  it('between files is found: a circle of imports, types included', () => {
+    const found = violations([
+      { path: 'domain/a.ts', text: "import { b } from './b.js'" },
+      { path: 'domain/b.ts', text: "import type { A } from './a.js'" },
+    ])
+    expect(found).toEqual(['import cycle: domain/a.ts → domain/b.ts → domain/a.ts'])
+  })
+
   it('is not seen where there is none', () => {
     const fine: SourceFile[] = [
-      { path: 'workers/tasks/a.ts', text: "import { parseJson } from '../../domain/json/parse.js'" },
+      { path: 'services/replay/inThread/a.ts', text: "import { parseJson } from '../../../domain/json/parse.js'" },
+      { path: 'workers/a.ts', text: "import { replay } from '../services/replay/inThread/state.js'" },
       { path: 'db/a.ts', text: "import postgres from 'postgres'\n// never console.log() here" },
       { path: 'daemon/a.ts', text: "import { createHttpServer } from '../http/server.js'" },
     ]

@@ -14,7 +14,7 @@ import { componentLog, type Log } from '../runtime/log.js'
 import { createMetrics, type Metrics } from '../runtime/metrics.js'
 import { METRICS } from '../runtime/metricTable.js'
 import { createWorkerPool, type WorkerPool } from '../workers/pool.js'
-import { TASK_NAMES } from '../workers/tasks/index.js'
+import { TASK_NAMES } from '../workers/tasks.js'
 import type { Endpoints } from './endpoints.js'
 
 export interface Deps {

@@ -189,5 +189,3 @@ export const METRICS = {
   },
   noetl_cp_event_loop_delay_p99_seconds: { kind: 'gauge', help: 'p99 delay of the main loop since the last scrape.' },
 } satisfies Record<string, MetricRow>
-
-export type MetricName = keyof typeof METRICS

@@ -2,7 +2,7 @@
 import { CpError } from '../errors.js'
 import { handedOver } from './handedOver.js'
 import { failureOf, type TaskCall, type TaskResult } from './protocol.js'
-import { TASKS } from './tasks/index.js'
+import { TASKS } from './tasks.js'
 
 export default async function entry(call: TaskCall): Promise<TaskResult> {
   const started = performance.now()

@@ -6,7 +6,7 @@ import { Piscina } from 'piscina'
 import { CpError, messageOf } from '../errors.js'
 import { withDeadline } from '../runtime/deadline.js'
 import { type TaskCall, type TaskInput, type TaskOutput, type TaskResult, unwrap } from './protocol.js'
-import type { TaskName } from './tasks/index.js'
+import type { TaskName } from './tasks.js'
 
 export interface WorkerPoolSettings {
   /** 0 takes the number of cores, at least 2. */

@@ -1,7 +1,7 @@
 // What crosses between the main thread and a worker thread: plain, cloneable data. A failure is a value,
 // because a thrown CpError would arrive as a bare Error without its code.
 import { CpError, type ErrorCode, toCpError } from '../errors.js'
-import type { TaskName, TaskTypes } from './tasks/index.js'
+import type { TaskName, TaskTypes } from './tasks.js'
 
 export type TaskInput<N extends TaskName> = TaskTypes[N]['input']
 export type TaskOutput<N extends TaskName> = TaskTypes[N]['output']

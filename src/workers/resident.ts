@@ -5,12 +5,12 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
 import { CpError, messageOf } from '../errors.js'
+import type { ResidentSetup, ResidentTasks } from '../services/state/inThread/residentTasks.js'
 import { type TaskCall, unwrap } from './protocol.js'
 import type { ResidentResult } from './residentEntry.js'
-import type { ResidentSetup, ResidentTasks } from './tasks/state/index.js'
 
-export type { AdvanceOutput, ResidentSetup } from './tasks/state/index.js'
-export type { SnapshotReport } from './tasks/state/verify.js'
+export type { AdvanceOutput, ResidentSetup } from '../services/state/inThread/residentTasks.js'
+export type { SnapshotReport } from '../services/state/inThread/verify.js'
 
 export interface ResidentThreadsOptions {
   /** 0 takes one less than the number of cores, at least 1. */

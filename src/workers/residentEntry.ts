@@ -3,9 +3,9 @@
 import { randomUUID } from 'node:crypto'
 import { Piscina } from 'piscina'
 import { CpError } from '../errors.js'
+import { openResidents, type ResidentSetup } from '../services/state/inThread/residentTasks.js'
 import { handedOver } from './handedOver.js'
 import { failureOf, type TaskCall, type TaskResult } from './protocol.js'
-import { openResidents, type ResidentSetup } from './tasks/state/index.js'
 
 export type ResidentResult = TaskResult & { thread: string }
 

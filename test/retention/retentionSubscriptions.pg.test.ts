@@ -5,7 +5,8 @@ import { createIdGenerator, type IdGenerator } from '../../src/domain/ids/idGene
 import { monthPartitions } from '../../src/domain/retention/eventPartition.js'
 import { systemClock } from '../../src/runtime/clock.js'
 import { registerEntry } from '../../src/services/catalog/catalog.js'
-import { applyRetention, type RetentionReport } from '../../src/services/retention/retention.js'
+import { applyRetention } from '../../src/services/retention/retention.js'
+import type { RetentionReport } from '../../src/services/retention/retentionPass.js'
 import {
   changeSubscription,
   findSubscription,

@@ -20,8 +20,9 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
   db: ['errors.ts', 'runtime', 'domain'],
   stores: ['errors.ts', 'domain', 'db'],
   bus: ['errors.ts', 'runtime', 'domain'],
-  workers: ['errors.ts', 'runtime'],
-  'workers/tasks': ['errors.ts', 'workers', 'domain', 'db', 'stores'],
+  workers: ['errors.ts', 'runtime', 'services/*/inThread'],
+  // What runs in worker threads. They reach no service: a thread has its own connection and nothing else of the daemon.
+  'services/*/inThread': ['errors.ts', 'workers', 'domain', 'db', 'stores'],
   services: ['errors.ts', 'domain', 'runtime', 'db', 'stores', 'bus', 'workers'],
   http: ['errors.ts', 'version.ts', 'domain', 'runtime', 'services'],
   daemon: [
@@ -96,7 +97,32 @@ export function readSources(): SourceFile[] {
 }
 
 export function violations(files: readonly SourceFile[]): string[] {
-  return files.flatMap((file) => [...importViolations(file), ...banViolations(file), ...lengthViolations(file)])
+  return [
+    ...files.flatMap((file) => [...importViolations(file), ...banViolations(file), ...lengthViolations(file)]),
+    ...cycleViolations(files),
+  ]
+}
+
+/** Files that import each other in a circle, types included: none of them can be read first. */
+function cycleViolations(files: readonly SourceFile[]): string[] {
+  const importsOf = new Map(files.map((file) => [file.path, relativeImports(file)]))
+  const done = new Set<string>()
+  const found: string[] = []
+  const visit = (path: string, trail: string[]): void => {
+    const start = trail.indexOf(path)
+    if (start >= 0) found.push(`import cycle: ${[...trail.slice(start), path].join(' → ')}`)
+    if (start >= 0 || done.has(path)) return
+    for (const target of importsOf.get(path) ?? []) visit(target, [...trail, path])
+    done.add(path)
+  }
+  for (const path of importsOf.keys()) visit(path, [])
+  return found
+}
+
+function relativeImports(file: SourceFile): string[] {
+  return imports(file.text)
+    .filter((specifier) => specifier.startsWith('.'))
+    .map((specifier) => posix.join(posix.dirname(file.path), specifier).replace(/\.js$/, '.ts'))
 }
 
 function importViolations(file: SourceFile): string[] {
@@ -136,12 +162,14 @@ function floorOf(path: string): string | undefined {
 }
 
 function mayImport(floor: string, target: string): boolean {
-  // The registry of tasks belongs to the pool that runs them; only the tasks themselves reach further.
   return isUnder(target, floor) || FLOORS[floor]!.some((allowed) => isUnder(target, allowed))
 }
 
-function isUnder(path: string, place: string): boolean {
-  return path === place || path.startsWith(`${place}/`)
+/** `*` in a place stands for one folder. */
+export function isUnder(path: string, place: string): boolean {
+  const folders = place.split('/')
+  const parts = path.split('/')
+  return folders.length <= parts.length && folders.every((folder, index) => folder === '*' || folder === parts[index])
 }
 
 function banViolations(file: SourceFile): string[] {

@@ -67,6 +67,3 @@ delete from noetl.catalog where catalog_id = any($1::bigint[]) and remove_after 
 -- Archives ($2 true) or restores the entries $1.
 update noetl.catalog set archived_at = case when $2::boolean then now() end where catalog_id = any($1::bigint[]);
 
--- name: catalog_paths
--- The paths of the entries $1.
-select catalog_id, path from noetl.catalog where catalog_id = any($1::bigint[]);

@@ -23,9 +23,6 @@ where quarantine_id = $1::bigint;
 -- name: quarantine_delete
 delete from noetl.projector_quarantine where quarantine_id = any($1::bigint[]);
 
--- name: quarantine_count
-select count(*)::text as count from noetl.projector_quarantine;
-
 -- name: quarantine_failed_again
 -- Notes that envelope $1 failed again for reason $2.
 update noetl.projector_quarantine set attempts = attempts + 1, reason = $2::text, updated_at = now() where quarantine_id = $1::bigint;

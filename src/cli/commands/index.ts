@@ -14,7 +14,7 @@ import { executionList, executionShow } from './executions/execution.js'
 import { executionCancel, executionFinalize, executionStart } from './executions/executionControl.js'
 import { doctor } from './health/doctor.js'
 import { idInspect, idNew } from './ids/id.js'
-import { completion } from './instance/completion.js'
+import { completionOf } from './instance/completion.js'
 import { configShow } from './instance/config.js'
 import { demo } from './instance/demo.js'
 import { migrate } from './instance/migrate.js'
@@ -114,6 +114,6 @@ export const COMMANDS: readonly CommandSpec[] = [
   idNew,
   idInspect,
   configShow,
-  completion,
+  completionOf(() => COMMANDS),
   version,
 ]

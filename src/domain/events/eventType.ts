@@ -89,8 +89,6 @@ const TERMINAL_STATUS: Readonly<Record<string, TerminalStatus>> = {
   'execution.cancelled': 'CANCELLED',
 }
 
-export const TERMINAL_EVENT_TYPES: ReadonlySet<string> = new Set(Object.keys(TERMINAL_STATUS))
-
 export function isStartEventType(type: string): boolean {
   return START_EVENT_TYPES.has(canonicalEventType(type))
 }

@@ -70,10 +70,6 @@ export function wireTimeToMicros(time: WireTime): bigint {
   return BigInt(seconds) * MICROS_PER_SECOND + BigInt(time.slice(20, 26))
 }
 
-export function compareWireTimes(a: WireTime, b: WireTime): number {
-  return a < b ? -1 : a > b ? 1 : 0
-}
-
 /** Without a zone Postgres only writes real times: they need another form, not a check. Every event read passes here. */
 function fromPlainText(text: string): WireTime | undefined {
   if (!PLAIN.test(text)) return undefined

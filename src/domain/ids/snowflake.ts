@@ -78,11 +78,6 @@ export function isDatabaseLayout(id: bigint, nowMs: number): boolean {
   )
 }
 
-/** The highest id of the given instant, whoever minted it. */
-export function lastIdAt(unixMs: number): bigint {
-  return composeSnowflake(unixMs, MACHINE_ID_MAX, SEQUENCE_MAX)
-}
-
 /**
  * How far the id lies ahead of the clock in the layout that is kinder to it, in milliseconds. Negative for ids of the
  * past.

@@ -1,6 +1,6 @@
 // What `doctor` says about the protection of the API.
 import type { ApiProtection } from '../../domain/access/apiProtection.js'
-import type { Finding } from '../health/doctor.js'
+import type { Finding } from '../health/finding.js'
 
 export function apiFindings(protection: ApiProtection): Finding[] {
   if (protection !== 'open') return []

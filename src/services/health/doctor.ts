@@ -1,5 +1,6 @@
 // Looks for what an on-call engineer would want to know before it hurts. Every finding says where, what,
 // and the command or SQL that mends it. A `problem` fails the check, an `advice` does not.
+
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Bus } from '../../bus/connect.js'
@@ -19,14 +20,8 @@ import {
 import { partitionFindings } from '../retention/partitionDoctor.js'
 import { sealFindings } from '../secrets/sealedValues.js'
 import { subscriptionFindings } from '../subscriptions/doctor.js'
+import type { Finding } from './finding.js'
 import { inspectNats, type NatsInspection } from './natsDoctor.js'
-
-export interface Finding {
-  level: 'problem' | 'advice'
-  where: string
-  finding: string
-  fix: string
-}
 
 export interface DoctorDeps {
   databases: Databases

@@ -3,7 +3,7 @@
 import type { Bus } from '../../bus/connect.js'
 import { findStream, type StreamWanted } from '../../bus/streams.js'
 import { toCpError } from '../../errors.js'
-import type { Finding } from './doctor.js'
+import type { Finding } from './finding.js'
 
 export interface NatsInspection {
   stream: StreamWanted

@@ -5,22 +5,21 @@ import { integerValue } from '../../domain/json/value.js'
 import type { AnswerOptions } from '../../domain/replay/answer.js'
 import type { FoldProfile } from '../../domain/replay/profile.js'
 import type { ReplayQuery } from '../../domain/replay/replayQuery.js'
-import { SEED_PROBLEMS, type SeedProblem } from '../../domain/replay/replaySeed.js'
+import type { SeedProblem } from '../../domain/replay/replaySeed.js'
 import { CpError } from '../../errors.js'
 import { traced } from '../../runtime/tracing.js'
 import { findOwner } from '../../stores/replay/replayStore.js'
 import type { WorkerPool } from '../../workers/pool.js'
-import type { DiffOutput, DiffSide, VerifyOutput } from '../../workers/tasks/replay/compare.js'
-import { toWorkerDatabase, type WorkerDatabase } from '../../workers/tasks/replay/database.js'
-import type { SeedUse } from '../../workers/tasks/replay/seed.js'
-import type { ReplayOutput } from '../../workers/tasks/replay/state.js'
 import { adoptExecution } from '../events/adoption.js'
+import type { DiffOutput, DiffSide, VerifyOutput } from './inThread/compare.js'
+import { toWorkerDatabase, type WorkerDatabase } from './inThread/database.js'
+import type { SeedUse } from './inThread/seed.js'
+import type { ReplayOutput } from './inThread/state.js'
 
-export type { DiffOutput, VerifyOutput } from '../../workers/tasks/replay/compare.js'
-export type { ReplayOutput } from '../../workers/tasks/replay/state.js'
+export type { DiffOutput, VerifyOutput } from './inThread/compare.js'
+export type { ReplayOutput } from './inThread/state.js'
 
 export type SeedOutcome = 'used' | 'none' | SeedProblem
-export const SEED_OUTCOMES: readonly SeedOutcome[] = ['used', 'none', ...(Object.keys(SEED_PROBLEMS) as SeedProblem[])]
 
 export interface ReplayDeps {
   databases: Databases

@@ -13,7 +13,7 @@ import { redact } from '../../domain/secrets/redact.js'
 import { secretRules } from '../../domain/secrets/secretNames.js'
 import { createRowReader } from '../../stores/replay/replayRows.js'
 import { readLog } from '../../stores/replay/replayStore.js'
-import { onSnapshot } from '../../workers/tasks/replay/database.js'
+import { onSnapshot } from './inThread/database.js'
 import { placeOf, type ReplayDeps } from './replay.js'
 
 export interface Walk {

@@ -4,7 +4,7 @@ import type { NamedDatabase } from '../../db/databases.js'
 import { isCovered, monthPartitions } from '../../domain/retention/eventPartition.js'
 import { toCpError } from '../../errors.js'
 import { databaseNowMs, firstInDefault, listPartitions } from '../../stores/retention/partitionStore.js'
-import type { Finding } from '../health/doctor.js'
+import type { Finding } from '../health/finding.js'
 
 export async function partitionFindings(database: NamedDatabase): Promise<Finding[]> {
   try {

@@ -4,7 +4,8 @@ import type { Databases } from '../../db/databases.js'
 import type { Db } from '../../db/db.js'
 import type { CpError } from '../../errors.js'
 import { purgeCommands, purgeRuntimes } from '../../stores/retention/retentionStore.js'
-import { applyRetention, type RetentionReport } from './retention.js'
+import { applyRetention } from './retention.js'
+import type { RetentionReport } from './retentionPass.js'
 
 export interface PurgeRequest {
   commandRetentionDays: number

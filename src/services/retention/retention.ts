@@ -2,11 +2,11 @@
 // and only when everything in it may go; rows of the default partition go execution by execution. Then the
 // read model follows. Each step can be cut off at any point and is completed by the next run. Whatever stays
 // although it is old enough is reported with the reason.
+
 import type { Databases } from '../../db/databases.js'
-import type { Db } from '../../db/db.js'
-import { type WireTime, wireTimeFromMillis } from '../../domain/events/wireTime.js'
+import { wireTimeFromMillis } from '../../domain/events/wireTime.js'
 import { agedRanges, type IdRange, isWithin } from '../../domain/retention/eventPartition.js'
-import { type CpError, isTransient, toCpError } from '../../errors.js'
+import { isTransient, toCpError } from '../../errors.js'
 import {
   databaseNowMs,
   dropPartition,
@@ -19,68 +19,15 @@ import {
 import {
   contentsOf,
   eventColumns,
-  type KeepReason,
   type RangeContents,
   runningIn,
   touchedSince,
   unknownIn,
   unpublishedIn,
 } from '../../stores/retention/retentionStore.js'
+import type { KeptPartition, RetentionPass, RetentionReport, RetentionRequest } from './retentionPass.js'
 import { forgetOldSubscriptions, keptSubscriptions } from './retentionSubscriptions.js'
 import { sweepDefault, sweepReadModel } from './retentionSweep.js'
-
-export interface RetentionRequest {
-  olderThanMs: number
-  /** Only say what would go. */
-  dryRun: boolean
-  /** Stops between two bounded steps. */
-  signal?: AbortSignal | undefined
-}
-
-export interface DroppedPartition {
-  name: string
-  events: string
-  executions: string
-}
-
-export interface KeptPartition {
-  name: string
-  reason: KeepReason | 'busy' | 'by_hand'
-  /** A sentence for people. */
-  detail: string
-}
-
-export interface RetentionReport {
-  shard: string
-  cutoff: WireTime
-  /** In a dry run: what would be dropped and deleted. */
-  dropped: DroppedPartition[]
-  kept: KeptPartition[]
-  /** Of the default partition. */
-  defaultEventsDeleted: number
-  /** Of subscriptions that live on, moved from dropped partitions to the default one. */
-  subscriptionEventsKept: number
-  defaultExecutionsKept: Record<KeepReason, number>
-  executionsDeleted: number
-  snapshotsDeleted: number
-  projectionsDeleted: number
-  dedupRecordsDeleted: number
-  error: CpError | undefined
-}
-
-/** What one shard is judged by; all of it comes from the clock of its database. */
-export interface RetentionPass {
-  db: Db
-  /** Where the rows of subscriptions are. */
-  clusterDb: Db
-  cutoff: WireTime
-  startedAt: WireTime
-  aged: IdRange[]
-  /** Subscriptions that nobody knows any more. */
-  forgotten: Set<string>
-  dryRun: boolean
-  signal: AbortSignal | undefined
-}
 
 const LOCK_TIMEOUT_MS = 2_000
 // A partition is read once from end to end; half a billion rows fit into this.

@@ -3,7 +3,8 @@ import type { Databases } from '../../db/databases.js'
 import type { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { createPollLoop, type PollLoop } from '../../runtime/loop.js'
-import { applyRetention, type RetentionReport } from './retention.js'
+import { applyRetention } from './retention.js'
+import type { RetentionReport } from './retentionPass.js'
 
 export interface RetentionLoopDeps {
   databases: Databases

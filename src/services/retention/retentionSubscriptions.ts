@@ -8,7 +8,7 @@
 import type { Queryable } from '../../db/db.js'
 import { subscriptionsIn } from '../../stores/retention/retentionStore.js'
 import { forgetSubscriptions, forgettableSubscriptions } from '../../stores/subscriptions/subscriptionStore.js'
-import type { RetentionPass } from './retention.js'
+import type { RetentionPass } from './retentionPass.js'
 
 const PAGE = 500
 

@@ -14,7 +14,7 @@ import {
   notInReadModel,
   withoutEvents,
 } from '../../stores/retention/retentionStore.js'
-import type { RetentionPass, RetentionReport } from './retention.js'
+import type { RetentionPass, RetentionReport } from './retentionPass.js'
 
 const EXECUTIONS_PER_STEP = 200
 const EVENTS_PER_STEP = 5_000

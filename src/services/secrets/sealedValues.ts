@@ -7,7 +7,7 @@ import type { Keyring } from '../../domain/secrets/keyring.js'
 import { toCpError } from '../../errors.js'
 import { toEventRecord } from '../../stores/events/eventRows.js'
 import { listSealKeys, noteSealKey, readSealedEvents } from '../../stores/secrets/sealedStore.js'
-import type { Finding } from '../health/doctor.js'
+import type { Finding } from '../health/finding.js'
 
 /** Whoever opens says who it is; there is no third. */
 export type Opener = 'engine' | 'claim'

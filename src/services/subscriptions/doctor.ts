@@ -6,7 +6,7 @@ import { toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { countDead } from '../../stores/subscriptions/subscriptionDeliveryStore.js'
 import { listLivePull, listSuspicious, type SuspiciousRow } from '../../stores/subscriptions/subscriptionStore.js'
-import type { Finding } from '../health/doctor.js'
+import type { Finding } from '../health/finding.js'
 import { backlogOrTrouble } from './views.js'
 
 export interface SubscriptionInspection {

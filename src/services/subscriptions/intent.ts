@@ -8,11 +8,7 @@ import { type WireTime, wireTimeFromMillis } from '../../domain/events/wireTime.
 import type { CatalogId, EventId, ExecutionId } from '../../domain/ids/ids.js'
 import type { JsonObject } from '../../domain/json/value.js'
 import type { OwnSources } from '../../domain/subscriptions/ownSources.js'
-import {
-  lifecycleStatusOf,
-  SUBSCRIPTION_REGISTERED,
-  type SubscriptionState,
-} from '../../domain/subscriptions/subscription.js'
+import { lifecycleStatusOf, type SubscriptionState } from '../../domain/subscriptions/subscription.js'
 import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { findExisting, highestEventIds } from '../../stores/events/eventStore.js'
@@ -167,5 +163,3 @@ function eventOf(row: SubscriptionRow, intent: Intent): EventRecord {
     createdAtGiven: true,
   }
 }
-
-export const REGISTERED_TYPE = SUBSCRIPTION_REGISTERED.eventType

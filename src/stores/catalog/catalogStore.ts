@@ -17,7 +17,6 @@ const q = queries(
   'catalog_keep',
   'catalog_remove',
   'catalog_archive',
-  'catalog_paths',
 )
 
 export interface CatalogEntry {
@@ -147,10 +146,4 @@ export async function removeEntries(tx: Tx, ids: readonly string[]): Promise<voi
 
 export async function archiveEntries(tx: Tx, ids: readonly string[], archived: boolean): Promise<void> {
   await tx.run(q.catalog_archive, [ids, archived])
-}
-
-export async function catalogPaths(db: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
-  if (ids.length === 0) return new Map()
-  const rows = await db.run<{ catalog_id: string; path: string }>(q.catalog_paths, [ids])
-  return new Map(rows.map((row) => [row.catalog_id, row.path]))
 }

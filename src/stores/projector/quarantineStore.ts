@@ -8,7 +8,6 @@ const q = queries(
   'quarantine_list',
   'quarantine_get',
   'quarantine_delete',
-  'quarantine_count',
   'quarantine_failed_again',
 )
 
@@ -55,11 +54,6 @@ export async function getQuarantine(db: Queryable, id: string): Promise<Quaranti
 
 export async function deleteQuarantine(db: Queryable, ids: readonly string[]): Promise<number> {
   return (await db.run(q.quarantine_delete, [ids])).count
-}
-
-export async function countQuarantine(db: Queryable): Promise<number> {
-  const [row] = await db.run<{ count: string }>(q.quarantine_count)
-  return Number(row?.count ?? 0)
 }
 
 export async function noteFailedAgain(db: Queryable, id: string, reason: string): Promise<void> {

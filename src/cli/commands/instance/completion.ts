@@ -1,9 +1,9 @@
 import { CpError } from '../../../errors.js'
 import type { CommandSpec } from '../../command.js'
 import { completionScript, SHELLS } from '../../completionScript.js'
-import { COMMANDS } from '../index.js'
 
-export const completion: CommandSpec = {
+/** `commands` is the list that this command is itself part of. */
+export const completionOf = (commands: () => readonly CommandSpec[]): CommandSpec => ({
   path: ['completion'],
   summary: 'Print a shell completion script',
   args: [{ name: 'shell', help: SHELLS.join(', ') }],
@@ -16,7 +16,7 @@ export const completion: CommandSpec = {
     const shell = SHELLS.find((name) => name === args['shell'])
     if (shell === undefined)
       throw new CpError('invalid_input', `no completion for ${args['shell']}; known are ${SHELLS.join(', ')}`)
-    const text = completionScript(shell, COMMANDS)
+    const text = completionScript(shell, commands())
     return { json: { shell, script: text }, blocks: [{ kind: 'text', text }] }
   },
-}
+})

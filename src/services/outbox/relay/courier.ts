@@ -10,7 +10,7 @@ import { isTracing, startSpan } from '../../../runtime/tracing.js'
 import type { OutboxRow } from '../../../stores/outbox/outboxStore.js'
 import type { ExecutionQueues } from './executionQueues.js'
 import { type MessageSettings, toMessage } from './message.js'
-import type { RelayHooks, RelayLimits } from './relay.js'
+import type { RelayHooks, RelayLimits } from './relayLimits.js'
 import type { Settler } from './settler.js'
 
 export interface CourierDeps {

@@ -4,10 +4,11 @@
 //
 //   reader ──offer──▶ queues ──next──▶ courier ──acknowledged──▶ settler
 //     ▲ nudge, poll, due holds           │ unavailable: pause all · unknown: again · refused: hold or dead
+
 import type { Bus } from '../../../bus/connect.js'
-import type { Publisher, PublishOutcome } from '../../../bus/publisher.js'
+import type { Publisher } from '../../../bus/publisher.js'
 import type { Db } from '../../../db/db.js'
-import { type CpError, toCpError } from '../../../errors.js'
+import { toCpError } from '../../../errors.js'
 import type { Clock } from '../../../runtime/clock.js'
 import type { Service } from '../../../runtime/service.js'
 import type { TakenLane } from '../../../stores/outbox/laneStore.js'
@@ -17,36 +18,8 @@ import { createExecutionQueues } from './executionQueues.js'
 import { createLaneKeeper } from './laneKeeper.js'
 import type { MessageSettings } from './message.js'
 import { createReader } from './reader.js'
+import type { RelayHooks, RelayLimits } from './relayLimits.js'
 import { createSettler } from './settler.js'
-
-export interface RelayLimits {
-  /** Acknowledgements outstanding. */
-  window: number
-  /** Rows in memory. */
-  bufferMax: number
-  page: number
-  leaseMs: number
-  idleMs: number
-  attemptsMax: number
-  /** What a dead row does to the later rows of its execution. */
-  deadPolicy: 'release' | 'hold'
-  /** How long JetStream remembers a message id. */
-  duplicateWindowMs: number
-  ackTimeoutMs: number
-}
-
-export interface RelayHooks {
-  onPublished(duplicate: boolean, seconds: number): void
-  onOutcome(kind: PublishOutcome['kind']): void
-  onDead(reason: string): void
-  /** Marks that changed nothing because the lanes had gone to somebody else. */
-  onFenced(count: number): void
-  onTakenOver(lanes: number): void
-  onPossibleDuplicate(): void
-  /** Nothing can be published now; told once per series. */
-  onPaused(reason: string): void
-  onError(error: CpError): void
-}
 
 export interface RelayDeps {
   db: Db

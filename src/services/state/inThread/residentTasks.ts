@@ -8,7 +8,7 @@ import { type OpenWork, openWork } from '../../../domain/state/openWork.js'
 import { nothingToDo, type Orchestrator } from '../../../domain/state/orchestrator.js'
 import { sealState } from '../../../domain/state/sealedState.js'
 import { viewState } from '../../../domain/state/viewState.js'
-import { openSettings, type WorkerDatabase } from '../replay/database.js'
+import { openSettings, type WorkerDatabase } from '../../replay/inThread/database.js'
 import { type Advanced, createResidents, type ResidentSettings, type Residents, type Tally } from './residents.js'
 import { type SnapshotReport, verifySnapshot } from './verify.js'
 

@@ -1,0 +1,32 @@
+// What bounds a relay, and what it reports while it works. Shared by the relay and its parts.
+import type { PublishOutcome } from '../../../bus/publisher.js'
+import type { CpError } from '../../../errors.js'
+
+export interface RelayLimits {
+  /** Acknowledgements outstanding. */
+  window: number
+  /** Rows in memory. */
+  bufferMax: number
+  page: number
+  leaseMs: number
+  idleMs: number
+  attemptsMax: number
+  /** What a dead row does to the later rows of its execution. */
+  deadPolicy: 'release' | 'hold'
+  /** How long JetStream remembers a message id. */
+  duplicateWindowMs: number
+  ackTimeoutMs: number
+}
+
+export interface RelayHooks {
+  onPublished(duplicate: boolean, seconds: number): void
+  onOutcome(kind: PublishOutcome['kind']): void
+  onDead(reason: string): void
+  /** Marks that changed nothing because the lanes had gone to somebody else. */
+  onFenced(count: number): void
+  onTakenOver(lanes: number): void
+  onPossibleDuplicate(): void
+  /** Nothing can be published now; told once per series. */
+  onPaused(reason: string): void
+  onError(error: CpError): void
+}
