@@ -1,5 +1,6 @@
-// Which message ids a stream holds at given sequences. Neighbours are read together through a short-lived
-// consumer that delivers headers only; lone ones are fetched one by one. Memory is bounded by the question.
+// Which message ids a stream holds at given sequences. Neighbours are read together through a short-lived consumer that
+// delivers headers only. A consumer's silence proves nothing: the broker may be slow, or the link was lost with messages
+// on it. So each sequence that it did not deliver is asked for by itself, and only an answer says that it is not there.
 import { AckPolicy, DeliverPolicy, type JetStreamManager, type NatsConnection, nanos, ReplayPolicy } from 'nats'
 import { withDeadline } from '../runtime/deadline.js'
 import { toBusError } from './busErrors.js'
@@ -21,6 +22,7 @@ const READ_DEADLINE_MS = 30_000
 // Reading over a gap this wide costs less than asking anew.
 const GAP_MAX = 500
 const FETCH = 1_000
+const ASKED_AT_ONCE = 32
 const MESSAGE_ID = 'Nats-Msg-Id'
 
 /** Undefined when there is no such stream. */
@@ -50,10 +52,13 @@ export async function readMessageIds(
   const found = new Map<number, string>()
   await guarded(stream, READ_DEADLINE_MS * 4, async () => {
     const manager = await connection.jetstreamManager({ timeout: DEADLINE_MS, checkAPI: false })
-    for (const run of runsOf(seqs)) {
-      if (run.length < 3) await readSingly(manager, stream, run, found)
-      else await readRun(connection, manager, stream, run, found)
-    }
+    for (const run of runsOf(seqs)) if (run.length >= 3) await readRun(connection, manager, stream, run, found)
+    await askSingly(
+      manager,
+      stream,
+      seqs.filter((seq) => !found.has(seq)),
+      found,
+    )
   })
   return found
 }
@@ -68,16 +73,21 @@ function runsOf(seqs: readonly number[]): number[][] {
   return runs
 }
 
-async function readSingly(
+async function askSingly(
   manager: JetStreamManager,
   stream: string,
   seqs: readonly number[],
   found: Map<number, string>,
 ): Promise<void> {
-  for (const seq of seqs) {
-    const message = await manager.streams.getMessage(stream, { seq }).catch(undefinedIfMissing)
-    if (message !== undefined) found.set(seq, message.header.get(MESSAGE_ID))
+  const waiting = seqs.values()
+  const asker = async (): Promise<void> => {
+    // One iterator for all askers: each takes the next sequence.
+    for (const seq of waiting) {
+      const message = await manager.streams.getMessage(stream, { seq }).catch(undefinedIfMissing)
+      if (message !== undefined) found.set(seq, message.header.get(MESSAGE_ID))
+    }
   }
+  await Promise.all(Array.from({ length: ASKED_AT_ONCE }, asker))
 }
 
 async function readRun(
@@ -112,7 +122,6 @@ async function readRun(
         seq = message.seq
         if (wanted.has(seq)) found.set(seq, message.headers?.get(MESSAGE_ID) ?? '')
       }
-      // Removed meanwhile: what is not delivered is not there.
       if (received === 0) break
       left -= received
     }

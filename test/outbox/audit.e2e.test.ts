@@ -9,6 +9,7 @@ import { cloneDatabase, type TestDatabase } from '../support/database.js'
 import { startNats } from '../support/natsServer.js'
 import { committedRows, countBy, insertRows } from '../support/outboxRows.js'
 import { judge, type TestStream, useStream } from '../support/stream.js'
+import { startTcpProxy } from '../support/tcpProxy.js'
 import { until } from '../support/until.js'
 
 let database: TestDatabase
@@ -137,6 +138,27 @@ describe('outbox audit', () => {
     const found = await audit()
     expect(found).toMatchObject({ code: 0, body: { missing: 0, unverified: 1 } })
     expect(found.body.aged_out).toBeGreaterThanOrEqual(149)
+  })
+
+  it('does not take a broker that stalls for one that has lost messages', async () => {
+    await insertRows(database, { rows: 4_000, executions: 100, prefix: stream.prefix })
+    expect((await run(['drain'])).code).toBe(0)
+    const { hostname, port } = new URL(inject('servers').natsUrl)
+    const proxy = await startTcpProxy(hostname, Number(port))
+    try {
+      for (const stallMs of [3_000, 7_000]) {
+        proxy.stallAt('$JS.API.CONSUMER.MSG.NEXT', stallMs)
+        const found = await audit(['--republish', '--max-seconds', '0'], {
+          NOETL_NATS_URL: `nats://127.0.0.1:${proxy.port}`,
+        })
+        // Either everything was asked for and answered, or it says that it could not.
+        if (found.code === 0) expect(found.body).toMatchObject({ checked: 4_000, missing: 0, republished: 0 })
+        else expect(found).toMatchObject({ code: 69 })
+      }
+    } finally {
+      await proxy.close()
+    }
+    expect(await countBy(database)).toEqual({ PUBLISHED: 4_000 })
   })
 
   it('counts a purged stream as lost: its age says that the messages should be there', async () => {

@@ -1,4 +1,4 @@
-// A TCP proxy that can pass, black-hole, refuse and reset: the network's faults, from outside the program.
+// A TCP proxy that can pass, black-hole, refuse, reset and stall: the network's faults, from outside the program.
 import net from 'node:net'
 
 export type ProxyMode = 'pass' | 'blackhole' | 'refuse' | 'acceptThenClose'
@@ -6,6 +6,8 @@ export type ProxyMode = 'pass' | 'blackhole' | 'refuse' | 'acceptThenClose'
 export interface TcpProxy {
   readonly port: number
   setMode(mode: ProxyMode): void
+  /** The next time a client says this, nothing passes for so long, on any link; then everything that waited does. */
+  stallAt(words: string, ms: number): void
   /** Cuts every open link with a reset. */
   reset(): void
   connections(): number
@@ -17,6 +19,8 @@ export interface TcpProxy {
 export async function startTcpProxy(targetHost: string, targetPort: number): Promise<TcpProxy> {
   let mode: ProxyMode = 'pass'
   let accepted = 0
+  let trigger: { words: string; ms: number } | undefined
+  let stalled: Promise<void> = Promise.resolve()
   const links = new Set<{ client: net.Socket; server: net.Socket | undefined }>()
 
   const listener = net.createServer({ allowHalfOpen: false }, (client) => {
@@ -30,13 +34,19 @@ export async function startTcpProxy(targetHost: string, targetPort: number): Pro
     const server = net.connect(targetPort, targetHost)
     link.server = server
     server.on('error', () => client.destroy())
-    client.on('data', (chunk) => {
+    const passOn = (chunk: Buffer, to: net.Socket) => {
       // A black hole swallows bytes and answers nothing, on old links and new ones.
-      if (mode !== 'blackhole') server.write(chunk)
+      if (mode !== 'blackhole') void stalled.then(() => to.write(chunk))
+    }
+    client.on('data', (chunk: Buffer) => {
+      if (trigger !== undefined && chunk.includes(trigger.words)) {
+        const { ms } = trigger
+        trigger = undefined
+        stalled = new Promise((resolve) => setTimeout(resolve, ms))
+      }
+      passOn(chunk, server)
     })
-    server.on('data', (chunk) => {
-      if (mode !== 'blackhole') client.write(chunk)
-    })
+    server.on('data', (chunk: Buffer) => passOn(chunk, client))
     const end = () => {
       links.delete(link)
       client.destroy()
@@ -63,6 +73,9 @@ export async function startTcpProxy(targetHost: string, targetPort: number): Pro
       if (mode === 'blackhole' && next !== 'blackhole') reset()
       mode = next
       if (next === 'refuse') reset()
+    },
+    stallAt: (words, ms) => {
+      trigger = { words, ms }
     },
     reset,
     connections: () => links.size,

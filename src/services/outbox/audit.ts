@@ -169,8 +169,11 @@ async function onMissing(
   report: AuditReport,
 ): Promise<void> {
   report.missing += missing.length
-  report.firstMissing ??= missing[0]
-  report.lastMissing = missing[missing.length - 1]
+  for (const row of missing) {
+    // By their place in the stream: rows are read in the order of their settlement, which is nearly the same.
+    if (report.firstMissing === undefined || compareIds(row.seq, report.firstMissing.seq) < 0) report.firstMissing = row
+    if (report.lastMissing === undefined || compareIds(row.seq, report.lastMissing.seq) > 0) report.lastMissing = row
+  }
   report.sample.push(...missing.slice(0, SAMPLE - report.sample.length))
   if (request.republish === undefined) return
   // By id: where the bound cuts, no row of an execution goes without the earlier ones of this page.
