@@ -16,7 +16,12 @@ const deps = openDeps({
 })
 await deps.bus.start()
 const core = buildCore(deps, 'oneShot')
-const { relays } = buildRelays(deps, core, deps.bus, { clusterId: 'bench', share, httpUrl: () => 'http://127.0.0.1' })
+const { relays } = buildRelays(deps, core, deps.bus, {
+  clusterId: 'bench',
+  share,
+  httpUrl: () => 'http://127.0.0.1',
+  stream: () => ({ maxMessageBytes: Infinity, duplicateWindowMs: 120_000 }),
+})
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
 await relays[0].start()

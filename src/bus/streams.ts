@@ -21,11 +21,19 @@ export interface StreamWanted {
   replicas: number
 }
 
+/** What the stream does with messages, whatever was wanted. */
+export interface StreamLimits {
+  /** The largest message it takes, headers included; infinite when only the server's limit holds. */
+  maxMessageBytes: number
+  /** How long it remembers message ids. */
+  duplicateWindowMs: number
+}
+
 export interface StreamFound {
   created: boolean
   messages: number
   bytes: number
-  duplicateWindowSeconds: number
+  limits: StreamLimits
   /** Differences that matter, in words. */
   complaints: string[]
 }
@@ -82,7 +90,10 @@ function describe(info: StreamInfo, wanted: StreamWanted): StreamFound {
     created: false,
     messages: info.state.messages,
     bytes: info.state.bytes,
-    duplicateWindowSeconds: info.config.duplicate_window / 1e9,
+    limits: {
+      maxMessageBytes: info.config.max_msg_size > 0 ? info.config.max_msg_size : Number.POSITIVE_INFINITY,
+      duplicateWindowMs: info.config.duplicate_window / 1e6,
+    },
     complaints: complaintsAbout(info.config, wanted),
   }
 }

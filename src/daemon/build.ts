@@ -55,6 +55,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
   }
   const health = buildHealth(deps, schema, core.ids)
 
+  const stream = bus === undefined ? undefined : createStreamKeeper(deps, bus)
   const states = buildStates(deps, core)
   const loops: Service[] = [
     ...states.services,
@@ -73,8 +74,13 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
   loops.push(createCatalogRemoval({ databases, clock, random, onError: loopErrors(deps, 'catalog removal') }))
   loops.push(...eventTableLoops(deps), ...outboxLoops(deps), ...replayLoops(deps))
   loops.push(...subscriptionLoops(deps, core, writing))
-  if (bus !== undefined && config.relayEnabled) {
-    const { relays, services } = buildRelays(deps, core, bus, { clusterId, share: true, httpUrl: () => http.url() })
+  if (bus !== undefined && stream !== undefined && config.relayEnabled) {
+    const { relays, services } = buildRelays(deps, core, bus, {
+      clusterId,
+      share: true,
+      httpUrl: () => http.url(),
+      stream: stream.limits,
+    })
     loops.push(...services, ...wakeRelays(deps, core, relays))
   }
   if (bus !== undefined && config.projectorEnabled) {
@@ -142,7 +148,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
     }),
     protection,
   )
-  const messaging = bus === undefined ? [] : [bus, createStreamKeeper(deps, bus)]
+  const messaging = bus === undefined || stream === undefined ? [] : [bus, stream]
   return { services: [...messaging, core.ids, schema, health, ...loops, credentials, http], health, http, protection }
 }
 

@@ -46,7 +46,7 @@ export async function drainOutbox(deps: Deps, options: DrainOptions): Promise<Dr
   const started = clock.monotonic()
   const clusterId = await readClusterId(deps.databases.cluster.db)
   await bus.untilConnected(CONNECT_MS)
-  await ensureStream(bus.connection(), wantedStream(config))
+  const { limits } = await ensureStream(bus.connection(), wantedStream(config))
 
   const { relays } = buildRelays(deps, buildCore(deps, 'oneShot'), bus, {
     clusterId,
@@ -54,6 +54,7 @@ export async function drainOutbox(deps: Deps, options: DrainOptions): Promise<Dr
     maxRows: options.maxRows,
     shard: options.shard,
     httpUrl: () => options.httpUrl,
+    stream: () => limits,
   })
   const published = (): number => Number(relays.reduce((sum, relay) => sum + relay.stats().published, 0n))
   let heardAt = started

@@ -5,6 +5,7 @@ import { hostname } from 'node:os'
 import type { Bus } from '../bus/connect.js'
 import { createPublisher, type PublishOutcome } from '../bus/publisher.js'
 import { lastOfSubject } from '../bus/streamLookup.js'
+import type { StreamLimits } from '../bus/streams.js'
 import { createListener } from '../db/listen.js'
 import { compareIds } from '../domain/ids/ids.js'
 import { CpError } from '../errors.js'
@@ -31,6 +32,7 @@ export interface RelayScope {
   shard?: number | undefined
   /** Our own address, for references to payloads too large for the stream. */
   httpUrl(): string
+  stream(): StreamLimits
   /** False for a one-shot drain, which takes free lanes only. */
   share: boolean
   /** At most so many rows in all shards together. */
@@ -59,6 +61,7 @@ export function buildRelays(deps: Deps, core: Core, bus: Bus, scope: RelayScope)
           subjectPrefix: deps.config.subjectPrefix,
           publicUrl: () => deps.config.publicUrl ?? scope.httpUrl(),
         },
+        stream: scope.stream,
         isStored: (row) => isStored(bus, deps.config.streamName, row.subject ?? subjectOf(core, row), row),
         hooks: relayHooks(deps, shard),
       },
@@ -106,11 +109,10 @@ function relayLimits({ config }: Deps): RelayLimits {
     idleMs: config.outboxIdle * 1000,
     attemptsMax: config.outboxAttemptsMax,
     deadPolicy: config.outboxDeadPolicy,
-    duplicateWindowMs: config.streamDedupWindow * 1000,
     ackTimeoutMs: config.outboxAckTimeout * 1000,
   }
   // A relay may publish, die before settling, and be repeated by another: JetStream must still know the id.
-  if (2 * limits.leaseMs + limits.ackTimeoutMs >= limits.duplicateWindowMs) {
+  if (2 * limits.leaseMs + limits.ackTimeoutMs >= config.streamDedupWindow * 1000) {
     throw new CpError(
       'config',
       'a repeated message could come after JetStream has forgotten its id: NOETL_EVENT_STREAM_DEDUP_SECS must exceed twice NOETL_CP_OUTBOX_LEASE plus NOETL_CP_OUTBOX_ACK_TIMEOUT',

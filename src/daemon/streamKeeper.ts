@@ -1,6 +1,6 @@
 // Makes sure the event stream exists whenever the NATS link comes up, and tries again while it cannot.
 import type { Bus } from '../bus/connect.js'
-import { ensureStream } from '../bus/streams.js'
+import { ensureStream, type StreamLimits } from '../bus/streams.js'
 import { componentLog } from '../runtime/log.js'
 import { createPollLoop, type PollLoop } from '../runtime/loop.js'
 import type { Deps } from './deps.js'
@@ -9,10 +9,19 @@ import { loopErrors } from './loopErrors.js'
 
 const CHECK_MS = 30_000
 
-export function createStreamKeeper(deps: Deps, bus: Bus): PollLoop {
+export interface StreamKeeper extends PollLoop {
+  /** As found last; until then what we would make. */
+  limits(): StreamLimits
+}
+
+export function createStreamKeeper(deps: Deps, bus: Bus): StreamKeeper {
   const log = componentLog(deps.log, 'stream')
   const wanted = wantedStream(deps.config)
   let complained = ''
+  let limits: StreamLimits = {
+    maxMessageBytes: Number.POSITIVE_INFINITY,
+    duplicateWindowMs: wanted.duplicateWindowSeconds * 1000,
+  }
 
   const loop = createPollLoop({
     name: 'stream',
@@ -25,6 +34,7 @@ export function createStreamKeeper(deps: Deps, bus: Bus): PollLoop {
     runOnce: async () => {
       if (!bus.isConnected()) return 'idle'
       const found = await ensureStream(bus.connection(), wanted)
+      limits = found.limits
       if (found.created) log.info({ stream: wanted.name }, 'created the event stream')
       const complaints = found.complaints.join('; ')
       if (complaints !== '' && complaints !== complained)
@@ -34,5 +44,5 @@ export function createStreamKeeper(deps: Deps, bus: Bus): PollLoop {
     },
   })
   bus.onUp(() => loop.nudge())
-  return loop
+  return { ...loop, limits: () => limits }
 }

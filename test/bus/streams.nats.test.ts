@@ -31,7 +31,7 @@ describe('a stream that is not there', () => {
       created: true,
       messages: 0,
       bytes: 0,
-      duplicateWindowSeconds: 120,
+      limits: { maxMessageBytes: Number.POSITIVE_INFINITY, duplicateWindowMs: 120_000 },
       complaints: [],
     })
     const { config } = await (await connection.jetstreamManager()).streams.info(want.name)
@@ -54,7 +54,7 @@ describe('a stream that is not there', () => {
   it('never gets a window longer than its retention, which the server would refuse', async () => {
     expect(await ensureStream(connection, wanted({ maxAgeSeconds: 60 }))).toMatchObject({
       created: true,
-      duplicateWindowSeconds: 60,
+      limits: { duplicateWindowMs: 60_000 },
       complaints: [],
     })
   })

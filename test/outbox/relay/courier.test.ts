@@ -33,11 +33,11 @@ it.each([
       page: 10,
       attemptsMax: 9,
       deadPolicy: 'release',
-      duplicateWindowMs: 120_000,
       ackTimeoutMs: 5_000,
     } as never,
     hooks: { onOutcome: nothing, onPublished: nothing, onPossibleDuplicate: nothing } as never,
     message: { clusterId: 'c', subjectOf: () => 'n.e', subjectPrefix: 'n', publicUrl: () => '' },
+    stream: () => ({ maxMessageBytes: Number.POSITIVE_INFINITY, duplicateWindowMs: 120_000 }),
     mayPublish: () => true,
     isStored: async () => {
       asked += 1

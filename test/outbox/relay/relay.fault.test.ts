@@ -272,6 +272,34 @@ describe('the relay', () => {
     for (const row of dead) expect(row.last_error).toMatch(/subject/)
   })
 
+  it('sends a reference for what is larger than the stream takes, also when that limit is lowered later', async () => {
+    const insert = (execution: number, event: number, bytes: number) =>
+      database.sql(
+        `insert into noetl.outbox (execution_id, event_id, subject, payload)
+         values ($1::bigint, $2::bigint, $3, jsonb_build_object('event_id', $2::bigint, 'blob', repeat('x', $4::int)))`,
+        [execution, event, `${stream.prefix}.a.b.${execution}.0`, bytes],
+      )
+    await stream.make({ max_msg_size: 10_000 })
+    await insert(9, 1, 12_000)
+    await insert(9, 2, 5_000)
+    await relay()
+    await allPublished()
+    await stream.jsm.streams.update(stream.name, { max_msg_size: 3_000 })
+    await insert(9, 3, 5_000)
+    await insert(9, 4, 500)
+    await insert(10, 5, 2_000)
+    await allPublished()
+    const messages = (await stream.messages()).sort((left, right) => Number(left.outboxId) - Number(right.outboxId))
+    expect(messages.map(({ messageId, headers }) => [messageId, 'Noetl-Claim-Check' in headers])).toEqual([
+      ['9:1', true],
+      ['9:2', false],
+      ['9:3', true],
+      ['9:4', false],
+      ['10:5', false],
+    ])
+    expect(await database.sql('select max(attempts) as most from noetl.outbox')).toEqual([{ most: 1 }])
+  })
+
   it('gives its lanes back at once when it stops', async () => {
     const first = await relay({ NOETL_CP_OUTBOX_LEASE: '15' })
     await until(

@@ -2,11 +2,12 @@
 // outstanding, and decides what each outcome means. A fault of the broker pauses everything and costs no row
 // an attempt; a refusal concerns its own execution only.
 import type { Publisher, PublishOutcome } from '../../../bus/publisher.js'
+import type { StreamLimits } from '../../../bus/streams.js'
 import { compareIds } from '../../../domain/ids/ids.js'
 import { type Settlement, settleAttempt } from '../../../domain/outbox/outcome.js'
 import { toCpError } from '../../../errors.js'
 import type { Clock } from '../../../runtime/clock.js'
-import { isTracing, startSpan } from '../../../runtime/tracing.js'
+import { isTracing, type Span, startSpan } from '../../../runtime/tracing.js'
 import type { OutboxRow } from '../../../stores/outbox/outboxStore.js'
 import type { ExecutionQueues } from './executionQueues.js'
 import { type MessageSettings, toMessage } from './message.js'
@@ -22,6 +23,7 @@ export interface CourierDeps {
   limits: RelayLimits
   hooks: RelayHooks
   message: MessageSettings
+  stream(): StreamLimits
   /** Leases are certainly ours and nobody is stopping. */
   mayPublish(): boolean
   isStored(row: OutboxRow): Promise<boolean | undefined>
@@ -133,42 +135,34 @@ export function createCourier(deps: CourierDeps): Courier {
   function isForgotten(row: OutboxRow, attempt: Attempt, now: number): boolean {
     const orphanedUpTo = suspects.get(row.lane)
     if (orphanedUpTo !== undefined && compareIds(row.outbox_id, orphanedUpTo) <= 0) return true
-    return now > attempt.firstSentAt + limits.duplicateWindowMs - limits.ackTimeoutMs
+    return now > attempt.firstSentAt + deps.stream().duplicateWindowMs - limits.ackTimeoutMs
   }
 
-  function publish(row: OutboxRow, attempt: Attempt, now: number): void {
-    if (isTracing()) {
-      publishTraced(row, attempt, now)
-      return
-    }
-    const built = toMessage(row, publisher.maxPayload(), deps.message)
-    if (!built.ok) {
-      onOutcome(row, attempt, { kind: 'rejected', reason: built.reason, permanent: true })
-      return
-    }
-    attempt.sentAt = now
-    publisher.publish(built.message, now, (outcome) => onOutcome(row, attempt, outcome))
-  }
-
-  /** With a span per row; consumers continue from it instead of from the one that wrote the row. */
-  function publishTraced(row: OutboxRow, attempt: Attempt, now: number): void {
-    const span = startSpan('noetl.publish', {
-      kind: 'producer',
-      parent: row.trace,
-      attributes: { 'messaging.system': 'nats', 'noetl.outbox_id': row.outbox_id, 'noetl.event_id': row.event_id },
-    })
-    const built = toMessage({ ...row, trace: span.carrier ?? null }, publisher.maxPayload(), deps.message)
+  /** `maxBytes` 0 sends a reference whatever the size of the row. */
+  function publish(row: OutboxRow, attempt: Attempt, now: number, maxBytes = messageBytesMax()): void {
+    const span = isTracing() ? publishSpan(row) : undefined
+    // Consumers continue from this span instead of from the one that wrote the row.
+    const traced = span === undefined ? row : { ...row, trace: span.carrier ?? null }
+    const built = toMessage(traced, maxBytes, deps.message)
     const settle = (outcome: PublishOutcome): void => {
-      span.end(outcome.kind === 'stored' ? undefined : outcome.reason)
-      onOutcome(row, attempt, outcome)
+      span?.end(outcome.kind === 'stored' ? undefined : outcome.reason)
+      if (outcome.kind === 'rejected' && outcome.isTooLarge === true && built.ok && !built.isReference) {
+        // The limit of the stream was lowered since it was last looked at.
+        publish(row, attempt, clock.monotonic(), 0)
+        publisher.flush()
+      } else onOutcome(row, attempt, outcome)
     }
     if (!built.ok) {
       settle({ kind: 'rejected', reason: built.reason, permanent: true })
       return
     }
-    span.set({ 'messaging.destination.name': built.message.subject })
+    span?.set({ 'messaging.destination.name': built.message.subject })
     attempt.sentAt = now
     publisher.publish(built.message, now, settle)
+  }
+
+  function messageBytesMax(): number {
+    return Math.min(publisher.maxPayload(), deps.stream().maxMessageBytes)
   }
 
   async function verifyThenPublish(row: OutboxRow, attempt: Attempt): Promise<void> {
@@ -272,4 +266,12 @@ export function createCourier(deps: CourierDeps): Courier {
     published: () => BigInt(published),
     pausedFor: () => pauseReason,
   }
+}
+
+function publishSpan(row: OutboxRow): Span {
+  return startSpan('noetl.publish', {
+    kind: 'producer',
+    parent: row.trace,
+    attributes: { 'messaging.system': 'nats', 'noetl.outbox_id': row.outbox_id, 'noetl.event_id': row.event_id },
+  })
 }

@@ -20,7 +20,7 @@ export interface MessageSettings {
   publicUrl(): string
 }
 
-export type BuiltMessage = { ok: true; message: OutMessage } | { ok: false; reason: string }
+export type BuiltMessage = { ok: true; message: OutMessage; isReference: boolean } | { ok: false; reason: string }
 
 export const MESSAGE_ID_HEADER = 'Nats-Msg-Id'
 export const OUTBOX_ID_HEADER = 'Noetl-Outbox-Id'
@@ -30,7 +30,8 @@ export function messageId(row: { execution_id: string | null; event_id: string }
   return `${row.execution_id ?? 'none'}:${row.event_id}`
 }
 
-export function toMessage(row: OutboxRow, maxPayload: number, settings: MessageSettings): BuiltMessage {
+/** A message of at most `maxBytes`: the envelope, or a reference to it where that is too large. */
+export function toMessage(row: OutboxRow, maxBytes: number, settings: MessageSettings): BuiltMessage {
   const subject = row.subject ?? settings.subjectOf(row)
   try {
     assertPublishableSubject(subject)
@@ -42,14 +43,15 @@ export function toMessage(row: OutboxRow, maxPayload: number, settings: MessageS
   }
   const headers = headersOf(row, settings)
   // A character takes at most three bytes, so most rows need no exact count.
-  const isSmall = row.payload.length * 3 + 2_048 < maxPayload
-  if (isSmall || Buffer.byteLength(row.payload) + headers.length + 16 <= maxPayload) {
-    return { ok: true, message: { subject, headers, body: row.payload } }
+  const isSmall = row.payload.length * 3 + 2_048 < maxBytes
+  if (isSmall || Buffer.byteLength(row.payload) + headers.length + 16 <= maxBytes) {
+    return { ok: true, message: { subject, headers, body: row.payload }, isReference: false }
   }
   const reference = claimCheck(row, settings)
   return {
     ok: true,
     message: { subject, headers: `${headers}${CLAIM_CHECK_HEADER}: ${reference.url}\r\n`, body: reference.body },
+    isReference: true,
   }
 }
 

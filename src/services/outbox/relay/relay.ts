@@ -7,6 +7,7 @@
 
 import type { Bus } from '../../../bus/connect.js'
 import type { Publisher } from '../../../bus/publisher.js'
+import type { StreamLimits } from '../../../bus/streams.js'
 import type { Db } from '../../../db/db.js'
 import { toCpError } from '../../../errors.js'
 import type { Clock } from '../../../runtime/clock.js'
@@ -29,6 +30,8 @@ export interface RelayDeps {
   random: () => number
   relayId: string
   message: MessageSettings
+  /** As the stream was when it was last looked at. */
+  stream(): StreamLimits
   /** Whether a row whose fate is unknown is in the stream already; undefined when that cannot be told. */
   isStored(row: OutboxRow): Promise<boolean | undefined>
   hooks: RelayHooks
@@ -114,7 +117,7 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
     const orphans = taken.filter((row) => row.idleSeconds !== undefined)
     if (orphans.length > 0) hooks.onTakenOver(orphans.length)
     // What a vanished owner published shortly before is caught by its message id; older than this it is not.
-    const remembered = (limits.duplicateWindowMs - limits.leaseMs - limits.ackTimeoutMs) / 1000
+    const remembered = (deps.stream().duplicateWindowMs - limits.leaseMs - limits.ackTimeoutMs) / 1000
     for (const row of orphans) if (row.idleSeconds! > remembered) courier.suspect(row.lane, row.head)
     reader.restart(taken.map((row) => row.lane))
     nudge()

@@ -13,8 +13,6 @@ export interface RelayLimits {
   attemptsMax: number
   /** What a dead row does to the later rows of its execution. */
   deadPolicy: 'release' | 'hold'
-  /** How long JetStream remembers a message id. */
-  duplicateWindowMs: number
   ackTimeoutMs: number
 }
 
