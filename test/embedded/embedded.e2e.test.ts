@@ -85,9 +85,9 @@ describe('a running instance', () => {
   it('serves both on loopback with passwords, keeps its files private, and stops without a trace', async () => {
     const { host, dataDir, servers } = await freshHost()
     expect((await readdir(dataDir)).sort()).toEqual(
-      ['daemon.lock', 'logs', 'nats', 'ports.json', 'postgres', 'secrets.json'].sort(),
+      ['daemon.lock', 'logs', 'nats', 'ports.json', 'postgres', 'secret.key', 'secrets.json'].sort(),
     )
-    for (const file of ['daemon.lock', 'secrets.json', 'nats/nats-server.conf', 'logs/postgres.log']) {
+    for (const file of ['daemon.lock', 'secret.key', 'secrets.json', 'nats/nats-server.conf', 'logs/postgres.log']) {
       expect((await stat(join(dataDir, file))).mode & 0o777, file).toBe(0o600)
     }
     const settings = await withSql(servers.databaseUrl, async (sql) => {
