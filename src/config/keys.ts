@@ -73,9 +73,9 @@ export const KEYS = {
   postgresPassword: setting('Postgres', 'POSTGRES_PASSWORD', secretText, undefined, 'Password, when there is no URL', secret),
   postgresDatabase: setting('Postgres', 'POSTGRES_DATABASE', text, 'noetl', 'Database name, when there is no URL'),
   postgresMaxConnections: setting('Postgres', 'POSTGRES_MAX_CONNECTIONS', integer(2, 500), 10, 'Connections per database'),
-  postgresAcquireTimeout: setting('Postgres', 'POSTGRES_ACQUIRE_TIMEOUT', seconds(0.1, 300), 10, 'Longest wait for a free connection'),
-  postgresConnectTimeout: setting('Postgres', 'NOETL_CP_PG_CONNECT_TIMEOUT', seconds(0.1, 60), 5, 'Longest wait for a new connection'),
-  postgresQueryTimeout: setting('Postgres', 'NOETL_CP_PG_QUERY_TIMEOUT', seconds(0.1, 3600), 15, 'Deadline of an ordinary query; the connection is dropped when it passes'),
+  postgresAcquireTimeoutSeconds: setting('Postgres', 'POSTGRES_ACQUIRE_TIMEOUT', seconds(0.1, 300), 10, 'Longest wait for a free connection'),
+  postgresConnectTimeoutSeconds: setting('Postgres', 'NOETL_CP_PG_CONNECT_TIMEOUT', seconds(0.1, 60), 5, 'Longest wait for a new connection'),
+  postgresQueryTimeoutSeconds: setting('Postgres', 'NOETL_CP_PG_QUERY_TIMEOUT', seconds(0.1, 3600), 15, 'Deadline of an ordinary query; the connection is dropped when it passes'),
   statementCacheCapacity: setting('Postgres', 'NOETL_PG_STATEMENT_CACHE_CAPACITY', integer(0, 10000), 100, '0 turns prepared statements off (PgBouncer in transaction mode)'),
   postgresTlsCa: setting('Postgres', 'NOETL_CP_PG_TLS_CA', text, undefined, 'Path of the CA (PEM) for sslmode=verify-ca or verify-full'),
   autoMigrate: setting('Postgres', 'NOETL_AUTO_MIGRATE', bool, false, 'Let serve apply pending migrations to an existing schema', { flag: 'auto-migrate' }),
@@ -94,21 +94,21 @@ export const KEYS = {
   subjectTemplate: setting('NATS', 'NOETL_CP_SUBJECT_TEMPLATE', text, '{prefix}.{tenant}.{organization}.{execution}.{shard}', 'Subject of an event; {prefix} is the setting above'),
   subjectShardCount: setting('NATS', 'NOETL_EVENT_NATS_SHARD_COUNT', integer(1, 1024), undefined, 'Shards named in subjects; default the number of databases'),
   streamReplicas: setting('NATS', 'NOETL_CP_STREAM_REPLICAS', integer(1, 5), 1, 'Replicas of a stream that we create'),
-  streamRetention: setting('NATS', 'NOETL_EVENT_STREAM_RETENTION_SECS', seconds(60, 315360000), 86400, 'How long the stream keeps a message'),
-  streamDedupWindow: setting('NATS', 'NOETL_EVENT_STREAM_DEDUP_SECS', seconds(1, 86400), 120, 'How long JetStream remembers a message id'),
+  streamRetentionSeconds: setting('NATS', 'NOETL_EVENT_STREAM_RETENTION_SECS', seconds(60, 315360000), 86400, 'How long the stream keeps a message'),
+  streamDedupWindowSeconds: setting('NATS', 'NOETL_EVENT_STREAM_DEDUP_SECS', seconds(1, 86400), 120, 'How long JetStream remembers a message id'),
 
   relayEnabled: setting('Outbox', 'NOETL_CP_RELAY', bool, true, 'Publish outbox rows to the stream'),
   outboxPage: setting('Outbox', 'NOETL_OUTBOX_PUBLISHER_BATCH_SIZE', integer(1, 10000), 1000, 'Rows read at a time'),
-  outboxIdle: setting('Outbox', 'NOETL_OUTBOX_PUBLISHER_IDLE_SLEEP_SECONDS', seconds(0.05, 60), 0.25, 'Pause between polls when there is nothing to publish'),
+  outboxIdleSeconds: setting('Outbox', 'NOETL_OUTBOX_PUBLISHER_IDLE_SLEEP_SECONDS', seconds(0.05, 60), 0.25, 'Pause between polls when there is nothing to publish'),
   outboxWindow: setting('Outbox', 'NOETL_CP_OUTBOX_WINDOW', integer(1, 16384), 1024, 'Acknowledgements outstanding at a time'),
-  outboxLease: setting('Outbox', 'NOETL_CP_OUTBOX_LEASE', seconds(3, 15), 10, 'Lease of a lane; a relay that died is replaced within it'),
-  outboxAckTimeout: setting('Outbox', 'NOETL_CP_OUTBOX_ACK_TIMEOUT', seconds(0.1, 60), 5, 'Longest wait for an acknowledgement'),
+  outboxLeaseSeconds: setting('Outbox', 'NOETL_CP_OUTBOX_LEASE', seconds(3, 15), 10, 'Lease of a lane; a relay that died is replaced within it'),
+  outboxAckTimeoutSeconds: setting('Outbox', 'NOETL_CP_OUTBOX_ACK_TIMEOUT', seconds(0.1, 60), 5, 'Longest wait for an acknowledgement'),
   outboxAttemptsMax: setting('Outbox', 'NOETL_CP_OUTBOX_MAX_ATTEMPTS', integer(1, 1000), 20, 'Refusals of a row before it is dead'),
   outboxDeadPolicy: setting('Outbox', 'NOETL_CP_OUTBOX_DEAD_POLICY', oneOf('release', 'hold'), 'release', 'What a dead row does to later rows of its execution'),
-  outboxClaimLease: setting('Outbox', 'NOETL_CP_OUTBOX_CLAIM_LEASE', seconds(1, 3600), 15, 'Lease of rows claimed over HTTP'),
+  outboxClaimLeaseSeconds: setting('Outbox', 'NOETL_CP_OUTBOX_CLAIM_LEASE', seconds(1, 3600), 15, 'Lease of rows claimed over HTTP'),
   outboxNotify: setting('Outbox', 'NOETL_CP_OUTBOX_NOTIFY', bool, true, 'Wake relays in other processes by LISTEN/NOTIFY; polling goes on either way'),
-  outboxAgeMax: setting('Outbox', 'NOETL_CP_OUTBOX_MAX_AGE', seconds(0, 864000), 300, 'Age of the oldest unpublished row that turns readiness red; 0 turns it off'),
-  outboxRetention: setting('Outbox', 'NOETL_CP_OUTBOX_RETENTION', seconds(0, 315360000), 86400, 'How long published rows are kept for audits'),
+  outboxAgeMaxSeconds: setting('Outbox', 'NOETL_CP_OUTBOX_MAX_AGE', seconds(0, 864000), 300, 'Age of the oldest unpublished row that turns readiness red; 0 turns it off'),
+  outboxRetentionSeconds: setting('Outbox', 'NOETL_CP_OUTBOX_RETENTION', seconds(0, 315360000), 86400, 'How long published rows are kept for audits'),
   publicUrl: setting('Outbox', 'NOETL_PUBLIC_SERVER_URL', url('http', 'https'), undefined, 'Our address as consumers see it, in references to payloads too large for the stream'),
 
   shards: setting('Shards', 'NOETL_SHARDS', text, undefined, 'Databases of the executions: postgres:// URLs or host=..;user=..;password=.. items, separated by commas', secret),
@@ -128,7 +128,7 @@ export const KEYS = {
   allowOpenApi: setting('HTTP', 'NOETL_ALLOW_OPEN_API', bool, false, 'Allow a public API without token on a non-loopback address, and writes without one where they could start code; web pages of other sites are kept out all the same'),
   allowedHosts: setting('HTTP', 'NOETL_CP_ALLOWED_HOSTS', list, [], 'Further names (or name:port) accepted in Host and Origin by an API without token; the one of NOETL_PUBLIC_SERVER_URL is implied'),
   bodyLimitMb: setting('HTTP', 'NOETL_CP_BODY_LIMIT_MB', integer(1, 256), 16, 'Largest request body'),
-  requestTimeout: setting('HTTP', 'NOETL_CP_REQUEST_TIMEOUT', seconds(1, 600), 30, 'Longest time a client may take to send a request'),
+  requestTimeoutSeconds: setting('HTTP', 'NOETL_CP_REQUEST_TIMEOUT', seconds(1, 600), 30, 'Longest time a client may take to send a request'),
   disableMetrics: setting('HTTP', 'NOETL_DISABLE_METRICS', bool, false, 'Remove /metrics'),
   tlsCert: setting('HTTP', 'NOETL_TLS_CERT', text, undefined, 'Path of the server certificate (PEM); with NOETL_TLS_KEY the API speaks TLS'),
   tlsKey: setting('HTTP', 'NOETL_TLS_KEY', text, undefined, 'Path of the server key (PEM)'),
@@ -141,7 +141,7 @@ export const KEYS = {
   projectorConsumer: setting('Events', 'NOETL_PROJECTOR_NATS_CONSUMER', text, undefined, 'Durable consumer of the projector; default one per installation'),
   claimCheckHosts: setting('Events', 'NOETL_CP_CLAIM_CHECK_HOSTS', list, [], 'Hosts from which the projector fetches payloads that were too large for the stream; empty allows any, without token'),
   claimCheckToken: setting('Events', 'NOETL_CP_CLAIM_CHECK_TOKEN', secretText, undefined, 'Bearer token for those hosts', secret),
-  adoptInterval: setting('Events', 'NOETL_CP_ADOPT_INTERVAL', seconds(0.05, 3600), 1, 'How often to look for events that others wrote straight into the table'),
+  adoptIntervalSeconds: setting('Events', 'NOETL_CP_ADOPT_INTERVAL', seconds(0.05, 3600), 1, 'How often to look for events that others wrote straight into the table'),
   partitionsAhead: setting('Events', 'NOETL_CP_PARTITIONS_AHEAD', integer(1, 24), 3, 'Months for which the daemon makes event partitions ahead of time'),
   eventRetentionDays: setting('Events', 'NOETL_CP_EVENT_RETENTION_DAYS', integer(0, 36500), 0, 'Drop events of executions that ended more days ago than this; 0 keeps everything'),
 
@@ -149,7 +149,7 @@ export const KEYS = {
   stateThreads: setting('State', 'NOETL_CP_STATE_THREADS', integer(0, 64), 0, 'Threads that hold live states; 0 takes one less than the cores, at least 1'),
   stateEntriesMax: setting('State', 'NOETL_CP_STATE_MAX_ENTRIES', integer(1, 10000000), 10000, 'Live states in memory; the longest unused go first, with a snapshot'),
   stateMemoryMb: setting('State', 'NOETL_CP_STATE_MEMORY_MB', integer(1, 65536), 256, 'Memory of live states, likewise'),
-  stateLease: setting('State', 'NOETL_CP_STATE_LEASE', seconds(3, 60), 10, 'Lease of a lane of executions; a daemon that died is replaced within it'),
+  stateLeaseSeconds: setting('State', 'NOETL_CP_STATE_LEASE', seconds(3, 60), 10, 'Lease of a lane of executions; a daemon that died is replaced within it'),
   stateNotify: setting('State', 'NOETL_CP_STATE_NOTIFY', bool, true, 'Tell other daemons about events of their executions by LISTEN/NOTIFY; the reconciler finds them either way'),
   snapshotEvents: setting('State', 'NOETL_CP_SNAPSHOT_EVENTS', integer(1, 10000000), 500, 'Events between two snapshots of a live state'),
   snapshotAtEnd: setting('State', 'NOETL_CP_SNAPSHOT_AT_END', oneOf('remove', 'keep'), 'remove', 'What becomes of the snapshot when its execution ends'),
@@ -158,22 +158,25 @@ export const KEYS = {
   workerThreads: setting('Workers', 'NOETL_CP_WORKER_THREADS', integer(0, 64), 0, 'Threads for replay and other one-shot work; 0 takes the number of cores, at least 2'),
   workerQueueMax: setting('Workers', 'NOETL_CP_WORKER_QUEUE_MAX', integer(1, 100000), 256, 'Tasks that may wait for a thread'),
   workerMemoryMb: setting('Workers', 'NOETL_CP_WORKER_MEMORY_MB', integer(64, 65536), 1024, 'Heap of one thread'),
-  workerTaskTimeout: setting('Workers', 'NOETL_CP_WORKER_TASK_TIMEOUT', seconds(0.1, 86400), 300, 'Deadline of one task'),
+  workerTaskTimeoutSeconds: setting('Workers', 'NOETL_CP_WORKER_TASK_TIMEOUT', seconds(0.1, 86400), 300, 'Deadline of one task'),
 
   replayProfile: setting('Replay', 'NOETL_REPLAY_PROFILE', oneOf('cp', 'python'), 'cp', 'Fold rules when a request names none; python repeats the older generation byte for byte'),
-  replayTimeout: setting('Replay', 'NOETL_CP_REPLAY_TIMEOUT', seconds(0.1, 86400), 300, 'Deadline of one replay'),
+  replayTimeoutSeconds: setting('Replay', 'NOETL_CP_REPLAY_TIMEOUT', seconds(0.1, 86400), 300, 'Deadline of one replay'),
   replaySnapshotEvents: setting('Replay', 'NOETL_CP_REPLAY_SNAPSHOT_EVENTS', integer(0, 1000000000), 50000, 'Events after which the daemon stores a snapshot to replay from, and again after as many; 0 turns it off'),
 
   subscriptionsEnabled: setting('Subscriptions', 'NOETL_CP_SUBSCRIPTIONS', bool, true, 'Drive active pull subscriptions'),
-  subscriptionLease: setting('Subscriptions', 'NOETL_CP_SUBSCRIPTION_LEASE', seconds(3, 300), 10, 'Lease of a subscription; a daemon that died is replaced within it'),
+  subscriptionLeaseSeconds: setting('Subscriptions', 'NOETL_CP_SUBSCRIPTION_LEASE', seconds(3, 300), 10, 'Lease of a subscription; a daemon that died is replaced within it'),
   subscriptionAttemptsMax: setting('Subscriptions', 'NOETL_CP_SUBSCRIPTION_MAX_ATTEMPTS', integer(1, 100), 5, 'Failures of a message before it is given up'),
   secretsDir: setting('Subscriptions', 'NOETL_SECRETS_DIR', text, undefined, 'Folder with one file per secret that catalog entries name; NOETL_SECRET_<ALIAS> goes before it'),
 
   logLevel: setting('Logs', 'NOETL_CP_LOG_LEVEL', oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'), 'info', 'Least level that is written', { flag: 'log-level' }),
   logFormat: setting('Logs', 'NOETL_CP_LOG_FORMAT', oneOf('auto', 'json', 'pretty'), 'auto', 'auto is pretty on a terminal and JSON otherwise'),
-  shutdownTimeout: setting('Daemon', 'NOETL_CP_SHUTDOWN_TIMEOUT', seconds(0.1, 600), 20, 'Longest graceful stop'),
+  shutdownTimeoutSeconds: setting('Daemon', 'NOETL_CP_SHUTDOWN_TIMEOUT', seconds(0.1, 600), 20, 'Longest graceful stop'),
 } satisfies Record<string, Setting<unknown>>
 
 export type Keys = typeof KEYS
 export type KeyName = keyof Keys
-export type Config = { readonly [K in KeyName]: Keys[K] extends Setting<infer T> ? T : never }
+export type Config = { readonly [K in KeyName]: Keys[K] extends Setting<infer T> ? T : never } & {
+  /** Beside every setting in seconds the same time in milliseconds, which timers take. */
+  readonly [K in KeyName as K extends `${infer Name}Seconds` ? `${Name}Ms` : never]: number
+}

@@ -37,7 +37,7 @@ export function loadConfig(env: Environment, flags: Flags = {}): LoadedConfig {
   const problems: string[] = []
   const filePath = flags['config'] ?? env[CONFIG_FILE_ENV]
   const file = filePath === undefined ? {} : readConfigFile(filePath, problems)
-  const values: Partial<Record<KeyName, unknown>> = {}
+  const values: Record<string, unknown> = {}
   const origins = {} as Record<KeyName, Origin>
 
   for (const key of KEY_NAMES) {
@@ -52,6 +52,9 @@ export function loadConfig(env: Environment, flags: Flags = {}): LoadedConfig {
     } catch (error) {
       problems.push(messageOf(error))
     }
+  }
+  for (const key of KEY_NAMES.filter((name) => name.endsWith('Seconds'))) {
+    values[key.replace(/Seconds$/, 'Ms')] = Math.round(Number(values[key]) * 1000)
   }
   problems.push(...contradictions(values as Config))
   if (problems.length > 0) {
@@ -122,14 +125,18 @@ function readConfigFile(path: string, problems: string[]): Record<string, string
     problems.push(`config file ${path}: must be a mapping of setting names to values`)
     return result
   }
-  for (const [key, value] of Object.entries(document)) {
+  for (const [written, value] of Object.entries(document)) {
+    // Files of older versions have the names without their unit.
+    const key = written in KEYS ? written : `${written}Seconds`
     if (!(key in KEYS)) {
-      const hint = nearest(key, KEY_NAMES)
-      problems.push(`config file ${path}: unknown setting ${key}${hint === undefined ? '' : `; did you mean ${hint}?`}`)
+      const hint = nearest(written, KEY_NAMES)
+      problems.push(
+        `config file ${path}: unknown setting ${written}${hint === undefined ? '' : `; did you mean ${hint}?`}`,
+      )
     } else if (Array.isArray(value)) {
       result[key] = value.map(String).join(',')
     } else if (value !== null && typeof value === 'object') {
-      problems.push(`config file ${path}: ${key} must be a single value`)
+      problems.push(`config file ${path}: ${written} must be a single value`)
     } else if (value !== null && value !== '') {
       result[key] = String(value)
     }

@@ -63,7 +63,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
       databases,
       clock,
       random,
-      intervalMs: config.adoptInterval * 1000,
+      intervalMs: config.adoptIntervalMs,
       onAdopted: (_shard, executionId, count) => {
         metrics.inc('noetl_cp_events_adopted_total', {}, count)
         states.wake([executionId])
@@ -139,7 +139,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
       outbox: {
         databases,
         random,
-        leaseSeconds: config.outboxClaimLease,
+        leaseSeconds: config.outboxClaimLeaseSeconds,
         attemptsMax: config.outboxAttemptsMax,
         deadPolicy: config.outboxDeadPolicy,
         onFenced: (count) => metrics.inc('noetl_cp_outbox_fenced_total', {}, count),
@@ -160,7 +160,7 @@ function buildHealth(deps: Deps, schema: SchemaKeeper, ids: Ids): HealthMonitor 
       ...databaseChecks(deps.databases, schema.troubleWith),
       idsCheck(ids),
       natsCheck(deps.bus),
-      outboxCheck(deps.databases, deps.bus, deps.config.outboxAgeMax),
+      outboxCheck(deps.databases, deps.bus, deps.config.outboxAgeMaxSeconds),
     ],
     {
       clock: deps.clock,

@@ -64,12 +64,12 @@ export function openDeps(options: OpenOptions): Deps {
   const databases = openDatabases(topology, {
     tls: (target) => tlsOptions(target, config.postgresTlsCa),
     applicationName: options.applicationName,
-    connectTimeoutMs: config.postgresConnectTimeout * 1000,
-    statementTimeoutMs: config.postgresQueryTimeout * 1000,
+    connectTimeoutMs: config.postgresConnectTimeoutMs,
+    statementTimeoutMs: config.postgresQueryTimeoutMs,
     prepare: config.statementCacheCapacity > 0,
     max: options.connectionsMax ?? config.postgresMaxConnections,
-    acquireTimeoutMs: config.postgresAcquireTimeout * 1000,
-    queryTimeoutMs: config.postgresQueryTimeout * 1000,
+    acquireTimeoutMs: config.postgresAcquireTimeoutMs,
+    queryTimeoutMs: config.postgresQueryTimeoutMs,
     onQuery: (outcome, seconds) => {
       metrics.inc('noetl_cp_db_queries_total', { outcome })
       metrics.observe('noetl_cp_db_query_seconds', seconds)
@@ -92,7 +92,7 @@ export function openDeps(options: OpenOptions): Deps {
       threads: config.workerThreads,
       queueMax: config.workerQueueMax,
       memoryMb: config.workerMemoryMb,
-      taskTimeoutMs: config.workerTaskTimeout * 1000,
+      taskTimeoutMs: config.workerTaskTimeoutMs,
       onTask: (task, outcome, seconds) => {
         metrics.inc('noetl_cp_worker_tasks_total', { task, outcome })
         metrics.observe('noetl_cp_worker_task_seconds', seconds, { task })

@@ -82,8 +82,8 @@ export function wantedStream(config: Config): StreamWanted {
   return {
     name: config.streamName,
     subjects: [`${config.subjectPrefix}.>`],
-    maxAgeSeconds: config.streamRetention,
-    duplicateWindowSeconds: config.streamDedupWindow,
+    maxAgeSeconds: config.streamRetentionSeconds,
+    duplicateWindowSeconds: config.streamDedupWindowSeconds,
     replicas: config.streamReplicas,
   }
 }

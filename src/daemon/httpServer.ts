@@ -26,7 +26,7 @@ export function buildHttpServer(deps: Deps, routes: readonly RouteSpec[], protec
       host: config.httpHost,
       port: config.httpPort,
       bodyLimitBytes: config.bodyLimitMb * 1024 * 1024,
-      requestTimeoutMs: config.requestTimeout * 1000,
+      requestTimeoutMs: config.requestTimeoutMs,
       access: {
         internalTokens: endpoints.internalTokens,
         apiTokens: endpoints.apiTokens,

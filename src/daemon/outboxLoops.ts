@@ -13,7 +13,7 @@ export function outboxLoops(deps: Deps): Service[] {
       databases: deps.databases,
       clock: deps.clock,
       random: deps.random,
-      retentionSeconds: config.outboxRetention,
+      retentionSeconds: config.outboxRetentionSeconds,
       onCounts: (shard, counts) => observe(deps, String(shard), counts),
       onPurged: (shard, rows) => {
         metrics.inc('noetl_cp_outbox_purged_total', {}, rows)

@@ -105,14 +105,14 @@ function relayLimits({ config }: Deps): RelayLimits {
     window: config.outboxWindow,
     bufferMax: Math.max(config.outboxPage * 4, config.outboxWindow * 2),
     page: config.outboxPage,
-    leaseMs: config.outboxLease * 1000,
-    idleMs: config.outboxIdle * 1000,
+    leaseMs: config.outboxLeaseMs,
+    idleMs: config.outboxIdleMs,
     attemptsMax: config.outboxAttemptsMax,
     deadPolicy: config.outboxDeadPolicy,
-    ackTimeoutMs: config.outboxAckTimeout * 1000,
+    ackTimeoutMs: config.outboxAckTimeoutMs,
   }
   // A relay may publish, die before settling, and be repeated by another: JetStream must still know the id.
-  if (2 * limits.leaseMs + limits.ackTimeoutMs >= config.streamDedupWindow * 1000) {
+  if (2 * limits.leaseMs + limits.ackTimeoutMs >= config.streamDedupWindowMs) {
     throw new CpError(
       'config',
       'a repeated message could come after JetStream has forgotten its id: NOETL_EVENT_STREAM_DEDUP_SECS must exceed twice NOETL_CP_OUTBOX_LEASE plus NOETL_CP_OUTBOX_ACK_TIMEOUT',

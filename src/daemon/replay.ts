@@ -10,7 +10,7 @@ export function replayDeps({ databases, workers, config, metrics }: Deps): Repla
   return {
     databases,
     workers,
-    timeoutMs: config.replayTimeout * 1000,
+    timeoutMs: config.replayTimeoutMs,
     secretNames: config.redact ? config.redactKeys : null,
     onReplay: (kind, seconds, events) => {
       metrics.observe('noetl_cp_replay_seconds', seconds, { kind })

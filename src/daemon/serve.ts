@@ -47,9 +47,9 @@ export async function serve(options: ServeOptions): Promise<number> {
 
 /** Ends the stop when its time is up, whatever it waits for. */
 async function overdue({ loaded, log, shutdown }: ServeOptions): Promise<number> {
-  const seconds = loaded.config.shutdownTimeout
+  const { shutdownTimeoutMs, shutdownTimeoutSeconds: seconds } = loaded.config
   await untilAborted(shutdown.signal)
-  await systemClock.sleep(seconds * 1000 * STOP_SHARES.hard)
+  await systemClock.sleep(shutdownTimeoutMs * STOP_SHARES.hard)
   log.error({ seconds }, 'the stop is not finished in time; ending without the rest, leases will run out by themselves')
   return 0
 }
@@ -64,7 +64,7 @@ async function run(options: ServeOptions): Promise<number> {
   // Of a second daemon on the same folder the folder's own refusal says more than a port in use.
   if (!isEmbedded || (await readRuntimeFile(options.dataDir)) === undefined) await assertServable(config)
   const started = performance.now()
-  const stopMs = config.shutdownTimeout * 1000
+  const stopMs = config.shutdownTimeoutMs
   const embedded = isEmbedded ? await startServers(options) : undefined
   let deps: Deps | undefined
   let built: Built | undefined

@@ -50,7 +50,7 @@ export function buildStates(deps: Deps, core: Core | undefined): States {
             appender: core.appender,
             ids: core.ids,
             membershipOf: core.membershipOf,
-            leaseMs: config.stateLease * 1000,
+            leaseMs: config.stateLeaseMs,
           }
         : undefined,
     },
@@ -87,7 +87,7 @@ function openThreads(
     threads: count,
     memoryMb: Math.max(HEAP_MB_MIN, Math.ceil((config.stateMemoryMb / count) * HEAP_FACTOR)),
     parallelMax: PARALLEL_MAX,
-    stallMs: config.workerTaskTimeout * 1000,
+    stallMs: config.workerTaskTimeoutMs,
     onLost,
     setup: {
       databases: databases.shards.map(({ settings }) => toWorkerDatabase(settings)),
@@ -95,7 +95,7 @@ function openThreads(
       page: PAGE,
       snapshotEvents: config.snapshotEvents,
       snapshotAtEnd: config.snapshotAtEnd,
-      queryTimeoutMs: config.postgresQueryTimeout * 1000,
+      queryTimeoutMs: config.postgresQueryTimeoutMs,
     },
   })
 }

@@ -45,7 +45,7 @@ export function subscriptionLoops(deps: Deps, core: Core, writing: ExecutionsDep
     own: core.own,
     random: deps.random,
     runtimeId: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
-    leaseMs: config.subscriptionLease * 1000,
+    leaseMs: config.subscriptionLeaseMs,
     attemptsMax: config.subscriptionAttemptsMax,
     onMessages: (outcome, count) => metrics.inc('noetl_cp_subscription_messages_total', { outcome }, count),
     onDriven: (count) => metrics.set('noetl_cp_subscriptions_driven', count),

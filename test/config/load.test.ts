@@ -188,6 +188,20 @@ describe('misspelt names', () => {
   })
 })
 
+describe('times', () => {
+  it('are there in seconds, as they were given, and in milliseconds', () => {
+    expect(loadConfig({ NOETL_CP_OUTBOX_LEASE: '3.5' }).config).toMatchObject({
+      outboxLeaseSeconds: 3.5,
+      outboxLeaseMs: 3500,
+    })
+  })
+
+  it('may have their older name, without the unit, in a file', () => {
+    const config = file('outboxLease: 4\n')
+    expect(loadConfig({}, { config }).config.outboxLeaseMs).toBe(4000)
+  })
+})
+
 describe('secrets from files', () => {
   it('are read without the newline at their end', () => {
     const { config, origins } = loadConfig({

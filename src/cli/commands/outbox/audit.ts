@@ -84,7 +84,7 @@ export const outboxAudit: CommandSpec = {
 async function auditDeps({ databases, bus, clock, config }: Deps): Promise<AuditDeps> {
   if (bus === undefined) throw new CpError('config', 'NATS is not configured; set NOETL_NATS_URL')
   await bus.untilConnected(CONNECT_MS)
-  return { databases, bus, clock, stream: config.streamName, streamMaxAgeMs: config.streamRetention * 1000 }
+  return { databases, bus, clock, stream: config.streamName, streamMaxAgeMs: config.streamRetentionMs }
 }
 
 async function recheck(

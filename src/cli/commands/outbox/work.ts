@@ -127,10 +127,10 @@ export const outboxPurge: CommandSpec = {
     ['outbox purge --older-than 1h --yes', 'keep only the last hour'],
   ],
   run: async (context, input) => {
-    const { outboxRetention } = context.config().config
+    const { outboxRetentionSeconds } = context.config().config
     const span = textOption(input, 'older-than')
-    const seconds = span === undefined ? outboxRetention : parseDuration(span, '--older-than') / 1000
-    if (seconds < outboxRetention) requireYes(input, 'audits will not know these rows any more')
+    const seconds = span === undefined ? outboxRetentionSeconds : parseDuration(span, '--older-than') / 1000
+    if (seconds < outboxRetentionSeconds) requireYes(input, 'audits will not know these rows any more')
     const { shard, limit = LIMIT_MAX } = {
       shard: integerOption(input, 'shard', { min: 0, max: 1023 }),
       limit: integerOption(input, 'limit', { min: 1, max: 1_000_000_000 }),
