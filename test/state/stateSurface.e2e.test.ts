@@ -63,7 +63,9 @@ it('POST advance: each once, ids as numbers, unknown ones by name', async () => 
   const { status, text } = await advance([executionId, `"${executionId}"`, '42'])
   expect(status).toBe(200)
   expect(text).toContain(`"advanced":[{"execution_id":${executionId},"version":3,"events":`)
-  expect(text).toContain('"failed":[{"execution_id":42,"error":"there is no execution 42"}]')
+  expect(text).toContain(
+    '"failed":[{"execution_id":42,"error":"there is no execution 42; see \\"noetl-cp execution list\\""}]',
+  )
   expect(JSON.parse(text).advanced).toHaveLength(1)
   expect((await advance([])).status).toBe(400)
 })

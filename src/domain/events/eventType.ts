@@ -1,6 +1,7 @@
 // Names of events. Producers write the same thing as `playbook_completed`, `playbook.completed`,
 // `action_completed` or `command.completed`, and `canceled` with one l; everything that decides by type goes
 // through `canonicalEventType`. The text as written is what is stored and shown, never the canonical one.
+import type { TerminalStatus } from '../executions/executionStatus.js'
 
 const ALIASES: Readonly<Record<string, string>> = {
   'step.started': 'step.enter',
@@ -73,9 +74,6 @@ const RUNNING_TYPES: ReadonlySet<string> = new Set([
   'frame.dispatched',
   'step.enter',
 ])
-
-export type TerminalStatus = 'COMPLETED' | 'FAILED' | 'CANCELLED'
-export type ExecutionStatus = 'RUNNING' | TerminalStatus
 
 const TERMINAL_STATUS: Readonly<Record<string, TerminalStatus>> = {
   'playbook.completed': 'COMPLETED',

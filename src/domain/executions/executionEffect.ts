@@ -4,16 +4,11 @@
 // in profile `cp`.
 
 import type { EventRecord } from '../events/eventRecord.js'
-import {
-  canonicalEventType,
-  type ExecutionStatus,
-  isRunningEventType,
-  isStartEventType,
-  terminalStatusOf,
-} from '../events/eventType.js'
+import { canonicalEventType, isRunningEventType, isStartEventType, terminalStatusOf } from '../events/eventType.js'
 import type { WireTime } from '../events/wireTime.js'
 import { compareIds, type EventId } from '../ids/ids.js'
 import { isJsonObject, type JsonValue } from '../json/value.js'
+import type { ExecutionStatus } from './executionStatus.js'
 
 export interface ExecutionEffect {
   /** RUNNING counts only while the status is unknown. */

@@ -2,9 +2,9 @@
 // up once and the answer is kept, so the fold itself never compares type names. A type without a rule
 // is not an error: it still counts and still touches the entities whose ids it carries.
 
+import type { ExecutionStatus } from '../executions/executionStatus.js'
 import type { FoldProfile } from './profile.js'
 
-export type ExecutionStatus = 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'
 export type CommandAction = 'issued' | 'claimed' | 'started' | 'completed' | 'failed' | 'cancelled' | 'other'
 export type FrameAction = 'dispatched' | 'started' | 'abandoned' | 'committed' | 'failed'
 

@@ -4,6 +4,7 @@
 // is a cache, and the log can always be folded again.
 
 import { CpError } from '../../errors.js'
+import { isTerminalStatus } from '../executions/executionStatus.js'
 import { type CatalogId, type ExecutionId, parseExecutionId } from '../ids/ids.js'
 import { canonicalJson, canonicalText } from '../json/canonical.js'
 import { parseJson } from '../json/parse.js'
@@ -186,7 +187,7 @@ function readCommand(object: JsonObject): CommandFacts {
 
 function readEnd(value: JsonValue): NonNullable<WorkflowState['end']> {
   const end = readFact<NonNullable<WorkflowState['end']>>(value)
-  if (!['COMPLETED', 'FAILED', 'CANCELLED'].includes(end.status)) throw corrupt('the final status is unknown')
+  if (!isTerminalStatus(end.status)) throw corrupt('the final status is unknown')
   return end
 }
 

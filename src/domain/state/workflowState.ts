@@ -4,8 +4,8 @@
 // from them (stepView.ts, viewState.ts). Whole events are never kept; payloads are kept as canonical text,
 // which is small, hashes as it is and needs no second walk when the state is written.
 
-import type { TerminalStatus } from '../events/eventType.js'
 import type { WireTime } from '../events/wireTime.js'
+import type { TerminalStatus } from '../executions/executionStatus.js'
 import { type CatalogId, compareIds, type ExecutionId } from '../ids/ids.js'
 
 /** Raise it whenever the same events would give other facts: stored states of another version are rebuilt. */

@@ -1,14 +1,15 @@
 // Reads an execution's events for people and exports. Numbered events come in the order of their numbers, which
 // is the order they were appended in; events that others wrote and nobody has numbered yet come after them. An
 // event that gets its number while we read is not shown twice.
+
 import type { Databases } from '../../db/databases.js'
+import { noSuchExecution } from '../../domain/executions/executionStatus.js'
 import type { ExecutionId } from '../../domain/ids/ids.js'
 import type { JsonObject } from '../../domain/json/value.js'
 import { type FullEventRow, toEventDocument } from '../../stores/events/eventRows.js'
 import { readAfterVersion } from '../../stores/events/eventStore.js'
 import { readTail, readUnnumbered } from '../../stores/events/eventTransferStore.js'
 import { getExecution } from '../../stores/executions/executionStore.js'
-import { unknownExecution } from '../executions/executions.js'
 
 export interface EventReader {
   /** Everything that is new since the last call, page by page; nothing when there is nothing new. */
@@ -22,7 +23,7 @@ const BEFORE_ALL = '-1'
 export async function readEvents(deps: { databases: Databases }, id: ExecutionId): Promise<EventReader> {
   const db = deps.databases.of(id)
   const [known, first] = await Promise.all([getExecution(db, id), readTail(db, id, 1)])
-  if (known === undefined && first.length === 0) throw unknownExecution(id)
+  if (known === undefined && first.length === 0) throw noSuchExecution(id)
   return createReader(deps, id, '0', new Set())
 }
 
@@ -36,7 +37,7 @@ export async function tailEvents(
   // The position first: an event that comes in between is then in both, and dropped from the second.
   const known = await getExecution(db, id)
   const rows = await readTail(db, id, Math.max(1, limit))
-  if (known === undefined && rows.length === 0) throw unknownExecution(id)
+  if (known === undefined && rows.length === 0) throw noSuchExecution(id)
   const seen = new Set<string>()
   for await (const page of unnumberedPages(deps, id)) for (const row of page) seen.add(row.event_id)
   for (const row of rows) seen.add(row.event_id)

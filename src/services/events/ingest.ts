@@ -1,9 +1,11 @@
 // POST /api/events and /api/events/batch: normalise, find the catalog entry of a start event, append, answer
 // per item. The write is done when this returns; what follows from it happens elsewhere.
+
 import type { Databases } from '../../db/databases.js'
 import { canonicalEventType, isStartEventType } from '../../domain/events/eventType.js'
 import { type EventDefaults, type NormalisedEvent, normaliseEvent } from '../../domain/events/normaliseEvent.js'
 import { type WireTime, wireTimeFromMillis } from '../../domain/events/wireTime.js'
+import { noSuchExecution } from '../../domain/executions/executionStatus.js'
 import { type EventId, parseExecutionId } from '../../domain/ids/ids.js'
 import { aheadMs } from '../../domain/ids/snowflake.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
@@ -11,7 +13,6 @@ import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { traced } from '../../runtime/tracing.js'
 import { findEntry } from '../catalog/catalog.js'
-import { unknownExecution } from '../executions/executions.js'
 import type { Ids } from '../ids/ids.js'
 import type { Appender } from './appender.js'
 import type { AppendItem, AppendOutcome } from './appendInTx.js'
@@ -62,7 +63,7 @@ async function appendBatch(deps: IngestDeps, body: JsonObject, options: IngestOp
   const items: AppendItem[] = []
   for (const event of events) items.push(await toItem(deps, event, options))
   const outcomes = await deps.appender.append(items)
-  if (outcomes.some((outcome) => outcome.kind === 'unknownExecution')) throw unknownExecution(executionId)
+  if (outcomes.some((outcome) => outcome.kind === 'unknownExecution')) throw noSuchExecution(executionId)
   // What holds for all of them is said once.
   if (outcomes.length > 0 && outcomes.every((outcome) => outcome.kind === 'refused')) settled(outcomes[0]!)
   return outcomes
@@ -170,7 +171,7 @@ async function toItem(deps: IngestDeps, event: NormalisedEvent, options: IngestO
 
 /** What a single caller is told as an error. */
 function settled(outcome: AppendOutcome): AppendOutcome {
-  if (outcome.kind === 'unknownExecution') throw unknownExecution(outcome.executionId)
+  if (outcome.kind === 'unknownExecution') throw noSuchExecution(outcome.executionId)
   if (outcome.kind === 'conflict') throw new CpError('conflict', clashMessage(outcome.eventId))
   if (outcome.kind === 'refused') throw new CpError('refused', outcome.reason)
   if (outcome.kind === 'claimed' && !outcome.own) {

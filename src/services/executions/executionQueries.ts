@@ -1,6 +1,8 @@
 // Reads the read model: lists and single executions, never a scan of the log. A page over several shards is
 // merged by start time; a shard that does not answer is named, and the others are shown.
+
 import type { Databases } from '../../db/databases.js'
+import { noSuchExecution } from '../../domain/executions/executionStatus.js'
 import type { ExecutionId } from '../../domain/ids/ids.js'
 import { isJsonObject, type JsonValue } from '../../domain/json/value.js'
 import type { CpError } from '../../errors.js'
@@ -12,7 +14,6 @@ import {
   type ListedExecution,
   listExecutions,
 } from '../../stores/executions/executionStore.js'
-import { unknownExecution } from './executions.js'
 import type { StepCounts, StepProgress } from './stepProgress.js'
 
 export type { ExecutionRow } from '../../stores/executions/executionStore.js'
@@ -53,7 +54,7 @@ function newestFirst(left: ListedExecution, right: ListedExecution): number {
 
 export async function findExecution({ databases }: ExecutionQueriesDeps, id: ExecutionId): Promise<ExecutionRow> {
   const row = await getExecution(databases.of(id), id)
-  if (row === undefined) throw unknownExecution(id)
+  if (row === undefined) throw noSuchExecution(id)
   return row
 }
 

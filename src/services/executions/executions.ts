@@ -1,5 +1,6 @@
 // Starting, cancelling and finalising executions: each is an event with its outbox row, written together
 // with everything that must not be true without it.
+
 import type { Databases } from '../../db/databases.js'
 import {
   DEFAULT_ORGANIZATION,
@@ -8,6 +9,7 @@ import {
   type OwnedEvent,
 } from '../../domain/events/eventRecord.js'
 import { type WireTime, wireTimeFromMillis } from '../../domain/events/wireTime.js'
+import { isTerminalStatus, noSuchExecution, type TerminalStatus } from '../../domain/executions/executionStatus.js'
 import type { CatalogId, EventId, ExecutionId } from '../../domain/ids/ids.js'
 import { canonicalChecksum } from '../../domain/json/canonical.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
@@ -48,8 +50,6 @@ export interface Started {
   executionId: string
   status: 'started' | 'duplicate'
 }
-
-const TERMINAL = new Set(['COMPLETED', 'FAILED', 'CANCELLED'])
 
 export function startExecution(deps: ExecutionsDeps, request: StartRequest): Promise<Started> {
   return traced('noetl.start', { parent: request.traceContext, inherit: true }, async (span) => {
@@ -140,7 +140,7 @@ export function startEvent(
 
 export interface EndRequest {
   executionId: ExecutionId
-  outcome: 'COMPLETED' | 'FAILED' | 'CANCELLED'
+  outcome: TerminalStatus
   error?: string | undefined
   reason?: string | undefined
   actor?: string | undefined
@@ -158,8 +158,8 @@ const END_TYPES = {
 export async function endExecution(deps: ExecutionsDeps, request: EndRequest): Promise<{ eventId: string }> {
   return deps.appender.appendWith(request.executionId, async (tx, append) => {
     const locked = (await lockExecutions(tx, [request.executionId])).get(request.executionId)
-    if (locked === undefined) throw unknownExecution(request.executionId)
-    if (TERMINAL.has(locked.summary.status)) {
+    if (locked === undefined) throw noSuchExecution(request.executionId)
+    if (isTerminalStatus(locked.summary.status)) {
       throw new CpError('refused', `execution ${request.executionId} is already ${locked.summary.status}`)
     }
     const [outcome] = await append([
@@ -202,10 +202,6 @@ function endEvent(
     createdAt: now,
     createdAtGiven: false,
   }
-}
-
-export function unknownExecution(executionId: string): CpError {
-  return new CpError('not_found', `execution ${executionId} does not exist`)
 }
 
 const CASCADE_PAGE = 500

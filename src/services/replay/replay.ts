@@ -1,12 +1,13 @@
 // Replay for everybody who asks: HTTP, the command line, the daemon's own loops. The work is done by a worker
 // thread with a connection of its own; here it gets its place, its deadline and its cancellation.
+
 import type { Databases } from '../../db/databases.js'
+import { noSuchExecution } from '../../domain/executions/executionStatus.js'
 import { integerValue } from '../../domain/json/value.js'
 import type { AnswerOptions } from '../../domain/replay/answer.js'
 import type { FoldProfile } from '../../domain/replay/profile.js'
 import type { ReplayQuery } from '../../domain/replay/replayQuery.js'
 import type { SeedProblem } from '../../domain/replay/replaySeed.js'
-import { CpError } from '../../errors.js'
 import { traced } from '../../runtime/tracing.js'
 import { findOwner } from '../../stores/replay/replayStore.js'
 import type { WorkerPool } from '../../workers/pool.js'
@@ -116,11 +117,7 @@ export async function ownerOf(
   executionId: string,
 ): Promise<{ tenantId: string; organizationId: string }> {
   const owner = await findOwner(deps.databases.of(executionId), executionId)
-  if (owner === undefined) {
-    throw new CpError('not_found', `there is no execution ${executionId}; see "noetl-cp execution list"`, {
-      details: { execution_id: executionId },
-    })
-  }
+  if (owner === undefined) throw noSuchExecution(executionId)
   return { tenantId: owner.tenant_id, organizationId: owner.organization_id }
 }
 

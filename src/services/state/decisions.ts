@@ -1,8 +1,10 @@
 // Writes what the orchestrator decided: the events, the key and the proof that this daemon still owns the execution
 // in one transaction. A decision that was made before, by whomever, is dropped; so is one for an execution that has
 // ended meanwhile. Decisions that arrive while a transaction is under way share the next one.
+
 import type { EventRecord } from '../../domain/events/eventRecord.js'
 import { type WireTime, wireTimeFromMillis } from '../../domain/events/wireTime.js'
+import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
 import type { EventId, ExecutionId } from '../../domain/ids/ids.js'
 import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
 import type { Decision, EmittedEvent } from '../../domain/state/orchestrator.js'
@@ -41,7 +43,6 @@ interface Job {
   reject(error: CpError): void
 }
 
-const TERMINAL = new Set(['COMPLETED', 'FAILED', 'CANCELLED'])
 const BATCH_MAX = 100
 
 export function createDecisionWriter(deps: DecisionDeps): DecisionWriter {
@@ -104,7 +105,7 @@ export function appendDecisions(deps: DecisionDeps, requests: readonly DecisionR
     const outcomes = requests.map(({ fence, executionId }): DecisionOutcome => {
       if (!isHeld(fence)) return 'fenced'
       const execution = locked.get(executionId)
-      return execution === undefined || TERMINAL.has(execution.summary.status) ? 'ended' : 'appended'
+      return execution === undefined || isTerminalStatus(execution.summary.status) ? 'ended' : 'appended'
     })
     const open = requests.filter((_, index) => outcomes[index] === 'appended')
     if (open.length === 0) return outcomes

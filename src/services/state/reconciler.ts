@@ -1,7 +1,9 @@
 // Finds what no trigger told: after a restart, a takeover, a lost hint. It works from the durable set of executions
 // that have not ended. Each has a time of its own at which it is looked at again: soon after something happened,
 // ever later while nothing does. A look is a row of one query for hundreds; only those that moved are advanced.
+
 import type { Databases } from '../../db/databases.js'
+import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
 import { laneOf } from '../../domain/leases/lane.js'
 import { type CpError, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
@@ -45,7 +47,6 @@ const RESCAN_MS = 60_000
 const TICK_MS = 250
 const BACKLOG_MAX = 5_000
 const BEFORE_ALL = '-9223372036854775808'
-const TERMINAL = new Set(['COMPLETED', 'FAILED', 'CANCELLED'])
 
 export function createReconciler(deps: ReconcilerDeps): Reconciler {
   const { databases, clock } = deps
@@ -105,7 +106,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
       place.tracked.delete(id)
       return
     }
-    if (TERMINAL.has(head.status)) {
+    if (isTerminalStatus(head.status)) {
       place.tracked.delete(id)
       deps.trigger(id, false)
     } else if (entry.version !== head.version || entry.force) {

@@ -1,5 +1,7 @@
 // What an operator does with snapshots: look, hold against the log, make anew, remove those nobody needs.
+
 import type { Databases } from '../../db/databases.js'
+import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
 import type { ExecutionId } from '../../domain/ids/ids.js'
 import { CpError } from '../../errors.js'
 import {
@@ -46,7 +48,7 @@ export function verifySnapshotOf(deps: SnapshotDeps, executionId: string): Promi
 
 export async function rebuildSnapshotOf(deps: SnapshotDeps, executionId: ExecutionId): Promise<{ version: number }> {
   const row = await findExecution(deps, executionId)
-  if (['COMPLETED', 'FAILED', 'CANCELLED'].includes(row.status)) {
+  if (isTerminalStatus(row.status)) {
     throw new CpError('refused', `execution ${executionId} is ${row.status}; it needs no snapshot any more`)
   }
   const db = deps.databases.of(executionId)

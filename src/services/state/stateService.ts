@@ -1,8 +1,10 @@
 // Live states as one service: triggers in, states and decisions out. After each commit the execution is advanced in
 // the thread that holds its state; rows of others are numbered first, so that what the state contains is exact; then
 // the orchestrator's decision, if there is one, is written under the lane's fence.
+
 import type { Databases } from '../../db/databases.js'
 import type { Db } from '../../db/db.js'
+import { noSuchExecution } from '../../domain/executions/executionStatus.js'
 import type { Decision } from '../../domain/state/orchestrator.js'
 import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
@@ -125,7 +127,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
       }
       const adopted = await adoptExecution(databases.of(executionId), executionId)
       if (!output.found && adopted === 0) {
-        throw new CpError('not_found', `there is no execution ${executionId}`, { details: { executionId } })
+        throw noSuchExecution(executionId)
       }
       // The state was incomplete, so nobody was asked yet.
       force = true

@@ -1,6 +1,8 @@
 // Names what an execution waits for: the first finding is the most likely reason, each says what to do next. Looks at
 // the live state, the outbox, workers, lanes, subscriptions and open transactions; changes nothing.
+
 import type { Databases } from '../../db/databases.js'
+import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
 import type { ExecutionId } from '../../domain/ids/ids.js'
 import { laneOf } from '../../domain/leases/lane.js'
 import type { OpenWork } from '../../domain/state/openWork.js'
@@ -67,7 +69,7 @@ export async function whyStuck(deps: WhyStuckDeps, executionId: ExecutionId): Pr
   const db = databases.of(executionId)
   const { version, open = [] } = await deps.state.ask(executionId, { open: true })
   const row = await findExecution(deps, executionId)
-  if (['COMPLETED', 'FAILED', 'CANCELLED'].includes(row.status)) {
+  if (isTerminalStatus(row.status)) {
     const what = `it is ${row.status}${row.error === null ? '' : `: ${row.error}`}`
     return { row, version, findings: [{ reason: 'ended', what, next: `noetl-cp execution show ${executionId}` }] }
   }

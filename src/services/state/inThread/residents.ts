@@ -1,7 +1,9 @@
 // The live states of one thread. The main thread asks for one thing at a time per execution; different executions
 // overlap while they wait for the database. A state that is not here is built from its snapshot and the events after
 // it, or from the whole log; so nothing is lost with the thread.
+
 import type { Db } from '../../../db/db.js'
+import { isTerminalStatus, noSuchExecution } from '../../../domain/executions/executionStatus.js'
 import type { ExecutionId } from '../../../domain/ids/ids.js'
 import { applyNumbered, emptyLiveState, type LiveState } from '../../../domain/state/liveState.js'
 import type { Decision, NewEvent, Orchestrator } from '../../../domain/state/orchestrator.js'
@@ -77,7 +79,6 @@ const NEW_EVENTS_MAX = 1_000
 // A catch-up of this length is not to be repeated from its start after a crash.
 const CATCH_UP_EVENTS_MAX = 50_000
 const SAVE_DEADLINE_FACTOR = 4
-const TERMINAL = new Set(['COMPLETED', 'FAILED', 'CANCELLED'])
 
 export interface Residents {
   advance(db: Db, request: AdvanceRequest): Promise<Advanced>
@@ -101,7 +102,7 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
     if (loaded === undefined) return { absent: 'unknown', head: 0 }
     const { key, snapshot, head } = loaded
     const isSaved = settings.snapshotAtEnd === 'remove' || Number(snapshot?.version) === head
-    if (drive && TERMINAL.has(loaded.status) && isSaved) {
+    if (drive && isTerminalStatus(loaded.status) && isSaved) {
       await atEnd(db, executionId)
       return { absent: 'ended', head }
     }
@@ -250,7 +251,7 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
       await old?.saving
       await deleteStateSnapshot(db, executionId)
       const resident = await load(db, { executionId, drive: false, force: false })
-      if ('absent' in resident) throw new CpError('not_found', `there is no execution ${executionId}`)
+      if ('absent' in resident) throw noSuchExecution(executionId)
       await catchUp(db, resident, [], false)
       await save(db, resident)
       return resident.live.version

@@ -1,11 +1,12 @@
 // Holds a stored snapshot against the log: its own checks, then the events it claims to contain, one by one by id,
 // then the state that a fold of exactly those events gives.
+
 import type { Db } from '../../../db/db.js'
+import { noSuchExecution } from '../../../domain/executions/executionStatus.js'
 import type { ExecutionId } from '../../../domain/ids/ids.js'
 import { addToDigest, applyNumbered, digestText, emptyLiveState } from '../../../domain/state/liveState.js'
 import { SNAPSHOT_PROBLEMS, type SnapshotProblem } from '../../../domain/state/sealedState.js'
 import { serialiseState } from '../../../domain/state/serialiseState.js'
-import { CpError } from '../../../errors.js'
 import { loadStateSnapshot } from '../../../stores/state/stateSnapshotStore.js'
 import { readEventIds, readTail } from '../../../stores/state/stateStore.js'
 import { unpackState } from './snapshotBytes.js'
@@ -23,7 +24,7 @@ const PAGE = 2_000
 
 export async function verifySnapshot(db: Db, executionId: string): Promise<SnapshotReport> {
   const loaded = await loadStateSnapshot(db, executionId)
-  if (loaded === undefined) throw new CpError('not_found', `there is no execution ${executionId}`)
+  if (loaded === undefined) throw noSuchExecution(executionId)
   const { snapshot } = loaded
   const head = String(loaded.head)
   if (snapshot === undefined)
