@@ -92,6 +92,9 @@ describe('execution', () => {
     const done = await json(['execution', 'cancel', parent, '--cascade', '--reason', 'test'])
     expect(done).toEqual({ execution_id: parent, status: 'CANCELLED', cancelled_children: [child] })
     expect((await run(['execution', 'cancel', parent])).code).toBe(4)
+    expect((await run(['execution', 'cancel', parent, '--cascade'])).code).toBe(4)
+    const late = (await run(['execution', 'start', 'demo/hello', '--parent', child])).stdout.trimEnd()
+    expect(await json(['execution', 'cancel', parent, '--cascade'])).toMatchObject({ cancelled_children: [late] })
     expect(await json(['execution', 'show', child])).toMatchObject({ status: 'CANCELLED' })
   })
 

@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
 import { shardOf } from '../../src/domain/shards/shards.js'
 import { registerEntry } from '../../src/services/catalog/catalog.js'
-import { runningDescendants, type StartRequest, startExecution } from '../../src/services/executions/executions.js'
+import { type StartRequest, startExecution } from '../../src/services/executions/executions.js'
 import { openCore, playbook, registerPlaybook, type TestCore } from '../support/core.js'
 import { cloneDatabase, type TestDatabase, useDatabase } from '../support/database.js'
 
@@ -57,12 +57,6 @@ describe('a start', () => {
     const { executionId } = await start({ path: 'tests/newest' })
     const [row] = await sql('select catalog_id from noetl.execution where execution_id = $1', [executionId])
     expect(row).toEqual({ catalog_id: newest.catalogId })
-  })
-  it('knows its running descendants', async () => {
-    const { executionId } = await start()
-    const child = (await start({ parentExecutionId: executionId })).executionId
-    const grandchild = (await start({ parentExecutionId: child })).executionId
-    expect(new Set(await runningDescendants(core, executionId))).toEqual(new Set([child, grandchild]))
   })
 })
 

@@ -17,9 +17,3 @@ delete from noetl.subscription_dedup
 where (subscription_id, dedup_key) in (
   select subscription_id, dedup_key from noetl.subscription_dedup where expires_at < now() limit $1::int
 );
-
--- name: execution_children
--- Running children of the executions $1.
-select execution_id from noetl.execution
-where parent_execution_id = any($1::bigint[]) and status not in ('COMPLETED', 'FAILED', 'CANCELLED')
-limit $2::int;

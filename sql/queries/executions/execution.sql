@@ -81,3 +81,9 @@ where coalesce(last_event_type, '') not like 'subscription.%'
 order by coalesce(start_time, created_at) desc, execution_id desc
 limit $8::int;
 
+-- name: execution_children
+-- Children of the executions $1 with ids after $2, in order, at most $3; also those that have ended.
+select execution_id, status from noetl.execution
+where parent_execution_id = any($1::bigint[]) and execution_id > $2::bigint
+order by execution_id
+limit $3::int;

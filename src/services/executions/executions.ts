@@ -18,7 +18,7 @@ import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { traced } from '../../runtime/tracing.js'
 import { claimDedupKey, dedupHolder } from '../../stores/executions/dedupStore.js'
-import { listRunningChildren, lockExecutions } from '../../stores/executions/executionStore.js'
+import { lockExecutions } from '../../stores/executions/executionStore.js'
 import { findEntry } from '../catalog/catalog.js'
 import type { AppendItem } from '../events/appendInTx.js'
 import type { Ids } from '../ids/ids.js'
@@ -202,20 +202,4 @@ function endEvent(
     createdAt: now,
     createdAtGiven: false,
   }
-}
-
-const CASCADE_PAGE = 500
-const CASCADE_LEVELS_MAX = 32
-
-/** The running children of an execution, their children, and so on. */
-export async function runningDescendants(deps: { databases: Databases }, executionId: string): Promise<string[]> {
-  const found = new Set<string>()
-  let level = [executionId]
-  for (let depth = 0; level.length > 0 && depth < CASCADE_LEVELS_MAX; depth++) {
-    const { answers, failures } = await deps.databases.fanOut((db) => listRunningChildren(db, level, CASCADE_PAGE))
-    if (failures[0] !== undefined) throw failures[0].error
-    level = answers.flatMap((answer) => answer.value).filter((id) => !found.has(id))
-    for (const id of level) found.add(id)
-  }
-  return [...found]
 }

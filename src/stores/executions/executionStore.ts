@@ -179,7 +179,12 @@ export function listExecutions(db: Queryable, filter: ExecutionFilter): Promise<
   ])
 }
 
-export async function listRunningChildren(db: Queryable, parents: readonly string[], limit: number): Promise<string[]> {
-  const rows = await db.run<{ execution_id: string }>(q.execution_children, [parents, limit])
-  return rows.map((row) => row.execution_id)
+/** In id order, those that have ended included. */
+export function listChildren(
+  db: Queryable,
+  parents: readonly string[],
+  after: string,
+  limit: number,
+): Promise<{ execution_id: string; status: string }[]> {
+  return db.run(q.execution_children, [parents, after, limit])
 }

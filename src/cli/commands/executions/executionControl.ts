@@ -1,14 +1,10 @@
 // Starting and ending executions: each writes an event with its outbox row.
-import { type ExecutionId, parseExecutionId } from '../../../domain/ids/ids.js'
+import { parseExecutionId } from '../../../domain/ids/ids.js'
 import { parseJsonStrict } from '../../../domain/json/parse.js'
 import { isJsonObject, JSON_DEPTH_MAX, type JsonObject } from '../../../domain/json/value.js'
 import { CpError, toCpError } from '../../../errors.js'
-import {
-  endExecution,
-  runningDescendants,
-  type StartRequest,
-  startExecution,
-} from '../../../services/executions/executions.js'
+import { cancelExecution } from '../../../services/executions/cancellation.js'
+import { endExecution, type StartRequest, startExecution } from '../../../services/executions/executions.js'
 import type { CommandSpec, Input } from '../../command.js'
 import { integerOption, isSet, textOption } from '../../options.js'
 import { readOptionFile } from '../../source.js'
@@ -82,11 +78,11 @@ export const executionCancel: CommandSpec = {
   path: ['execution', 'cancel'],
   summary: 'Cancel an execution',
   description:
-    'Writes the event that cancels an execution, with --cascade also its running children and theirs. One that has ended is refused (exit code 4).',
+    'Writes the event that cancels an execution, with --cascade also everything that runs below it, whether it has ended itself or not; repeat the command if it was interrupted. Refused when nothing was left to cancel (exit code 4).',
   args: [{ name: 'id', help: 'execution id' }],
   options: [
     { flags: '--reason <text>', help: 'kept in the event' },
-    { flags: '--cascade', help: 'its running children too' },
+    { flags: '--cascade', help: 'its children, and theirs, too' },
   ],
   examples: [
     ['execution cancel 320816801799737344', 'this one'],
@@ -95,28 +91,17 @@ export const executionCancel: CommandSpec = {
   run: async (context, input) => {
     const executionId = parseExecutionId(input.args['id'], 'id')
     const reason = textOption(input, 'reason')
-    const children = await withCore(context, async (writing) => {
-      const below = isSet(input, 'cascade') ? await runningDescendants(writing, executionId) : []
-      await endExecution(writing, { executionId, outcome: 'CANCELLED', reason })
-      const cancelled: string[] = []
-      for (const child of below) {
-        try {
-          await endExecution(writing, { executionId: child as ExecutionId, outcome: 'CANCELLED', reason })
-          cancelled.push(child)
-        } catch (error) {
-          // It ended by itself in the meantime.
-          if (toCpError(error).code !== 'refused') throw error
-        }
-      }
-      return cancelled
-    })
+    const cascade = isSet(input, 'cascade')
+    const { status, children } = await withCore(context, (writing) =>
+      cancelExecution(writing, { executionId, reason, cascade }),
+    )
     return {
-      json: { execution_id: executionId, status: 'CANCELLED', cancelled_children: children },
+      json: { execution_id: executionId, status, cancelled_children: children },
       blocks: [
         {
           kind: 'table',
           columns: ['execution', 'now'],
-          rows: [executionId, ...children].map((id) => [id, 'CANCELLED']),
+          rows: [[executionId, status], ...children.map((id) => [id, 'CANCELLED'])],
         },
       ],
     }

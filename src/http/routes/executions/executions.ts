@@ -6,6 +6,7 @@ import { formatCursor, parseCursor, pathPattern } from '../../../domain/executio
 import { parseCatalogId, parseExecutionId } from '../../../domain/ids/ids.js'
 import { integerValue, isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
 import { CpError } from '../../../errors.js'
+import { cancelExecution } from '../../../services/executions/cancellation.js'
 import {
   type ExecutionQueriesDeps,
   type ExecutionRow,
@@ -14,7 +15,7 @@ import {
   findExecution,
   pageOfExecutions,
 } from '../../../services/executions/executionQueries.js'
-import { type ExecutionsDeps, endExecution, runningDescendants } from '../../../services/executions/executions.js'
+import { type ExecutionsDeps, endExecution } from '../../../services/executions/executions.js'
 import type { StepProgress } from '../../../services/executions/stepProgress.js'
 import type { RouteSpec } from '../../route.js'
 import { traceContextOf } from '../../traceContext.js'
@@ -144,37 +145,34 @@ function readRoutes({ queries }: ExecutionRouteDeps): RouteSpec[] {
   ]
 }
 
-function controlRoutes({ queries, executions }: ExecutionRouteDeps): RouteSpec[] {
+function controlRoutes({ executions }: ExecutionRouteDeps): RouteSpec[] {
   return [
     {
       method: 'POST',
       path: '/api/executions/:execution_id/cancel',
-      summary: 'Cancel an execution, with cascade its running children too',
+      summary: 'Cancel an execution, with cascade everything that runs below it',
       access: 'public',
       body: {
         type: 'object',
         properties: { reason: { type: 'string', nullable: true, maxLength: 2000 }, cascade: { type: 'boolean' } },
       },
       bodyOptional: true,
-      responses: { 200: { type: 'object' }, 404: 'unknown execution', 422: 'already ended' },
+      responses: {
+        200: { type: 'object' },
+        404: 'unknown execution',
+        422: 'already ended; with cascade: and nothing below it runs',
+      },
       handler: async ({ params, body, headers }) => {
         const executionId = idOf(params)
         const traceContext = traceContextOf(headers)
         const options = isJsonObject(body) ? body : {}
         const reason = typeof options['reason'] === 'string' ? options['reason'] : undefined
-        const children = options['cascade'] === true ? await runningDescendants(queries, executionId) : []
-        await endExecution(executions, { executionId, outcome: 'CANCELLED', reason, traceContext })
-        for (const child of children)
-          await endExecution(executions, {
-            executionId: child as never,
-            outcome: 'CANCELLED',
-            reason,
-            traceContext,
-          }).catch(ended)
+        const cascade = options['cascade'] === true
+        const { status, children } = await cancelExecution(executions, { executionId, reason, cascade, traceContext })
         return {
           body: {
             execution_id: number(executionId),
-            status: 'cancelled',
+            status: status.toLowerCase(),
             message: 'Execution cancellation requested',
             cancelled_children: children.map((child) => number(child)),
           },
@@ -216,11 +214,6 @@ function controlRoutes({ queries, executions }: ExecutionRouteDeps): RouteSpec[]
       },
     },
   ]
-}
-
-/** A child that ended by itself in the meantime is what was asked for. */
-function ended(error: unknown): void {
-  if (!(error instanceof CpError && error.code === 'refused')) throw error
 }
 
 function idOf(params: Readonly<Record<string, string>>) {
