@@ -241,6 +241,31 @@ describe('an existing NoETL database', () => {
   })
 })
 
+describe('an older installation', () => {
+  const before = (name: string): number => all.find((migration) => migration.name === name)!.version - 1
+
+  it('learns from the log what began its executions', async () => {
+    const database = await empty()
+    await applyMigrations(database.settings, { upTo: before('start_event_type') })
+    await database.sql(
+      `insert into noetl.event (execution_id, event_id, catalog_id, event_type)
+       values (1, 2, 0, 'playbook_started'), (1, 3, 0, 'subscription.mine'), (4, 5, 0, 'subscription.registered')`,
+    )
+    await database.sql(
+      `insert into noetl.execution (execution_id, catalog_id, status, start_event_id, last_event_type)
+       values (1, 0, 'RUNNING', 2, 'subscription.mine'), (4, 0, 'UNKNOWN', 5, 'subscription.registered'),
+         (6, 0, 'UNKNOWN', 7, 'subscription.deactivated'), (8, 0, 'UNKNOWN', null, 'step.enter')`,
+    )
+    await applyMigrations(database.settings)
+    expect(await database.sql('select execution_id, start_event_type from noetl.execution order by 1')).toEqual([
+      { execution_id: '1', start_event_type: 'playbook_started' },
+      { execution_id: '4', start_event_type: 'subscription.registered' },
+      { execution_id: '6', start_event_type: 'subscription.registered' },
+      { execution_id: '8', start_event_type: null },
+    ])
+  })
+})
+
 describe('noetl-cp migrate', () => {
   it('shows, prints and applies; refuses with the code of a bad configuration', async () => {
     const database = await existing()

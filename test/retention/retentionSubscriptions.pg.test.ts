@@ -1,10 +1,14 @@
 // Promise: an old month goes although a subscription was registered in it, and the history of a subscription that may
-// still be used never goes with it. One that was deactivated long ago is forgotten, row and log.
+// still be used never goes with it. What is one is told by its start event alone. One that was deactivated long ago is forgotten, row and log.
 import { afterEach, beforeEach, expect, inject, it } from 'vitest'
 import { createIdGenerator, type IdGenerator } from '../../src/domain/ids/idGenerator.js'
+import type { ExecutionId } from '../../src/domain/ids/ids.js'
 import { monthPartitions } from '../../src/domain/retention/eventPartition.js'
 import { systemClock } from '../../src/runtime/clock.js'
 import { registerEntry } from '../../src/services/catalog/catalog.js'
+import { adoptExecution } from '../../src/services/events/adoption.js'
+import { pageOfExecutions } from '../../src/services/executions/executionQueries.js'
+import { endExecution } from '../../src/services/executions/executions.js'
 import { applyRetention } from '../../src/services/retention/retention.js'
 import type { RetentionReport } from '../../src/services/retention/retentionPass.js'
 import {
@@ -15,6 +19,7 @@ import {
 import { rebuildSubscriptions } from '../../src/services/subscriptions/rebuild.js'
 import { historyOf } from '../../src/services/subscriptions/views.js'
 import { keepDead } from '../../src/stores/subscriptions/subscriptionDeliveryStore.js'
+import { insertForeign } from '../state/stateHarness.js'
 import { pullDocument } from '../subscriptions/specs.js'
 import { openCore, type TestCore } from '../support/core.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
@@ -138,3 +143,48 @@ it.each([
   expect(await historyOf(core, id)).toHaveLength(3)
   expect((await changeSubscription(core, { id, action: 'activate' })).row.state).toBe('ACTIVE')
 })
+
+// What began an execution tells what it is; its later events may be called anything.
+it.each(['subscription.paused', 'subscription_deactivated', 'subscription.mine'])(
+  'keeps and lists a running execution whose last event is %s',
+  async (lastEventType) => {
+    const [here, inDefault] = await Promise.all([
+      plantExecution(database, { atMs: Date.now() - AGO_MS, status: 'RUNNING' }),
+      plantExecution(database, { atMs: Date.now() - AGO_MS - 40 * DAY_MS, status: 'RUNNING' }),
+    ])
+    await database.sql(
+      `update noetl.execution set last_event_type = '${lastEventType}', start_event_type = 'playbook_started'
+       where status = 'RUNNING'`,
+    )
+    for (const dryRun of [true, false]) {
+      expect(await apply(dryRun)).toMatchObject({
+        dropped: [],
+        kept: [{ name: old.name, reason: 'running' }],
+        executionsDeleted: 0,
+        defaultExecutionsKept: { running: 1, subscription: 0 },
+      })
+    }
+    expect(await Promise.all([here, inDefault].map((one) => count('event', one)))).toEqual([2, 2])
+    expect(await listed()).toEqual(expect.arrayContaining([here, inDefault]))
+  },
+)
+
+it('keeps a subscription whose log holds the end of a playbook, lists it nowhere, and cancels it never', async () => {
+  const cancel = endExecution(core, { executionId: id as ExecutionId, outcome: 'CANCELLED' })
+  await expect(cancel).rejects.toThrow(/is a subscription/)
+  await insertForeign(database, id, {
+    eventId: `${BigInt(id) + 10_000_000_000n}`,
+    type: 'playbook.completed',
+    step: 's',
+  })
+  await adoptExecution(core.databases.of(id), id)
+  await age(200)
+  expect(await apply()).toMatchObject({ subscriptionEventsKept: 3, defaultExecutionsKept: { subscription: 1 } })
+  expect([await count('event', id), await count('execution', id)]).toEqual([3, 1])
+  expect(await listed()).not.toContain(id)
+})
+
+async function listed(): Promise<string[]> {
+  const filter = { status: null, catalogId: null, pathPattern: null, since: null, until: null, after: null, limit: 100 }
+  return (await pageOfExecutions(core, filter)).rows.map((row) => row.execution_id)
+}

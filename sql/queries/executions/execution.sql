@@ -3,9 +3,8 @@
 select
   execution_id, catalog_id, status, stream_version, event_count, last_event_id, last_event_type, last_node_name,
   last_node_event_id, start_event_id, terminal_event_id, tenant_id, organization_id, error, path, parent_execution_id,
-  start_time::text as start_time, end_time::text as end_time,
-  (select e.event_type from noetl.event e where e.execution_id = x.execution_id and e.event_id = x.start_event_id) as start_event_type
-from noetl.execution x
+  start_time::text as start_time, end_time::text as end_time, start_event_type
+from noetl.execution
 where execution_id = any($1::bigint[])
 order by execution_id
 for update;
@@ -31,6 +30,7 @@ set
   last_node_name = given.last_node_name,
   last_node_event_id = given.last_node_event_id,
   start_event_id = given.start_event_id,
+  start_event_type = given.start_event_type,
   terminal_event_id = given.terminal_event_id,
   start_time = given.start_time,
   end_time = given.end_time,
@@ -44,11 +44,11 @@ set
 from unnest(
   $1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::bigint[],
   $9::bigint[], $10::bigint[], $11::timestamptz[], $12::timestamptz[], $13::text[], $14::bigint[], $15::text[], $16::bigint[],
-  $17::text[], $18::text[]
+  $17::text[], $18::text[], $19::text[]
 ) as given (
   execution_id, stream_version, event_count, status, last_event_id, last_event_type, last_node_name, last_node_event_id,
   start_event_id, terminal_event_id, start_time, end_time, error, catalog_id, path, parent_execution_id,
-  tenant_id, organization_id
+  tenant_id, organization_id, start_event_type
 )
 where x.execution_id = given.execution_id;
 
@@ -64,14 +64,14 @@ where execution_id = $1::bigint;
 -- name: execution_list
 -- A page of executions, newest first: filters status $1, catalog $2, path pattern $3 (LIKE), since $4, until $5;
 -- starts after the position ($6 time, $7 id); at most $8 rows. Without a start time the time of the first news counts.
--- The log of a subscription is no execution, though it is kept like one.
+-- A subscription, which its start event tells, is no execution though it is kept like one.
 -- plan: each time
 select
   execution_id, catalog_id, path, parent_execution_id, status, last_event_type, last_node_name, last_event_id,
   start_time::text as start_time, end_time::text as end_time, error, tenant_id, organization_id, stream_version,
   event_count, start_event_id, updated_at::text as updated_at, coalesce(start_time, created_at)::text as listed_at
 from noetl.execution
-where coalesce(last_event_type, '') not like 'subscription.%'
+where coalesce(start_event_type, '') not in ('subscription.registered', 'subscription_registered')
   and ($1::text is null or status = $1)
   and ($2::bigint is null or catalog_id = $2)
   and ($3::text is null or path like $3)

@@ -14,10 +14,10 @@ with given as (
 executions as (
   insert into noetl.execution (
     execution_id, catalog_id, path, parent_execution_id, tenant_id, organization_id, status, stream_version, event_count,
-    last_event_id, last_event_type, start_event_id, start_time
+    last_event_id, last_event_type, start_event_id, start_event_type, start_time
   )
   select execution_id, $8::bigint, $9::text, $10::bigint, $11::text, $12::text, $18::text, 1, 1,
-    event_id, $13::text, event_id, at_text::timestamptz
+    event_id, $13::text, event_id, $13::text, at_text::timestamptz
   from given
 ),
 events as (

@@ -1,9 +1,10 @@
 -- name: retention_running
--- Executions with ids from $1 up to $2 that have not ended, and one of them. Ids of subscriptions are no executions.
+-- Executions with ids from $1 up to $2 that have not ended, and one of them. A subscription, which its start
+-- event tells and nothing else, is no execution.
 select count(*)::text as count, min(execution_id) as execution_id
 from noetl.execution
 where execution_id >= $1::bigint and execution_id < $2::bigint and status not in ('COMPLETED', 'FAILED', 'CANCELLED')
-  and coalesce(last_event_type, '') !~ '^subscription[._]';
+  and coalesce(start_event_type, '') not in ('subscription.registered', 'subscription_registered');
 
 -- name: retention_subscriptions
 -- Subscriptions with ids from $1 up to $2, in order after $3, at most $5; over are those that were deactivated before $4.
@@ -11,7 +12,7 @@ select execution_id as subscription_id,
   last_event_type in ('subscription.deactivated', 'subscription_deactivated') and updated_at < $4::timestamptz as is_over
 from noetl.execution
 where execution_id >= $1::bigint and execution_id < $2::bigint and execution_id > $3::bigint
-  and status not in ('COMPLETED', 'FAILED', 'CANCELLED') and last_event_type ~ '^subscription[._]'
+  and start_event_type in ('subscription.registered', 'subscription_registered')
 order by execution_id limit $5::int;
 
 -- name: retention_columns
@@ -82,9 +83,9 @@ select execution_id from found where execution_id is not null limit $3::int;
 select
   given.execution_id,
   case
-    when x.status not in ('COMPLETED', 'FAILED', 'CANCELLED') and x.last_event_type ~ '^subscription[._]'
-      and x.execution_id <> all($3::bigint[]) then 'subscription'
-    when x.status not in ('COMPLETED', 'FAILED', 'CANCELLED') and coalesce(x.last_event_type, '') !~ '^subscription[._]' then 'running'
+    when x.start_event_type in ('subscription.registered', 'subscription_registered') and x.execution_id <> all($3::bigint[]) then 'subscription'
+    when coalesce(x.start_event_type, '') not in ('subscription.registered', 'subscription_registered')
+      and x.status not in ('COMPLETED', 'FAILED', 'CANCELLED') then 'running'
     when x.execution_id is null and facts.has_unnumbered then 'unknown'
     when facts.has_recent then 'recent'
     when exists (
@@ -121,10 +122,9 @@ where (execution_id, event_id) in (
 select x.execution_id
 from noetl.execution x
 where x.execution_id >= $1::bigint and x.execution_id < $2::bigint
-  and (
-    x.status in ('COMPLETED', 'FAILED', 'CANCELLED') and x.end_time < $3::timestamptz
-    or x.last_event_type in ('subscription.deactivated', 'subscription_deactivated') and x.updated_at < $3::timestamptz
-  )
+  and case when x.start_event_type in ('subscription.registered', 'subscription_registered')
+    then x.last_event_type in ('subscription.deactivated', 'subscription_deactivated') and x.updated_at < $3::timestamptz
+    else x.status in ('COMPLETED', 'FAILED', 'CANCELLED') and x.end_time < $3::timestamptz end
   and not exists (select 1 from noetl.event e where e.execution_id = x.execution_id)
 order by x.execution_id
 limit $4::int;
@@ -134,8 +134,9 @@ limit $4::int;
 select execution_id
 from noetl.execution
 where execution_id = any($1::bigint[])
-  and (status in ('COMPLETED', 'FAILED', 'CANCELLED')
-    or last_event_type in ('subscription.deactivated', 'subscription_deactivated'))
+  and case when start_event_type in ('subscription.registered', 'subscription_registered')
+    then last_event_type in ('subscription.deactivated', 'subscription_deactivated')
+    else status in ('COMPLETED', 'FAILED', 'CANCELLED') end
   and updated_at < $2::timestamptz
 order by execution_id
 for update;

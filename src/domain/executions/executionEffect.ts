@@ -55,6 +55,8 @@ export interface ExecutionSummary {
   lastNodeEventId?: EventId
   startTime?: WireTime
   startEventId?: EventId
+  /** It tells a subscription from an execution, whatever comes later. */
+  startEventType?: string
   endTime?: WireTime
   error?: string
 }
@@ -75,6 +77,7 @@ export function evolveExecution(summary: ExecutionSummary, event: EventRecord): 
   }
   if (effect.starts && (summary.startEventId === undefined || compareIds(event.eventId, summary.startEventId) < 0)) {
     next.startEventId = event.eventId
+    next.startEventType = event.eventType
     next.startTime = event.createdAt
   }
   if (effect.terminal && isAfter(event.eventId, summary.terminalEventId)) {

@@ -252,7 +252,7 @@ function endOfIdsMessage({ executionId }: LockedExecution): string {
   return `the log of execution ${executionId} holds the highest event id there is, so nothing can be appended to it; cancel what depends on it and start it again`
 }
 
-function isSubscription({ startEventType }: LockedExecution): boolean {
+function isSubscription({ summary: { startEventType } }: LockedExecution): boolean {
   return startEventType !== undefined && canonicalEventType(startEventType) === 'subscription.registered'
 }
 
@@ -274,7 +274,6 @@ function moveOwner(execution: LockedExecution, plan: Plan): void {
 /** A projected event may have made the execution before its start arrived; the start knows where it came from. */
 function learnFromStart(execution: LockedExecution, { event, path }: AppendItem): void {
   if (!isStartEventType(event.eventType)) return
-  execution.startEventType ??= event.eventType
   if (execution.catalogId === '0' && event.catalogId !== undefined) execution.catalogId = event.catalogId
   execution.path ??= path
   execution.parentExecutionId ??= event.parentExecutionId

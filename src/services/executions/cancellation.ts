@@ -4,7 +4,7 @@
 import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
 import type { ExecutionId } from '../../domain/ids/ids.js'
 import { CpError } from '../../errors.js'
-import { getExecution, listChildren } from '../../stores/executions/executionStore.js'
+import { listChildren } from '../../stores/executions/executionStore.js'
 import { type EndRequest, type ExecutionsDeps, endExecution } from './executions.js'
 
 export interface CancelRequest extends Omit<EndRequest, 'outcome' | 'error'> {
@@ -25,22 +25,26 @@ const CANCELS_AT_ONCE = 8
 /** Refused when there was nothing to cancel: the execution has ended, and nothing below it runs. */
 export async function cancelExecution(deps: ExecutionsDeps, request: CancelRequest): Promise<Cancelled> {
   const { cascade, ...end } = request
-  const refusal = await cancelOne(deps, end)
-  if (refusal !== undefined && !cascade) throw refusal
+  const hadEnded = await cancelOne(deps, end)
+  if (hadEnded !== undefined && !cascade) throw hadEnded.refusal
   const children = cascade ? await cancelBelow(deps, end) : []
-  if (refusal === undefined) return { status: 'CANCELLED', children }
-  if (children.length === 0) throw refusal
-  const row = await getExecution(deps.databases.of(end.executionId), end.executionId)
-  return { status: row?.status ?? 'CANCELLED', children }
+  if (hadEnded !== undefined && children.length === 0) throw hadEnded.refusal
+  return { status: hadEnded?.status ?? 'CANCELLED', children }
 }
 
-/** The refusal, if it has ended already. */
-async function cancelOne(deps: ExecutionsDeps, request: Omit<EndRequest, 'outcome'>): Promise<CpError | undefined> {
+interface HadEnded {
+  status: string
+  refusal: CpError
+}
+
+/** Undefined: it is cancelled now. */
+async function cancelOne(deps: ExecutionsDeps, request: Omit<EndRequest, 'outcome'>): Promise<HadEnded | undefined> {
   try {
     await endExecution(deps, { ...request, outcome: 'CANCELLED' })
     return undefined
   } catch (error) {
-    if (error instanceof CpError && error.code === 'refused') return error
+    const status = error instanceof CpError && error.code === 'refused' ? error.details['status'] : undefined
+    if (typeof status === 'string') return { status, refusal: error as CpError }
     throw error
   }
 }
@@ -57,11 +61,11 @@ async function cancelBelow(deps: ExecutionsDeps, request: Omit<EndRequest, 'outc
       const running = fresh.filter(({ status }) => !isTerminalStatus(status))
       for (let start = 0; start < running.length; start += CANCELS_AT_ONCE) {
         const batch = running.slice(start, start + CANCELS_AT_ONCE).map((row) => row.execution_id)
-        const refusals = await Promise.all(
+        const before = await Promise.all(
           batch.map((id) => cancelOne(deps, { ...request, executionId: id as ExecutionId })),
         )
         // One that ended by itself in the meantime is what was asked for.
-        cancelled.push(...batch.filter((_, index) => refusals[index] === undefined))
+        cancelled.push(...batch.filter((_, index) => before[index] === undefined))
       }
       for (const { execution_id: id } of fresh) parents.push(id)
     }

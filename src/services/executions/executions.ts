@@ -154,13 +154,15 @@ const END_TYPES = {
   CANCELLED: 'playbook_cancelled',
 } as const
 
-/** Ends an execution by an event; one that has already ended is refused. */
+/** Ends an execution by an event. One that has already ended is refused, and `details.status` says how it did. */
 export async function endExecution(deps: ExecutionsDeps, request: EndRequest): Promise<{ eventId: string }> {
   return deps.appender.appendWith(request.executionId, async (tx, append) => {
     const locked = (await lockExecutions(tx, [request.executionId])).get(request.executionId)
     if (locked === undefined) throw noSuchExecution(request.executionId)
     if (isTerminalStatus(locked.summary.status)) {
-      throw new CpError('refused', `execution ${request.executionId} is already ${locked.summary.status}`)
+      throw new CpError('refused', `execution ${request.executionId} is already ${locked.summary.status}`, {
+        details: { status: locked.summary.status },
+      })
     }
     const [outcome] = await append([
       {
@@ -168,9 +170,11 @@ export async function endExecution(deps: ExecutionsDeps, request: EndRequest): P
         idGiven: false,
         publish: true,
         createExecution: false,
+        onlyExecutions: true,
         trace: request.traceContext,
       },
     ])
+    if (outcome?.kind === 'refused') throw new CpError('refused', outcome.reason)
     if (outcome?.kind !== 'stored')
       throw new CpError('internal', `the end of execution ${request.executionId} was not stored`)
     return { eventId: outcome.eventId }

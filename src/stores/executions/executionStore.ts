@@ -23,8 +23,6 @@ export interface LockedExecution {
   organizationId: string
   streamVersion: bigint
   eventCount: bigint
-  /** Undefined while the start has not come. It tells a subscription's log from an execution. */
-  startEventType: string | undefined
   summary: ExecutionSummary
 }
 
@@ -63,6 +61,7 @@ function toLocked(row: LockRow): LockedExecution {
   if (row.last_node_name !== null) summary.lastNodeName = row.last_node_name
   if (row.last_node_event_id !== null) summary.lastNodeEventId = row.last_node_event_id as EventId
   if (row.start_event_id !== null) summary.startEventId = row.start_event_id as EventId
+  if (row.start_event_type !== null) summary.startEventType = row.start_event_type
   if (row.terminal_event_id !== null) summary.terminalEventId = row.terminal_event_id as EventId
   if (row.start_time !== null) summary.startTime = wireTimeFromPostgres(row.start_time, 'start_time')
   if (row.end_time !== null) summary.endTime = wireTimeFromPostgres(row.end_time, 'end_time')
@@ -76,7 +75,6 @@ function toLocked(row: LockRow): LockedExecution {
     organizationId: row.organization_id,
     streamVersion: BigInt(row.stream_version),
     eventCount: BigInt(row.event_count),
-    startEventType: row.start_event_type ?? undefined,
     summary,
   }
 }
@@ -122,6 +120,7 @@ export async function updateExecutions(tx: Tx, list: readonly LockedExecution[])
     of((row) => row.parentExecutionId),
     of((row) => row.tenantId),
     of((row) => row.organizationId),
+    of((row) => row.summary.startEventType),
   ])
 }
 
