@@ -2,6 +2,7 @@
 import { buildCore, type Core } from '../daemon/core.js'
 import type { Deps } from '../daemon/deps.js'
 import type { OwnSources } from '../domain/subscriptions/ownSources.js'
+import type { CatalogDocuments } from '../services/catalog/catalogDocuments.js'
 import type { ExecutionsDeps } from '../services/executions/executions.js'
 import type { CommandContext } from './command.js'
 
@@ -9,15 +10,17 @@ const STOP_DEADLINE_MS = 2_000
 
 export async function withCore<T>(
   context: CommandContext,
-  work: (writing: ExecutionsDeps & { own: OwnSources; core: Core; deps: Deps }) => Promise<T>,
+  work: (
+    writing: ExecutionsDeps & { documents: CatalogDocuments; own: OwnSources; core: Core; deps: Deps },
+  ) => Promise<T>,
 ): Promise<T> {
   const deps = await context.deps()
   const core = buildCore(deps, 'oneShot')
   await core.ids.start()
   try {
-    const { databases, clock } = deps
+    const { databases, documents, clock } = deps
     const { appender, ids, own } = core
-    return await work({ databases, clock, appender, ids, own, core, deps })
+    return await work({ databases, documents, clock, appender, ids, own, core, deps })
   } finally {
     await core.ids.stop(STOP_DEADLINE_MS)
   }

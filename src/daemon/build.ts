@@ -126,7 +126,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
       onAppended: (outcome) => metrics.inc('noetl_cp_events_appended_total', { outcome, source: 'api' }),
       executions: writing,
       queries: { databases, stepProgress: createStepProgress() },
-      catalog: writing,
+      catalog: { ...writing, documents: deps.documents },
       cleanup: { databases },
       topology: databases.topology,
       subscriptions: subscriptionDeps(deps, core),

@@ -13,6 +13,8 @@ import { type Clock, systemClock } from '../runtime/clock.js'
 import { componentLog, type Log } from '../runtime/log.js'
 import { createMetrics, type Metrics } from '../runtime/metrics.js'
 import { METRICS } from '../runtime/metricTable.js'
+import { type CatalogDocuments, createCatalogDocuments } from '../services/catalog/catalogDocuments.js'
+import { catalogDocument } from '../services/catalog/inThread/catalogDocument.js'
 import { createWorkerPool, type WorkerPool } from '../workers/pool.js'
 import { TASK_NAMES } from '../workers/tasks.js'
 import type { Endpoints } from './endpoints.js'
@@ -30,6 +32,9 @@ export interface Deps {
   keyring: Keyring
   bus: Bus | undefined
   workers: WorkerPool
+  /** For texts of strangers: short tasks that must not wait behind a long replay. */
+  parsers: WorkerPool
+  documents: CatalogDocuments
   /** The secret behind an alias of a catalog entry. */
   secretOf(alias: string): string
   close(deadlineMs: number): Promise<void>
@@ -45,13 +50,15 @@ export interface OpenOptions {
   connectionsMax?: number
   /** Only the daemon verifies pushed messages. */
   secretOf?: (alias: string) => string
-  /** Process metrics only make sense for something long-lived. */
-  processMetrics?: boolean
+  /** A process that lives long: it has metrics of its own, and a main loop that must stay free. */
+  isDaemon?: boolean
 }
+
+const PARSER_THREADS = 2
 
 export function openDeps(options: OpenOptions): Deps {
   const { config, endpoints, log } = options
-  const metrics = createMetrics(METRICS, { process: options.processMetrics ?? false })
+  const metrics = createMetrics(METRICS, { process: options.isDaemon ?? false })
   const topology = parseTopology({
     shards: config.shards,
     clusterDsn: config.clusterDsn,
@@ -87,19 +94,29 @@ export function openDeps(options: OpenOptions): Deps {
             onReconnect: () => metrics.inc('noetl_cp_nats_reconnects_total'),
           },
         )
-  const workers = lazyWorkerPool(() =>
-    createWorkerPool({
-      threads: config.workerThreads,
-      queueMax: config.workerQueueMax,
-      memoryMb: config.workerMemoryMb,
-      taskTimeoutMs: config.workerTaskTimeoutMs,
-      onTask: (task, outcome, seconds) => {
-        metrics.inc('noetl_cp_worker_tasks_total', { task, outcome })
-        metrics.observe('noetl_cp_worker_task_seconds', seconds, { task })
-      },
-    }),
-  )
-  observePools(metrics, databases, workers)
+  const pool = (threads: number) =>
+    lazyWorkerPool(() =>
+      createWorkerPool({
+        threads,
+        queueMax: config.workerQueueMax,
+        memoryMb: config.workerMemoryMb,
+        taskTimeoutMs: config.workerTaskTimeoutMs,
+        onTask: (task, outcome, seconds) => {
+          metrics.inc('noetl_cp_worker_tasks_total', { task, outcome })
+          metrics.observe('noetl_cp_worker_task_seconds', seconds, { task })
+        },
+      }),
+    )
+  const workers = pool(config.workerThreads)
+  const parsers = pool(PARSER_THREADS)
+  const documents = createCatalogDocuments({
+    databases,
+    clock: systemClock,
+    parse: options.isDaemon
+      ? (input, timeoutMs) => parsers.run('catalogDocument', input, { timeoutMs })
+      : async (input) => catalogDocument(input),
+  })
+  observePools(metrics, databases, [workers, parsers])
 
   return {
     config,
@@ -113,9 +130,16 @@ export function openDeps(options: OpenOptions): Deps {
     keyring: createKeyring(endpoints.secretKeys),
     bus,
     workers,
+    parsers,
+    documents,
     secretOf: options.secretOf ?? noSecrets,
     close: async (deadlineMs) => {
-      await Promise.all([bus?.stop(deadlineMs), workers.close(deadlineMs), databases.close(deadlineMs)])
+      await Promise.all([
+        bus?.stop(deadlineMs),
+        workers.close(deadlineMs),
+        parsers.close(deadlineMs),
+        databases.close(deadlineMs),
+      ])
     },
   }
 }
@@ -138,7 +162,7 @@ function lazyWorkerPool(create: () => WorkerPool): WorkerPool {
   }
 }
 
-function observePools(metrics: Metrics, databases: Databases, workers: WorkerPool): void {
+function observePools(metrics: Metrics, databases: Databases, pools: readonly WorkerPool[]): void {
   for (const task of TASK_NAMES) {
     metrics.declare('noetl_cp_worker_tasks_total', { task })
     metrics.declare('noetl_cp_worker_task_seconds', { task })
@@ -150,7 +174,12 @@ function observePools(metrics: Metrics, databases: Databases, workers: WorkerPoo
       metrics.set('noetl_cp_db_connections_in_use', stats.inUse, { database: label })
       metrics.set('noetl_cp_db_waiting', stats.waiting, { database: label })
     }
-    metrics.set('noetl_cp_worker_queue', workers.stats().queued)
-    metrics.set('noetl_cp_worker_threads', workers.stats().threads)
+    const stats = pools.map((pool) => pool.stats())
+    metrics.set('noetl_cp_worker_queue', sum(stats.map(({ queued }) => queued)))
+    metrics.set('noetl_cp_worker_threads', sum(stats.map(({ threads }) => threads)))
   })
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
 }

@@ -76,7 +76,7 @@ async function run(options: ServeOptions): Promise<number> {
       endpoints,
       log: options.log,
       applicationName: 'noetl-cp serve',
-      processMetrics: true,
+      isDaemon: true,
       secretOf: options.loaded.secretOf,
     })
     const schema = await prepareDatabases(deps, embedded !== undefined)

@@ -21,8 +21,8 @@ import { loopErrors } from './loopErrors.js'
 const LISTENER_LABELS_MAX = 200
 
 export function subscriptionDeps(deps: Deps, core: Core): LifecycleDeps & ViewDeps {
-  const { databases, clock, bus } = deps
-  return { databases, clock, bus, appender: core.appender, ids: core.ids, own: core.own }
+  const { databases, documents, clock, bus } = deps
+  return { databases, documents, clock, bus, appender: core.appender, ids: core.ids, own: core.own }
 }
 
 export function subscriptionLoops(deps: Deps, core: Core, writing: ExecutionsDeps): Service[] {
@@ -41,6 +41,7 @@ export function subscriptionLoops(deps: Deps, core: Core, writing: ExecutionsDep
   if (bus === undefined || !config.subscriptionsEnabled) return [keeper]
   const supervisor = createSupervisor({
     ...writing,
+    documents: deps.documents,
     bus,
     own: core.own,
     random: deps.random,
@@ -83,6 +84,7 @@ export function buildIngress(deps: Deps, writing: ExecutionsDeps): Ingress {
   metrics.declare('noetl_cp_ingress_requests_total', { listener: 'unknown' })
   return createIngress({
     ...writing,
+    documents: deps.documents,
     secretOf: (alias) => {
       try {
         return deps.secretOf(alias)

@@ -1,10 +1,11 @@
 // The list of worker tasks: name → function. A task takes and returns plain, cloneable data; byte arrays at the
 // top of its answer are handed over, not copied.
 
+import { catalogDocument } from '../services/catalog/inThread/catalogDocument.js'
 import { replayDiff, replayVerify } from '../services/replay/inThread/compare.js'
 import { replay, replaySeed } from '../services/replay/inThread/state.js'
 
-export const TASKS = { replay, replaySeed, replayDiff, replayVerify }
+export const TASKS = { catalogDocument, replay, replaySeed, replayDiff, replayVerify }
 
 export type TaskName = keyof typeof TASKS
 export type TaskTypes = {

@@ -2,8 +2,9 @@
 // version; what an execution was started from stays readable; pages miss nothing.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ExecutionId } from '../../src/domain/ids/ids.js'
-import { deleteEntry, findEntry, listEntries, registerEntry, restoreEntry } from '../../src/services/catalog/catalog.js'
+import { deleteEntry, listEntries, registerEntry, restoreEntry } from '../../src/services/catalog/catalog.js'
 import { removeDeleted } from '../../src/services/catalog/catalogRemoval.js'
+import { findEntry } from '../../src/services/catalog/findEntry.js'
 import { startEvent, startExecution } from '../../src/services/executions/executions.js'
 import { openCore, playbook, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'

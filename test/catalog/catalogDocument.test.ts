@@ -71,6 +71,31 @@ describe('a good document', () => {
   })
 })
 
+describe('YAML', () => {
+  const workloadOf = (text: string) => parseCatalogDocument(`metadata: {name: x}\nworkload: ${text}\n`).payload
+  it.each([
+    ['{a: &a 1, b: &a 2, c: *a}', { a: 1, b: 2, c: 2 }],
+    ['{a: &a {x: &b 1}, b: *a, c: &b 2, d: *a, e: *b}', { a: { x: 1 }, b: { x: 1 }, c: 2, d: { x: 1 }, e: 2 }],
+    ['{&k key: 1, other: *k , *k : 2}', undefined],
+    ['{&k key: 1, other: *k }', { key: 1, other: 'key' }],
+    ['{1: a, true: b, null: c, 1.50: d}', { 1: 'a', true: 'b', '': 'c', 1.5: 'd' }],
+    [
+      '{day: 2024-01-01, bytes: !!binary aGk=, set: !!set {a, b}, on: on}',
+      { day: '2024-01-01', bytes: 'aGk=', set: { a: null, b: null }, on: 'on' },
+    ],
+    ['[0x10, 0o17, 1_000]', [16, 15, '1_000']],
+    ['{<<: {a: 1}}', { '<<': { a: 1 } }],
+  ])('%s is read as %j', (text, expected) => {
+    if (expected === undefined) expect(() => workloadOf(text)).toThrow('is there twice')
+    else expect(workloadOf(text)).toEqual(expected)
+  })
+
+  it('is one language, whatever version the document declares', () => {
+    const text = '%YAML 1.1\n---\nmetadata: {name: x}\nworkload: {a: yes, b: 2024-01-01, c: 017}\n'
+    expect(parseCatalogDocument(text).payload).toEqual({ a: 'yes', b: '2024-01-01', c: 17 })
+  })
+})
+
 describe('a bad document', () => {
   it.each([
     ['', ['']],
@@ -85,8 +110,13 @@ describe('a bad document', () => {
     ['metadata: {name: x}\nworkload: {a: .nan, b: [.inf]}\n', ['/workload/a', '/workload/b/0']],
     ['metadata: {name: x}\nworkload: {a/b: "\\0"}\n', ['/workload/a~1b']],
     ['metadata: {name: x}\n---\nmetadata: {name: y}\n', ['']],
-    ['metadata: {name: x}\nworkload: {a: 1, a: 2}\n', ['']],
+    ['metadata: {name: x}\nworkload: {a: 1, a: 2}\n', ['/workload/a']],
     ['a: [1\nb: 2', ['']],
+    ['metadata: {name: x}\nworkload: {"1": a, 1: b}\n', ['/workload/1']],
+    ['metadata: {name: x}\nworkload: {? [a] : b}\n', ['/workload']],
+    ['metadata: {name: x}\nworkload: {a: *b, b: &b 1}\n', ['/workload/a']],
+    [`metadata: {name: x}\nworkload: ${'7'.repeat(4_301)}\n`, ['']],
+    [`kind: Subscription\nmetadata: {name: x}\nspec: {a: ${'7'.repeat(131_072)}}\n`, ['']],
   ])('%j is refused at %j', (text, paths) => {
     expect(pathsOf(text)).toEqual(paths)
   })
@@ -135,6 +165,32 @@ describe('hostile documents', () => {
     ['sequences', '- '.repeat(20_000)],
   ])('cannot overflow the stack (%s)', (_, text) => {
     expect(quick(() => violationsOf(text))).not.toHaveLength(0)
+  })
+
+  it('cannot write much by naming a long text often', () => {
+    const aliases = Array(100).fill('*a').join(', ')
+    expect(violationsOf(`metadata: {name: x}\na: &a ${'x'.repeat(100_000)}\nb: [${aliases}]\n`)).toHaveLength(1)
+  })
+
+  it('cannot be deep through aliases', () => {
+    const levels = Array.from({ length: 70 }, (_, level) => `a${level + 1}: &a${level + 1} [*a${level}]\n`).join('')
+    expect(violationsOf(`metadata: {name: x}\na0: &a0 x\n${levels}`)).not.toHaveLength(0)
+  })
+
+  it('cannot make a long answer', () => {
+    const twice = Array.from({ length: 1_000 }, (_, index) => `k${index}: 1\nk${index}: 2\n`).join('')
+    const keys = violationsOf(`metadata: {name: x}\n${twice}`)
+    expect(keys).toHaveLength(101)
+    expect(keys[100]?.message).toContain('900 more')
+    const long = 'k'.repeat(1_000)
+    expect(violationsOf(`metadata: {name: x}\n${long}: 1\n${long}: 2\n`)[0]?.path.length).toBeLessThan(400)
+  })
+
+  it('cannot overflow the stack by empty lines or comments', () => {
+    for (const filler of ['\n', '# c\n', ' \n', '  # c\n\n']) {
+      const text = `metadata: {name: x}\na:\n${filler.repeat(200_000 / filler.length)}b: 1\n`
+      expect(() => violationsOf(text)).not.toThrow()
+    }
   })
 
   it('cannot be larger than the limit, in either form', () => {

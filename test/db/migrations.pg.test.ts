@@ -6,6 +6,8 @@ import { openDatabases } from '../../src/db/databases.js'
 import { applyMigrations, loadMigrations, type Migration, migrationState } from '../../src/db/migrations.js'
 import { createKeyring } from '../../src/domain/secrets/keyring.js'
 import { systemClock } from '../../src/runtime/clock.js'
+import { createCatalogDocuments } from '../../src/services/catalog/catalogDocuments.js'
+import { catalogDocument } from '../../src/services/catalog/inThread/catalogDocument.js'
 import { examine } from '../../src/services/health/doctor.js'
 import { prepareSchema } from '../../src/services/schema/schema.js'
 import { describeSchema } from '../../src/stores/health/doctorStore.js'
@@ -220,6 +222,11 @@ describe('an existing NoETL database', () => {
     try {
       const findings = await examine({
         databases: opened,
+        documents: createCatalogDocuments({
+          databases: opened,
+          clock: systemClock,
+          parse: async (input) => catalogDocument(input),
+        }),
         bus: undefined,
         nats: {} as never,
         clock: systemClock,

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import type { OwnedEvent } from '../../src/domain/events/eventRecord.js'
 import type { ExecutionId } from '../../src/domain/ids/ids.js'
-import { findEntry } from '../../src/services/catalog/catalog.js'
+import { findEntry } from '../../src/services/catalog/findEntry.js'
 import { startEvent } from '../../src/services/executions/executions.js'
 import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'

@@ -8,6 +8,7 @@ import { type Clock, systemClock } from '../../src/runtime/clock.js'
 import { withDeadline } from '../../src/runtime/deadline.js'
 import { createLog } from '../../src/runtime/log.js'
 import { createPollLoop, type LoopOptions } from '../../src/runtime/loop.js'
+import { LruMap } from '../../src/runtime/lruMap.js'
 import { createMetrics } from '../../src/runtime/metrics.js'
 import { METRICS } from '../../src/runtime/metricTable.js'
 import { nearest } from '../../src/runtime/nearest.js'
@@ -322,5 +323,27 @@ describe('signals', () => {
     expect(await shutdown.forced).toBe(130)
     shutdown.dispose()
     expect(source.eventNames()).toEqual([])
+  })
+})
+
+describe('a map that forgets', () => {
+  it('holds no more entries than allowed, and forgets what was used longest ago', () => {
+    const map = new LruMap<string, number>({ entriesMax: 2, weightMax: 100 })
+    map.set('a', 1)
+    map.set('b', 2)
+    map.get('a')
+    map.set('c', 3)
+    expect([map.get('a'), map.get('b'), map.get('c')]).toEqual([1, undefined, 3])
+  })
+
+  it('holds no more weight than allowed, and nothing that is heavier alone', () => {
+    const map = new LruMap<string, number>({ entriesMax: 10, weightMax: 100 })
+    map.set('a', 1, 60)
+    map.set('b', 2, 60)
+    expect([map.size, map.weight, map.get('a')]).toEqual([1, 60, undefined])
+    map.set('b', 3, 10)
+    expect([map.weight, map.get('b')]).toEqual([10, 3])
+    map.set('c', 4, 101)
+    expect([map.get('b'), map.get('c')]).toEqual([3, undefined])
   })
 })

@@ -10,6 +10,8 @@ import { parseTopology } from '../../src/domain/shards/topology.js'
 import { type OwnSources, ownSources } from '../../src/domain/subscriptions/ownSources.js'
 import { type Clock, systemClock } from '../../src/runtime/clock.js'
 import { registerEntry } from '../../src/services/catalog/catalog.js'
+import { type CatalogDocuments, createCatalogDocuments } from '../../src/services/catalog/catalogDocuments.js'
+import { catalogDocument } from '../../src/services/catalog/inThread/catalogDocument.js'
 import { createAppender } from '../../src/services/events/appender.js'
 import type { AppendContext } from '../../src/services/events/appendInTx.js'
 import type { ExecutionsDeps } from '../../src/services/executions/executions.js'
@@ -40,6 +42,7 @@ export interface TestCore extends ExecutionsDeps {
   ids: Ids
   clock: Clock
   own: OwnSources
+  documents: CatalogDocuments
   keyring: Keyring
   /** Complaints of the id lease. */
   complaints: string[]
@@ -90,6 +93,7 @@ export async function openCore(shards: readonly TestDatabase[], options: CoreOpt
     ids,
     clock,
     own: TEST_OWN,
+    documents: createCatalogDocuments({ databases, clock, parse: async (input) => catalogDocument(input) }),
     keyring,
     complaints,
     close: async () => {

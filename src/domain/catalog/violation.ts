@@ -94,9 +94,23 @@ export class Reader {
   }
 }
 
+const SHOWN_MAX = 100
+const LENGTH_MAX = 300
+
+/** Never much longer than a screen, whatever stands in the document: keys are part of the places. */
 export function refuseDocument(what: string, violations: readonly Violation[]): CpError {
-  const list = violations.map(({ path, message }) => `${path === '' ? 'the document' : path} ${message}`).join('; ')
+  const shown = violations
+    .slice(0, SHOWN_MAX)
+    .map(({ path, message }) => ({ path: shortened(path), message: shortened(message) }))
+  if (violations.length > SHOWN_MAX) {
+    shown.push({ path: '', message: `has ${violations.length - SHOWN_MAX} more mistakes` })
+  }
+  const list = shown.map(({ path, message }) => `${path === '' ? 'the document' : path} ${message}`).join('; ')
   return new CpError('refused', `${what} is not valid: ${list}; correct it and register it again`, {
-    details: { violations: violations.map((violation) => ({ ...violation })) },
+    details: { violations: shown },
   })
+}
+
+function shortened(text: string): string {
+  return text.length <= LENGTH_MAX ? text : `${text.slice(0, LENGTH_MAX)}…`
 }

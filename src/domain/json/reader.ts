@@ -14,7 +14,7 @@ export interface ReaderRules {
 }
 
 // BigInt(text) is slower than linear; the same bound as the reference implementation.
-const INTEGER_DIGITS_MAX = 4300
+export const INTEGER_DIGITS_MAX = 4300
 
 const QUOTE = 0x22
 const MINUS = 0x2d

@@ -1,17 +1,15 @@
 // Registers, finds, lists, archives catalog entries. Versions are given under a lock per path, and the same
 // content again is the same version.
 import type { Databases } from '../../db/databases.js'
-import { type CatalogDocument, contentDigest, parseCatalogDocument } from '../../domain/catalog/catalogDocument.js'
+import { contentDigest } from '../../domain/catalog/catalogDocument.js'
 import { refuseDocument } from '../../domain/catalog/violation.js'
 import type { OwnSources } from '../../domain/subscriptions/ownSources.js'
 import { ownSourceViolations } from '../../domain/subscriptions/subscriptionSource.js'
-import { CpError } from '../../errors.js'
 import {
   archiveEntries,
   type CatalogEntry,
   type CatalogFilter,
   type CatalogVersion,
-  getCatalogEntry,
   hideEntries,
   insertCatalogEntry,
   listCatalog,
@@ -20,12 +18,14 @@ import {
   newestVersion,
   referencedEntries,
 } from '../../stores/catalog/catalogStore.js'
+import type { CatalogDocuments, ParsedDocument } from './catalogDocuments.js'
 import { REMOVE_AFTER_SECONDS } from './catalogRemoval.js'
 
 export type { CatalogEntry } from '../../stores/catalog/catalogStore.js'
 
 export interface CatalogDeps {
   databases: Databases
+  documents: Pick<CatalogDocuments, 'read'>
   ids: { next(): string }
   /** What no subscription may read. */
   own: OwnSources
@@ -38,7 +38,7 @@ export interface Registered {
   kind: string
   /** False when the newest version already said the same. */
   created: boolean
-  document: CatalogDocument
+  document: ParsedDocument
 }
 
 export interface RegisterRequest {
@@ -49,7 +49,7 @@ export interface RegisterRequest {
 }
 
 export async function registerEntry(deps: CatalogDeps, request: RegisterRequest): Promise<Registered> {
-  const document = parseCatalogDocument(request.content, { resourceType: request.resourceType })
+  const document = await deps.documents.read(request.content, request.resourceType)
   const violations = ownSourceViolations(document.subscription, deps.own)
   if (violations.length > 0) throw refuseDocument('the catalog document', violations)
   const digest = contentDigest(document.content)
@@ -78,26 +78,6 @@ export async function registerEntry(deps: CatalogDeps, request: RegisterRequest)
     })
     return { ...found, ...entry, created: true }
   })
-}
-
-export interface WantedEntry {
-  catalogId?: string | undefined
-  path?: string | undefined
-  /** Undefined is the newest that is not archived. */
-  version?: number | undefined
-}
-
-export async function findEntry(deps: { databases: Databases }, want: WantedEntry): Promise<CatalogEntry> {
-  if (want.catalogId === undefined && want.path === undefined) {
-    throw new CpError('refused', 'name the catalog entry by catalog_id or by path')
-  }
-  const entry = await getCatalogEntry(deps.databases.cluster.db, want)
-  if (entry !== undefined) return entry
-  const name =
-    want.catalogId !== undefined
-      ? `catalog entry ${want.catalogId}`
-      : `catalog path ${want.path}${want.version === undefined ? '' : ` version ${want.version}`}`
-  throw new CpError('not_found', `${name} does not exist; see "noetl-cp catalog list"`)
 }
 
 export function listEntries(deps: { databases: Databases }, filter: CatalogFilter): Promise<CatalogEntry[]> {

@@ -12,7 +12,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json
 import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { traced } from '../../runtime/tracing.js'
-import { findEntry } from '../catalog/catalog.js'
+import { findEntry } from '../catalog/findEntry.js'
 import type { Ids } from '../ids/ids.js'
 import type { Appender } from './appender.js'
 import type { AppendItem, AppendOutcome } from './appendInTx.js'

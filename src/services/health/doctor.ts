@@ -17,6 +17,7 @@ import {
   readServerSettings,
   type SchemaDescription,
 } from '../../stores/health/doctorStore.js'
+import type { CatalogDocuments } from '../catalog/catalogDocuments.js'
 import { partitionFindings } from '../retention/partitionDoctor.js'
 import { sealFindings } from '../secrets/sealedValues.js'
 import { subscriptionFindings } from '../subscriptions/doctor.js'
@@ -25,6 +26,7 @@ import { inspectNats, type NatsInspection } from './natsDoctor.js'
 
 export interface DoctorDeps {
   databases: Databases
+  documents: CatalogDocuments
   bus: Bus | undefined
   nats: NatsInspection
   clock: Clock

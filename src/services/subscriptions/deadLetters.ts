@@ -12,6 +12,7 @@ import {
   listDead,
   takeDead,
 } from '../../stores/subscriptions/subscriptionDeliveryStore.js'
+import type { CatalogDocuments } from '../catalog/catalogDocuments.js'
 import type { ExecutionsDeps } from '../executions/executions.js'
 import { dispatch } from './dispatch.js'
 import { entryOf } from './entry.js'
@@ -28,6 +29,10 @@ export function pageOfDead(
   return listDead(deps.databases.cluster.db, subscriptionId ?? null, after, limit)
 }
 
+export interface RedriveDeps extends ExecutionsDeps {
+  documents: CatalogDocuments
+}
+
 export interface Redriven {
   id: string
   outcome: 'started' | 'duplicate' | 'failed'
@@ -35,7 +40,7 @@ export interface Redriven {
   reason?: string
 }
 
-export async function redriveDead(deps: ExecutionsDeps, id: string): Promise<Redriven> {
+export async function redriveDead(deps: RedriveDeps, id: string): Promise<Redriven> {
   const { db } = deps.databases.cluster
   const subscriptionId = await db.tx(async (tx) => (await takeDead(tx, id))?.subscription_id)
   if (subscriptionId === undefined) throw new CpError('not_found', `there is no given-up message ${id}`)
@@ -66,7 +71,7 @@ export async function redriveDead(deps: ExecutionsDeps, id: string): Promise<Red
   }
 }
 
-async function prepare(deps: ExecutionsDeps, subscriptionId: string) {
+async function prepare(deps: RedriveDeps, subscriptionId: string) {
   const held = await deps.databases.cluster.db.tx((tx) => holdState(tx, subscriptionId))
   if (held?.state !== 'ACTIVE') throw notActive(subscriptionId, held?.state)
   const { spec, written } = await entryOf(deps, held.catalog_id)

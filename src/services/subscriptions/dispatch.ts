@@ -14,7 +14,7 @@ import {
   raiseFence,
   seenKeys,
 } from '../../stores/subscriptions/subscriptionDeliveryStore.js'
-import { findEntry } from '../catalog/catalog.js'
+import { findEntry } from '../catalog/findEntry.js'
 import { type ExecutionsDeps, mintExecutionId, type Started, startEvent } from '../executions/executions.js'
 import type { StartItem } from '../executions/starts.js'
 

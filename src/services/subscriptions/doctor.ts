@@ -6,11 +6,13 @@ import { toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { countDead } from '../../stores/subscriptions/subscriptionDeliveryStore.js'
 import { listLivePull, listSuspicious, type SuspiciousRow } from '../../stores/subscriptions/subscriptionStore.js'
+import type { CatalogDocuments } from '../catalog/catalogDocuments.js'
 import type { Finding } from '../health/finding.js'
 import { backlogOrTrouble } from './views.js'
 
 export interface SubscriptionInspection {
   databases: Databases
+  documents: CatalogDocuments
   bus: Bus | undefined
   clock: Clock
 }

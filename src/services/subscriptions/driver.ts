@@ -12,6 +12,7 @@ import type { OwnSources } from '../../domain/subscriptions/ownSources.js'
 import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import { keepDead } from '../../stores/subscriptions/subscriptionDeliveryStore.js'
 import type { HeldSubscription } from '../../stores/subscriptions/subscriptionRuntimeStore.js'
+import type { CatalogDocuments } from '../catalog/catalogDocuments.js'
 import type { ExecutionsDeps } from '../executions/executions.js'
 import { type Delivery, dispatch } from './dispatch.js'
 import { assertForeign, assertSourceAllowed, entryOf, natsSourceOf } from './entry.js'
@@ -24,6 +25,7 @@ export type MessageOutcome = 'started' | 'duplicate' | 'retried' | 'returned' | 
 
 export interface DriverDeps extends ExecutionsDeps {
   bus: Bus
+  documents: CatalogDocuments
   own: OwnSources
   random: () => number
   attemptsMax: number

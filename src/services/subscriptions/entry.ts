@@ -1,14 +1,12 @@
 // A subscription's catalog entry, read: what the row keeps of it, and whether it can be activated here.
 import type { SourceStream } from '../../bus/sourceSetup.js'
-import type { Databases } from '../../db/databases.js'
-import { parseCatalogDocument } from '../../domain/catalog/catalogDocument.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
 import { type OwnSources, ownSourceProblem } from '../../domain/subscriptions/ownSources.js'
 import { ownSourceViolations } from '../../domain/subscriptions/subscriptionSource.js'
 import type { SubscriptionSpec } from '../../domain/subscriptions/subscriptionSpec.js'
 import { CpError } from '../../errors.js'
 import type { SubscriptionEntry } from '../../stores/subscriptions/subscriptionStore.js'
-import { type CatalogEntry, findEntry } from '../catalog/catalog.js'
+import type { CatalogDocuments, CatalogedDocument } from '../catalog/catalogDocuments.js'
 
 export interface ReadEntry {
   entry: SubscriptionEntry
@@ -17,18 +15,19 @@ export interface ReadEntry {
   written: JsonObject
 }
 
-export function readEntry(found: CatalogEntry): ReadEntry {
-  if (found.kind.toLowerCase() !== 'subscription') {
+export function readEntry(found: CatalogedDocument): ReadEntry {
+  if (found.kind !== 'subscription') {
     throw new CpError('refused', `${found.path} is a ${found.kind} in the catalog, not a subscription`)
   }
-  const { subscription: spec, document } = parseCatalogDocument(found.content ?? '', { resourceType: found.kind })
-  if (spec === undefined) throw new CpError('corrupt', `catalog entry ${found.catalog_id} holds no subscription`)
-  const written = isJsonObject(document['spec']) ? document['spec'] : {}
+  const { subscription: spec } = found
+  if (spec === undefined) throw new CpError('corrupt', `catalog entry ${found.catalogId} holds no subscription`)
+  const { spec: value } = found.value()
+  const written = isJsonObject(value) ? value : {}
   return {
     spec,
     written,
     entry: {
-      catalogId: found.catalog_id,
+      catalogId: found.catalogId,
       catalogVersion: found.version,
       mode: spec.mode,
       source: spec.source.type,
@@ -38,8 +37,8 @@ export function readEntry(found: CatalogEntry): ReadEntry {
   }
 }
 
-export async function entryOf(deps: { databases: Databases }, catalogId: string): Promise<ReadEntry> {
-  return readEntry(await findEntry(deps, { catalogId }))
+export async function entryOf(deps: { documents: CatalogDocuments }, catalogId: string): Promise<ReadEntry> {
+  return readEntry(await deps.documents.of(catalogId))
 }
 
 /** Short and without secrets: shown in lists. */

@@ -1,4 +1,4 @@
-// Pushed messages. A listener is one row, found by an index; its entry is parsed once per version. Verified
+// Pushed messages. A listener is one row, found by an index. Verified
 // first, then held against the lifecycle, then one execution, by the same dispatch as pulled messages: also a
 // webhook that is answered while somebody pauses is either committed before the pause or refused.
 import { randomUUID } from 'node:crypto'
@@ -8,6 +8,7 @@ import { deliveryRules, payloadOf, type Received, senderKey } from '../../domain
 import { ingressRules, verifyIngress } from '../../domain/subscriptions/ingressVerify.js'
 import { CpError, toCpError } from '../../errors.js'
 import { findByListener, type SubscriptionRow } from '../../stores/subscriptions/subscriptionStore.js'
+import type { CatalogDocuments } from '../catalog/catalogDocuments.js'
 import type { ExecutionsDeps, Started } from '../executions/executions.js'
 import { dispatch } from './dispatch.js'
 import { entryOf, type ReadEntry } from './entry.js'
@@ -15,6 +16,7 @@ import { entryOf, type ReadEntry } from './entry.js'
 export type IngressOutcome = 'accepted' | 'duplicate' | 'unknown' | 'inactive' | 'unverified' | 'unusable' | 'failed'
 
 export interface IngressDeps extends ExecutionsDeps {
+  documents: CatalogDocuments
   /** The secret behind an alias. */
   secretOf(alias: string): string
   /** `listener` is undefined for names that are not ours: strangers must not fill the metrics. */
@@ -29,7 +31,6 @@ export interface PushedMessage {
   traceContext?: string | undefined
 }
 
-const ENTRIES_MAX = 1_000
 const RETRY_AFTER_SECONDS = 30
 const TRIES = 3
 /** By these the usual senders repeat themselves. */
@@ -41,18 +42,6 @@ export interface Ingress {
 }
 
 export function createIngress(deps: IngressDeps): Ingress {
-  // Entries never change; a new version has a new id.
-  const entries = new Map<string, ReadEntry>()
-
-  async function entryFor(catalogId: string): Promise<ReadEntry> {
-    const known = entries.get(catalogId)
-    if (known !== undefined) return known
-    const read = await entryOf(deps, catalogId)
-    if (entries.size >= ENTRIES_MAX) entries.clear()
-    entries.set(catalogId, read)
-    return read
-  }
-
   async function find(listener: string): Promise<SubscriptionRow | undefined> {
     // Anything else cannot be one of ours, and some of it cannot even be asked for.
     if (!/^[A-Za-z0-9._-]{1,128}$/.test(listener)) return undefined
@@ -60,7 +49,7 @@ export function createIngress(deps: IngressDeps): Ingress {
   }
 
   async function accept(message: PushedMessage, row: SubscriptionRow): Promise<Started> {
-    const { spec, written } = await entryFor(row.catalog_id)
+    const { spec, written } = await entryOf(deps, row.catalog_id)
     if (spec.ingress === undefined) throw new CpError('corrupt', `subscription ${row.subscription_id} has no ingress`)
     const about = { source: spec.source.type, listener: message.listener }
     const received: Received = { header: message.header, headers: message.headers, body: message.body, about }
@@ -143,7 +132,7 @@ export function createIngress(deps: IngressDeps): Ingress {
     describe: async (listener) => {
       const row = await find(listener)
       if (row === undefined) throw new CpError('not_found', `no live subscription has the listener ${listener}`)
-      const { spec } = await entryFor(row.catalog_id)
+      const { spec } = await entryOf(deps, row.catalog_id)
       const verify = spec.ingress?.verify
       return {
         listener,

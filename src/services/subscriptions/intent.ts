@@ -20,11 +20,13 @@ import {
   type SubscriptionEntry,
   type SubscriptionRow,
 } from '../../stores/subscriptions/subscriptionStore.js'
+import type { CatalogDocuments } from '../catalog/catalogDocuments.js'
 import type { Appender } from '../events/appender.js'
 import type { Ids } from '../ids/ids.js'
 
 export interface LifecycleDeps {
   databases: Databases
+  documents: CatalogDocuments
   appender: Appender
   ids: Pick<Ids, 'next' | 'above'>
   clock: Clock

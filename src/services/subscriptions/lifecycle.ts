@@ -22,7 +22,7 @@ import {
   intendChange,
   type SubscriptionRow,
 } from '../../stores/subscriptions/subscriptionStore.js'
-import { findEntry } from '../catalog/catalog.js'
+import { findEntry } from '../catalog/findEntry.js'
 import { assertActivatable, assertSourceAllowed, entryOf, type ReadEntry, readEntry } from './entry.js'
 import { closeFences } from './fences.js'
 import { completeIntent, type LifecycleDeps, makeIntent, SUBSCRIPTION_UPDATED, writeIntent } from './intent.js'
@@ -49,7 +49,7 @@ export async function registerSubscription(deps: LifecycleDeps, path: string, no
   if (path === '' || path.length > CATALOG_PATH_LENGTH_MAX) {
     throw new CpError('invalid_input', `path must have 1 to ${CATALOG_PATH_LENGTH_MAX} characters`)
   }
-  const read = readEntry(await findEntry(deps, { path }))
+  const read = readEntry(await deps.documents.ofEntry(await findEntry(deps, { path })))
   assertSourceAllowed(path, read.spec, deps.own)
   const { db } = deps.databases.cluster
   for (let round = 0; round < ROUNDS_MAX; round++) {

@@ -13,6 +13,7 @@ import {
   rebuildRow,
   setTrouble,
 } from '../../stores/subscriptions/subscriptionStore.js'
+import type { CatalogDocuments } from '../catalog/catalogDocuments.js'
 import { entryOf } from './entry.js'
 import { type LifecycleDeps, settled } from './lifecycle.js'
 import { loggedState } from './loggedState.js'
@@ -58,7 +59,10 @@ export async function rebuildSubscriptions(deps: LifecycleDeps): Promise<Rebuilt
 }
 
 /** Reads the catalog entry of a row that was made from the log alone. */
-export async function describeSubscription(deps: { databases: Databases }, id: string): Promise<void> {
+export async function describeSubscription(
+  deps: { databases: Databases; documents: CatalogDocuments },
+  id: string,
+): Promise<void> {
   const { db } = deps.databases.cluster
   const row = await getSubscription(db, id)
   if (row === undefined || row.mode !== null) return

@@ -13,6 +13,7 @@ import {
   type SubscriptionFilter,
   type SubscriptionRow,
 } from '../../stores/subscriptions/subscriptionStore.js'
+import type { CatalogDocuments } from '../catalog/catalogDocuments.js'
 import { entryOf, natsSourceOf } from './entry.js'
 import { findSubscription } from './lifecycle.js'
 import { durableOf } from './naming.js'
@@ -21,6 +22,7 @@ export type { SubscriptionFilter } from '../../stores/subscriptions/subscription
 
 export interface ViewDeps {
   databases: Databases
+  documents: CatalogDocuments
   bus: Bus | undefined
   clock: Clock
 }

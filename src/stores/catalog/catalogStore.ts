@@ -2,7 +2,6 @@
 import type { Queryable, Tx } from '../../db/db.js'
 import { queries } from '../../db/queries.js'
 import type { JsonValue } from '../../domain/json/value.js'
-import { writeJson } from '../../domain/json/write.js'
 
 const q = queries(
   'catalog_lock_path',
@@ -57,23 +56,23 @@ export interface NewCatalogEntry {
   version: number
   kind: string
   content: string
-  layout: JsonValue | undefined
-  payload: JsonValue | undefined
-  meta: JsonValue | undefined
+  /** JSON texts. */
+  layout: string | undefined
+  payload: string | undefined
+  meta: string | undefined
   digest: string
 }
 
 export async function insertCatalogEntry(tx: Tx, entry: NewCatalogEntry): Promise<void> {
-  const json = (value: JsonValue | undefined): string | null => (value === undefined ? null : writeJson(value))
   await tx.run(q.catalog_insert, [
     entry.catalogId,
     entry.path,
     entry.version,
     entry.kind,
     entry.content,
-    json(entry.layout),
-    json(entry.payload),
-    json(entry.meta),
+    entry.layout ?? null,
+    entry.payload ?? null,
+    entry.meta ?? null,
     entry.digest,
   ])
 }

@@ -1,8 +1,9 @@
 // The catalog: register, list, get, delete, restore, and a check of a document without any server.
 
 import { ownSourcesOf } from '../../../daemon/core.js'
-import { parseCatalogDocument, YAML_LIMITS } from '../../../domain/catalog/catalogDocument.js'
+import { parseCatalogDocument } from '../../../domain/catalog/catalogDocument.js'
 import { refuseDocument, type Violation } from '../../../domain/catalog/violation.js'
+import { YAML_LIMITS } from '../../../domain/catalog/yamlText.js'
 import { wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
 import type { JsonObject } from '../../../domain/json/value.js'
 import { ownSourceViolations } from '../../../domain/subscriptions/subscriptionSource.js'
@@ -11,12 +12,12 @@ import { CpError, toCpError } from '../../../errors.js'
 import {
   type CatalogEntry,
   deleteEntry,
-  findEntry,
   listEntries,
   type Removed,
   registerEntry,
   restoreEntry,
 } from '../../../services/catalog/catalog.js'
+import { findEntry } from '../../../services/catalog/findEntry.js'
 import type { CommandSpec, Input } from '../../command.js'
 import { EXIT } from '../../exit.js'
 import { integerOption, isSet, requireYes, textOption } from '../../options.js'

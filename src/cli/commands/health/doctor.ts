@@ -26,6 +26,7 @@ export const doctor: CommandSpec = {
     const deps = await context.deps()
     const findings = await examine({
       databases: deps.databases,
+      documents: deps.documents,
       bus: deps.bus,
       clock: deps.clock,
       keyring: deps.keyring,

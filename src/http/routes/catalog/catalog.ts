@@ -9,12 +9,12 @@ import {
   type CatalogDeps,
   type CatalogEntry,
   deleteEntry,
-  findEntry,
   listEntries,
   type Removed,
   registerEntry,
   restoreEntry,
 } from '../../../services/catalog/catalog.js'
+import { findEntry } from '../../../services/catalog/findEntry.js'
 import type { RouteSpec } from '../../route.js'
 import type { Schema } from '../../schema.js'
 
