@@ -1,23 +1,11 @@
 // Spans of time as people write them (90d, 12h, 15m) and as tables show them ("3 m ago").
+import { durationMs } from '../domain/duration.js'
 import { parseWireTime, type WireTime, wireTimeFromMillis, wireTimeToMicros } from '../domain/events/wireTime.js'
 import { CpError } from '../errors.js'
 
-const UNIT_MS: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 7 * 86_400_000,
-}
-
-// Beyond a century the arithmetic of dates ends before the patience does.
-const DURATION_MS_MAX = 36_500 * 86_400_000
-
 export function parseDuration(text: string, option: string): number {
-  const match = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d|w)$/.exec(text.trim())
-  const ms = match === null ? Number.NaN : Math.round(Number(match[1]) * UNIT_MS[match[2]!]!)
-  if (!(ms <= DURATION_MS_MAX)) {
+  const ms = durationMs(text)
+  if (ms === undefined) {
     throw new CpError(
       'invalid_input',
       `${option} must be a span of time such as 90d, 12h, 15m or 30s, not ${JSON.stringify(text)}`,

@@ -56,6 +56,28 @@ describe('catalog', () => {
     expect(fine).toMatchObject({ code: 0, stdout: 'standard input is a valid playbook: demo/hello\n' })
     expect((await cli(['catalog', 'validate', join(folder(), 'none.yaml')])).code).toBe(2)
   })
+
+  it('validate refuses a playbook that could never run', async () => {
+    const bad = `${HELLO.split('workflow:')[0]}workflow: [{stp: a}]\n`
+    const finished = await cli(['catalog', 'validate', '-', '--json'], { input: bad })
+    expect(finished.code).toBe(4)
+    expect(JSON.parse(finished.stdout)).toMatchObject({
+      valid: false,
+      path: 'demo/hello',
+      problems: [
+        { pointer: '/workflow/0/step', severity: 'error', message: 'is missing' },
+        { pointer: '/workflow/0/tool', severity: 'error', message: 'the step has no tool' },
+        {
+          pointer: '/workflow/0/stp',
+          severity: 'warning',
+          message: '"stp" is not a known key here; do you mean step?',
+        },
+      ],
+    })
+    const shown = await cli(['catalog', 'validate', '-'], { input: bad })
+    expect(shown.stdout).toMatch(/\/workflow\/0\/step .* is missing/)
+    expect(shown.stderr).toBe('2 violation(s)\n1 warning(s)\n')
+  })
 })
 
 describe('execution', () => {

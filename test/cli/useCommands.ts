@@ -7,7 +7,8 @@ import { beforeAll, expect } from 'vitest'
 import { cli, type Ran } from '../support/cli.js'
 import { useDatabase } from '../support/database.js'
 
-const HELLO = 'apiVersion: noetl.io/v2\nkind: Playbook\nmetadata:\n  path: demo/hello\nworkload:\n  greeting: hi\n'
+const HELLO =
+  'apiVersion: noetl.io/v2\nkind: Playbook\nmetadata:\n  path: demo/hello\nworkload:\n  greeting: hi\nworkflow:\n  - step: start\n    tool: {kind: noop}\n'
 
 export function useCommands() {
   const database = useDatabase()

@@ -1,13 +1,7 @@
 // The list of subcommands, in the order of the help page.
 import type { CommandSpec } from '../command.js'
-import {
-  catalogDelete,
-  catalogGet,
-  catalogList,
-  catalogRegister,
-  catalogRestore,
-  catalogValidate,
-} from './catalog/catalog.js'
+import { catalogDelete, catalogGet, catalogList, catalogRegister, catalogRestore } from './catalog/catalog.js'
+import { catalogValidate } from './catalog/validate.js'
 import { eventsExport, eventsTail } from './events/events.js'
 import { eventsAppend, eventsImport } from './events/eventsWrite.js'
 import { executionList, executionShow } from './executions/execution.js'

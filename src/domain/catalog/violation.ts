@@ -11,12 +11,17 @@ export interface Violation {
   message: string
 }
 
+/** Takes what is found wrong. */
+export interface ViolationSink {
+  push(violation: Violation): unknown
+}
+
 /** A place in a document, to read from and to complain about. */
 export class Reader {
   constructor(
     private readonly object: JsonObject,
     readonly path: string,
-    private readonly violations: Violation[],
+    private readonly violations: ViolationSink,
   ) {}
 
   has(key: string): boolean {

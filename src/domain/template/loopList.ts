@@ -6,15 +6,15 @@ import { Float, isJsonObject, type JsonValue } from '../json/value.js'
 import { checkList, LIST_MAX } from './limits.js'
 import type { TemplateContext, TemplateValue } from './run.js'
 import { Fault, fault, templateError } from './templateError.js'
-import { type CompiledTree, renderTree } from './tree.js'
+import { type CompiledTree, renderTree, type TreeOptions } from './tree.js'
 
 export interface LoopList {
   readonly tree: CompiledTree
   items(context: TemplateContext): JsonValue[]
 }
 
-export function compileLoopList(source: JsonValue): LoopList {
-  const tree = renderTree(source)
+export function compileLoopList(source: JsonValue, options?: TreeOptions): LoopList {
+  const tree = renderTree(source, options)
   const text = typeof source === 'string' ? source : ''
   return {
     tree,

@@ -1,14 +1,10 @@
-// The catalog: register, list, get, delete, restore, and a check of a document without any server.
+// The catalog: register, list, get, delete, restore.
 
-import { ownSourcesOf } from '../../../daemon/core.js'
-import { parseCatalogDocument } from '../../../domain/catalog/catalogDocument.js'
-import { refuseDocument, type Violation } from '../../../domain/catalog/violation.js'
 import { YAML_LIMITS } from '../../../domain/catalog/yamlText.js'
 import { wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
 import type { JsonObject } from '../../../domain/json/value.js'
-import { ownSourceViolations } from '../../../domain/subscriptions/subscriptionSource.js'
 import { subscriptionWarnings } from '../../../domain/subscriptions/subscriptionWarnings.js'
-import { CpError, toCpError } from '../../../errors.js'
+import { CpError } from '../../../errors.js'
 import {
   type CatalogEntry,
   deleteEntry,
@@ -22,15 +18,15 @@ import type { CommandSpec, Input } from '../../command.js'
 import { EXIT } from '../../exit.js'
 import { integerOption, isSet, requireYes, textOption } from '../../options.js'
 import { type Output, toned } from '../../output.js'
-import { nameOf, readSource } from '../../source.js'
+import { readSource } from '../../source.js'
 import { withCore } from '../../writing.js'
 
 const VERSION_MAX = 2_147_483_647
 const LIMIT_MAX = 1_000
 // Base64 is a third longer than the document it holds.
-const FILE_BYTES_MAX = YAML_LIMITS.bytesMax * 2
+export const FILE_BYTES_MAX = YAML_LIMITS.bytesMax * 2
 
-const fileArgument = { name: 'file', help: 'YAML file, or - for standard input' }
+export const fileArgument = { name: 'file', help: 'YAML file, or - for standard input' }
 const versionOption = { flags: '--version <n>', help: 'this version only' }
 
 export const catalogRegister: CommandSpec = {
@@ -190,58 +186,6 @@ export const catalogRestore: CommandSpec = {
     const { removed } = await restoreEntry(await context.deps(), path, versionOf(input))
     if (removed.length === 0) throw nothingThere(path, input, 'catalog list --archived')
     return removedOutput(path, { removed }, () => 'live')
-  },
-}
-
-export const catalogValidate: CommandSpec = {
-  path: ['catalog', 'validate'],
-  showsAll: true,
-  summary: 'Check a document without registering it',
-  description:
-    'Names everything that is wrong with a document, each with its place, and warns of parts that have no effect. Needs no server. Exit code 4 when it would be refused; warnings alone are 0.',
-  args: [fileArgument],
-  options: [{ flags: '--kind <kind>', help: 'kind of a document that names none; default playbook' }],
-  examples: [['catalog validate hello.yaml', 'all violations']],
-  run: async (context, input) => {
-    const content = await readSource(context, input.args['file']!, FILE_BYTES_MAX)
-    try {
-      const { path, kind, subscription } = parseCatalogDocument(content, { resourceType: textOption(input, 'kind') })
-      const own = ownSourceViolations(subscription, ownSourcesOf(context.config().config))
-      if (own.length > 0) throw refuseDocument('the catalog document', own)
-      const warnings = subscriptionWarnings(subscription)
-      return {
-        json: { valid: true, path, kind, violations: [], warnings: warnings.map((warning) => ({ ...warning })) },
-        blocks: [
-          { kind: 'text', text: `${nameOf(input.args['file'])} is a valid ${kind}: ${path}` },
-          ...(warnings.length === 0
-            ? []
-            : [
-                {
-                  kind: 'table' as const,
-                  columns: ['place', 'warning'],
-                  rows: warnings.map((warning) => [warning.path, toned(warning.message, 'warn')]),
-                },
-              ]),
-        ],
-        notes: warnings.length === 0 ? [] : [`${warnings.length} warning(s)`],
-      }
-    } catch (thrown) {
-      const error = toCpError(thrown)
-      const violations = error.details['violations'] as Violation[] | undefined
-      if (violations === undefined) throw error
-      return {
-        json: { valid: false, violations: violations.map((violation) => ({ ...violation })) },
-        blocks: [
-          {
-            kind: 'table',
-            columns: ['place', 'what is wrong'],
-            rows: violations.map(({ path, message }) => [path === '' ? 'the document' : path, message]),
-          },
-        ],
-        notes: [`${violations.length} violation(s)`],
-        exitCode: EXIT.refused,
-      }
-    }
   },
 }
 

@@ -1,0 +1,47 @@
+// What is wrong with a playbook, each item with its place. A document is judged whole: its author gets every mistake at
+// once. An error prevents execution, a warning does not.
+
+import type { Violation } from '../catalog/violation.js'
+import type { Problem } from './plan.js'
+
+const PROBLEMS_MAX = 200
+
+export class Problems {
+  private readonly errors: Problem[] = []
+  private readonly warnings: Problem[] = []
+  private readonly seen = new Set<string>()
+
+  get hasErrors(): boolean {
+    return this.errors.length > 0
+  }
+
+  error(pointer: string, message: string): undefined {
+    this.add(this.errors, { pointer, severity: 'error', message })
+  }
+
+  warn(pointer: string, message: string): undefined {
+    this.add(this.warnings, { pointer, severity: 'warning', message })
+  }
+
+  /** What a Reader finds wrong is an error. */
+  push({ path, message }: Violation): void {
+    this.error(path, message)
+  }
+
+  /** Errors first, each group in the order it was found. */
+  list(): Problem[] {
+    const all = [...this.errors, ...this.warnings]
+    if (all.length <= PROBLEMS_MAX) return all
+    const { severity } = all[PROBLEMS_MAX] as Problem
+    const rest = { pointer: '', severity, message: `${all.length - PROBLEMS_MAX} further problems are not listed` }
+    return [...all.slice(0, PROBLEMS_MAX), rest]
+  }
+
+  /** The same place may be read twice: a workbook task is, once per use. */
+  private add(list: Problem[], problem: Problem): void {
+    const key = `${problem.severity} ${problem.pointer} ${problem.message}`
+    if (this.seen.has(key)) return
+    this.seen.add(key)
+    list.push(problem)
+  }
+}
