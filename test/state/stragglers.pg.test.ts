@@ -154,3 +154,20 @@ function withResolvers(): { promise: Promise<void>; resolve(): void } {
   })
   return { promise, resolve }
 }
+
+// A standby that lacked the last commits took over, and their numbers went to other events.
+it.each([0, 1, 2, 3])('a state whose last two events were lost is made anew, %i events later', async (later) => {
+  const state = await open()
+  const { executionId } = await prepare(4)
+  await expectExact(state, executionId, 5)
+  await database
+    .get()
+    .sql('delete from noetl.event where execution_id = $1::bigint and stream_version > 3', [executionId])
+  await database
+    .get()
+    .sql('update noetl.execution set stream_version = 3, event_count = 3 where execution_id = $1::bigint', [
+      executionId,
+    ])
+  for (let n = 0; n < later; n++) await append(core, executionId, 'step.enter', `after${n}`)
+  await expectExact(state, executionId, 3 + later)
+})

@@ -122,20 +122,29 @@ limit $2::int;
 select context from noetl.event where execution_id = $1::bigint and event_id = $2::bigint;
 
 -- name: event_step_ranks
--- How far each step of execution $1 has come by the events after version $2 and those without a version: 3 completed,
--- 2 failed, 1 running. What belongs to no step is under null, and counts for the version only.
+-- How far each step of execution $1 has come by the events after version $2, and apart from them by those without a
+-- version: 3 completed, 2 failed, 1 running. What belongs to no step is under null. Besides, without a rank, which event
+-- has version $2 and which has the highest: whoever remembers what came before learns whether that is still the log.
+with fresh as (
+  select node_name, event_type, true as is_numbered from noetl.event
+  where execution_id = $1::bigint and stream_version > $2::bigint
+  union all
+  select node_name, event_type, false from noetl.event
+  where execution_id = $1::bigint and stream_version is null
+)
 select
   case when event_type ~ '^(step|command|action)[._]' then node_name end as node_name,
   max(case
     when event_type in ('step.exit', 'step_exit', 'step.completed', 'step_completed', 'command.completed', 'command_completed', 'action_completed') then 3
     when event_type in ('command.failed', 'command_failed', 'action_failed', 'step_failed', 'step.failed') then 2
     else 1 end)::int as rank,
-  max(stream_version) as stream_version
-from (
-  select node_name, event_type, stream_version from noetl.event
-  where execution_id = $1::bigint and stream_version > $2::bigint
-  union all
-  select node_name, event_type, stream_version from noetl.event
-  where execution_id = $1::bigint and stream_version is null
-) as fresh
-group by 1;
+  is_numbered, null as stream_version, null as mark
+from fresh
+group by 1, 3
+union all
+select null, null, true, stream_version, concat(event_id, ' ', ingest_time)
+from noetl.event
+where execution_id = $1::bigint and stream_version in (
+  $2::bigint,
+  (select max(stream_version) from noetl.event where execution_id = $1::bigint and stream_version is not null)
+);

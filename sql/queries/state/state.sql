@@ -1,10 +1,11 @@
 -- name: state_tail
 -- Execution $1 and the first $3 of its events numbered after $2, in the order of their numbers. `head` is the last number
--- given out, `unadopted` whether rows of others wait for a number. Many events travel as one value of about 256 kB,
+-- given out, `unadopted` whether rows of others wait for a number, `mark` the event that $2 is the number of. Many events travel as one value of about 256 kB,
 -- four lines each: for a driver, values and rows cost more than their bytes. JSON never holds a line break.
 select
   x.stream_version as head, x.status as execution_status, x.tenant_id, x.organization_id,
   exists (select 1 from noetl.event u where u.execution_id = $1::bigint and u.stream_version is null) as unadopted,
+  (select m.event_id from noetl.event m where m.execution_id = $1::bigint and m.stream_version = $2::bigint limit 1) as mark,
   e.lines
 from noetl.execution x
 left join lateral (

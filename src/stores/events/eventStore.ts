@@ -179,9 +179,11 @@ export async function readStartContext(db: Queryable, executionId: string, event
 export interface StepRank {
   /** Null for events of no step. */
   node_name: string | null
-  /** 3 completed, 2 failed, 1 running. */
-  rank: number
+  /** 3 completed, 2 failed, 1 running. Null: this row tells which event has a version. */
+  rank: number | null
+  is_numbered: boolean
   stream_version: string | null
+  mark: string | null
 }
 
 export function readStepRanks(db: Queryable, executionId: string, afterVersion: string): Promise<StepRank[]> {

@@ -25,6 +25,7 @@ interface TailRow {
   tenant_id: string
   organization_id: string
   unadopted: boolean
+  mark: string | null
   /** Of each event: what it is, context, result, meta. */
   lines: string | null
 }
@@ -57,6 +58,8 @@ export interface Tail {
   organizationId: string
   /** Rows of others wait for their number. */
   unadopted: boolean
+  /** The event after which it was asked for; undefined when that is not there. */
+  mark: string | undefined
   /** In the order of versions. */
   events: TailEvent[]
 }
@@ -78,6 +81,7 @@ export async function readTail(
     tenantId: first.tenant_id,
     organizationId: first.organization_id,
     unadopted: first.unadopted,
+    mark: first.mark ?? undefined,
     events,
   }
 }

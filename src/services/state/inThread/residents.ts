@@ -29,6 +29,8 @@ export interface ResidentSettings {
 
 export interface Resident {
   live: LiveState
+  /** The event that the state's version is the number of; undefined until the log was read once. */
+  mark: string | undefined
   key: SnapshotKey
   /** Version of the newest snapshot written or read; 0 without one. */
   snapshotVersion: number
@@ -118,7 +120,7 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
       }
     }
     tally.rebuilds[live.version === 0 ? 'log' : 'snapshot'] += 1
-    const resident = { live, key, snapshotVersion: live.version, saving: undefined, driven: false }
+    const resident = { live, mark: undefined, key, snapshotVersion: live.version, saving: undefined, driven: false }
     residents.set(executionId, resident)
     return resident
   }
@@ -131,6 +133,11 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
       if (tail === undefined || tail.head < live.version) {
         throw new CpError('corrupt', `the log of execution ${key.executionId} is shorter than its state`)
       }
+      // A failover may lose commits, and others may have taken their numbers since.
+      if (tail.mark !== (resident.mark ?? tail.mark)) {
+        throw new CpError('corrupt', `the log of execution ${key.executionId} is not the one its state was made from`)
+      }
+      resident.mark = tail.events.at(-1)?.event.eventId ?? tail.mark
       for (const { event, version } of tail.events) {
         applyNumbered(live, event, version)
         newEvents.push({ eventId: event.eventId, eventType: event.eventType, nodeName: event.nodeName })
