@@ -11,6 +11,7 @@ import { compareIds } from '../domain/ids/ids.js'
 import { CpError } from '../errors.js'
 import { componentLog } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
+import type { Found } from '../services/outbox/relay/courier.js'
 import { OUTBOX_ID_HEADER } from '../services/outbox/relay/message.js'
 import { createRelay, type Relay } from '../services/outbox/relay/relay.js'
 import type { RelayHooks, RelayLimits } from '../services/outbox/relay/relayLimits.js'
@@ -62,7 +63,7 @@ export function buildRelays(deps: Deps, core: Core, bus: Bus, scope: RelayScope)
           publicUrl: () => deps.config.publicUrl ?? scope.httpUrl(),
         },
         stream: scope.stream,
-        isStored: (row) => isStored(bus, deps.config.streamName, row.subject ?? subjectOf(core, row), row),
+        findStored: (row) => findStored(bus, deps.config.streamName, row.subject ?? subjectOf(core, row), row),
         hooks: relayHooks(deps, shard),
       },
       limits,
@@ -133,14 +134,15 @@ function subjectOf(core: Core, row: OutboxRow): string {
  * Only the last message of the subject can be asked for. It proves its own row; an older one proves that ours has
  * not arrived; a newer one proves nothing, because a redriven or late row comes after newer ones.
  */
-async function isStored(bus: Bus, stream: string, subject: string, row: OutboxRow): Promise<boolean | undefined> {
+async function findStored(bus: Bus, stream: string, subject: string, row: OutboxRow): Promise<Found> {
   const last = await lastOfSubject(bus.connection(), stream, subject)
-  if (last === undefined) return false
+  if (last === undefined) return { kind: 'absent' }
   const outboxId = last.header(OUTBOX_ID_HEADER)
   // A subject shared by several executions, or a message of another writer: it proves nothing.
-  if (outboxId === undefined || last.header('Noetl-Execution-Id') !== row.execution_id) return undefined
+  if (outboxId === undefined || last.header('Noetl-Execution-Id') !== row.execution_id) return { kind: 'unclear' }
   const order = compareIds(outboxId, row.outbox_id)
-  return order === 0 ? true : order < 0 ? false : undefined
+  if (order === 0) return { kind: 'stored', seq: last.seq }
+  return { kind: order < 0 ? 'absent' : 'unclear' }
 }
 
 function relayHooks(deps: Deps, shard: number): RelayHooks {

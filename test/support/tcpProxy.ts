@@ -1,7 +1,8 @@
 // A TCP proxy that can pass, black-hole, refuse, reset and stall: the network's faults, from outside the program.
 import net from 'node:net'
 
-export type ProxyMode = 'pass' | 'blackhole' | 'refuse' | 'acceptThenClose'
+/** `mute`: what clients say arrives, the answers do not. */
+export type ProxyMode = 'pass' | 'blackhole' | 'mute' | 'refuse' | 'acceptThenClose'
 
 export interface TcpProxy {
   readonly port: number
@@ -36,7 +37,8 @@ export async function startTcpProxy(targetHost: string, targetPort: number): Pro
     server.on('error', () => client.destroy())
     const passOn = (chunk: Buffer, to: net.Socket) => {
       // A black hole swallows bytes and answers nothing, on old links and new ones.
-      if (mode !== 'blackhole') void stalled.then(() => to.write(chunk))
+      const isSwallowed = mode === 'blackhole' || (mode === 'mute' && to === client)
+      if (!isSwallowed) void stalled.then(() => to.write(chunk))
     }
     client.on('data', (chunk: Buffer) => {
       if (trigger !== undefined && chunk.includes(trigger.words)) {
@@ -54,7 +56,7 @@ export async function startTcpProxy(targetHost: string, targetPort: number): Pro
     }
     client.on('close', end)
     server.on('close', () => {
-      if (mode !== 'blackhole') end()
+      if (mode === 'pass') end()
     })
   })
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
@@ -70,7 +72,7 @@ export async function startTcpProxy(targetHost: string, targetPort: number): Pro
     port: (listener.address() as net.AddressInfo).port,
     setMode: (next) => {
       // What was swallowed is lost, so a link that saw the black hole cannot be used again.
-      if (mode === 'blackhole' && next !== 'blackhole') reset()
+      if ((mode === 'blackhole' || mode === 'mute') && next !== mode) reset()
       mode = next
       if (next === 'refuse') reset()
     },

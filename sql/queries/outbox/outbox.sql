@@ -12,13 +12,8 @@ select pg_notify('noetl_outbox', '');
 
 -- name: outbox_read
 -- Unsettled rows after $1 in order, at most $2, for a relay that holds every lane.
--- Numbers come as one array (id, execution, event, lane, attempts, ms to wait): a column costs the driver more than a digit.
-select
-  array[outbox_id, execution_id, event_id, hashint8extended(coalesce(execution_id, event_id), 0) & 63, attempts,
-    case when status = 'PENDING' and available_at <= now() then 0
-    else least(9e15, greatest(0, ceil((extract(epoch from case when status = 'IN_FLIGHT' then coalesce(lease_until, locked_at + interval '15 seconds', now()) else available_at end) - extract(epoch from now())) * 1000))) end::bigint] as numbers,
-  subject, payload::text as payload, trace::text as trace, payload ->> 'event_type' as event_type, payload ->> 'stream_version' as stream_version
-from noetl.outbox
+select numbers, subject, payload, trace, event_type, stream_version
+from noetl.relay_row
 where status in ('PENDING', 'FAILED', 'IN_FLIGHT') and outbox_id > $1::bigint
 order by outbox_id
 limit $2::int;
@@ -33,28 +28,18 @@ with edge as materialized (
     order by outbox_id
     limit $2::int
   ) as visited
-),
-found as (
-  select o.*, ($3::bigint >> (hashint8extended(coalesce(o.execution_id, o.event_id), 0) & 63)::int) & 1 = 1 as owned
-  from noetl.outbox o, edge
-  where o.status in ('PENDING', 'FAILED', 'IN_FLIGHT') and o.outbox_id > $1::bigint and o.outbox_id <= edge.outbox_id
-    and (
-      ($3::bigint >> (hashint8extended(coalesce(o.execution_id, o.event_id), 0) & 63)::int) & 1 = 1
-      or o.outbox_id = edge.outbox_id
-    )
 )
-select
-  case when not owned then array[outbox_id] else array[outbox_id, execution_id, event_id, hashint8extended(coalesce(execution_id, event_id), 0) & 63, attempts,
-    case when status = 'PENDING' and available_at <= now() then 0
-    else least(9e15, greatest(0, ceil((extract(epoch from case when status = 'IN_FLIGHT' then coalesce(lease_until, locked_at + interval '15 seconds', now()) else available_at end) - extract(epoch from now())) * 1000))) end::bigint] end as numbers,
-  subject, payload::text as payload, trace::text as trace, payload ->> 'event_type' as event_type, payload ->> 'stream_version' as stream_version
-from found
-order by outbox_id;
+select case when ($3::bigint >> lane) & 1 = 1 then numbers else array[r.outbox_id] end as numbers,
+  subject, payload, trace, event_type, stream_version
+from noetl.relay_row r, edge
+where status in ('PENDING', 'FAILED', 'IN_FLIGHT') and r.outbox_id > $1::bigint and r.outbox_id <= edge.outbox_id
+  and (($3::bigint >> lane) & 1 = 1 or r.outbox_id = edge.outbox_id)
+order by r.outbox_id;
 
 -- name: outbox_sweep
 -- The same without contents, between $1 (exclusive) and $2, visiting at most $3, lanes by the bit mask $4: what did the reader miss?
 select outbox_id, execution_id, (status <> 'IN_FLIGHT' and available_at <= now()) as due,
-  ($4::bigint >> (hashint8extended(coalesce(execution_id, event_id), 0) & 63)::int) & 1 = 1 as owned
+  ($4::bigint >> noetl.lane_of(coalesce(execution_id, event_id))) & 1 = 1 as owned
 from noetl.outbox
 where status in ('PENDING', 'FAILED', 'IN_FLIGHT') and outbox_id > $1::bigint and outbox_id <= $2::bigint
 order by outbox_id
@@ -72,37 +57,24 @@ lateral (
 
 -- name: outbox_read_ids
 -- The unsettled ones of the rows $1, in order.
-select
-  array[outbox_id, execution_id, event_id, hashint8extended(coalesce(execution_id, event_id), 0) & 63, attempts,
-    case when status = 'PENDING' and available_at <= now() then 0
-    else least(9e15, greatest(0, ceil((extract(epoch from case when status = 'IN_FLIGHT' then coalesce(lease_until, locked_at + interval '15 seconds', now()) else available_at end) - extract(epoch from now())) * 1000))) end::bigint] as numbers,
-  subject, payload::text as payload, trace::text as trace, payload ->> 'event_type' as event_type, payload ->> 'stream_version' as stream_version
-from noetl.outbox
+select numbers, subject, payload, trace, event_type, stream_version
+from noetl.relay_row
 where outbox_id = any($1::bigint[]) and status in ('PENDING', 'FAILED', 'IN_FLIGHT')
 order by outbox_id;
 
 -- name: outbox_read_execution
 -- Unsettled rows of execution $1 in order, at most $2.
-select
-  array[outbox_id, execution_id, event_id, hashint8extended(coalesce(execution_id, event_id), 0) & 63, attempts,
-    case when status = 'PENDING' and available_at <= now() then 0
-    else least(9e15, greatest(0, ceil((extract(epoch from case when status = 'IN_FLIGHT' then coalesce(lease_until, locked_at + interval '15 seconds', now()) else available_at end) - extract(epoch from now())) * 1000))) end::bigint] as numbers,
-  subject, payload::text as payload, trace::text as trace, payload ->> 'event_type' as event_type, payload ->> 'stream_version' as stream_version
-from noetl.outbox
+select numbers, subject, payload, trace, event_type, stream_version
+from noetl.relay_row
 where execution_id = $1::bigint and status in ('PENDING', 'FAILED', 'IN_FLIGHT')
 order by outbox_id
 limit $2::int;
 
 -- name: outbox_read_execution_with_dead
--- The same with dead rows in their place, each as one that must wait five seconds. Two questions, because there is one
--- index for what is unsettled and one for what is dead, and none for both.
-select
-  array[outbox_id, execution_id, event_id, hashint8extended(coalesce(execution_id, event_id), 0) & 63, attempts,
-    case when status = 'PENDING' and available_at <= now() then 0
-    when status = 'DEAD' then 5000
-    else least(9e15, greatest(0, ceil((extract(epoch from case when status = 'IN_FLIGHT' then coalesce(lease_until, locked_at + interval '15 seconds', now()) else available_at end) - extract(epoch from now())) * 1000))) end::bigint] as numbers,
-  subject, payload::text as payload, trace::text as trace, payload ->> 'event_type' as event_type, payload ->> 'stream_version' as stream_version
-from noetl.outbox
+-- The same with dead rows in their place. Two questions, because there is one index for what is unsettled and one for
+-- what is dead, and none for both.
+select numbers, subject, payload, trace, event_type, stream_version
+from noetl.relay_row
 where outbox_id = any(
   array(
     select outbox_id from noetl.outbox
@@ -119,7 +91,7 @@ limit $2::int;
 -- Marks rows $1 (stream sequences $2) published, as far as relay $3 still holds their lanes $4 with tokens $5.
 update noetl.outbox o
 set status = 'PUBLISHED', published_at = now(), updated_at = now(), last_error = null, stream_seq = given.seq,
-  attempts = o.attempts + 1, lease_owner = null, lease_token = null, lease_until = null
+  attempts = o.attempts + 1, unanswered_since = null, lease_owner = null, lease_token = null, lease_until = null
 from unnest($1::bigint[], $2::bigint[]) as given (outbox_id, seq)
 where o.outbox_id = given.outbox_id
   and o.status in ('PENDING', 'FAILED', 'IN_FLIGHT')
@@ -127,21 +99,37 @@ where o.outbox_id = given.outbox_id
     select bit_or(1::bigint << l.lane) from noetl.outbox_lane l join unnest($4::smallint[], $5::bigint[]) as mine (lane, token)
       on l.lane = mine.lane and l.token = mine.token
     where l.owner = $3::text and l.lease_until > now()
-  ) >> (hashint8extended(coalesce(o.execution_id, o.event_id), 0) & 63)::int) & 1 = 1;
+  ) >> noetl.lane_of(coalesce(o.execution_id, o.event_id))) & 1 = 1;
 
 -- name: outbox_fail
--- Marks rows $1 failed with status $2 (FAILED or DEAD), waits $3 (ms) and errors $4, fenced like outbox_settle by $5, $6, $7.
+-- Marks rows $1 failed with status $2 (FAILED or DEAD), waits $3 (ms), errors $4 and, where no answer came, the ms since
+-- they were first sent $5; fenced like outbox_settle by $6, $7, $8.
 update noetl.outbox o
 set status = given.status, attempts = o.attempts + 1, available_at = now() + given.wait_ms * interval '1 millisecond',
-  last_error = given.error, updated_at = now(), lease_owner = null, lease_token = null, lease_until = null
-from unnest($1::bigint[], $2::text[], $3::float8[], $4::text[]) as given (outbox_id, status, wait_ms, error)
+  last_error = given.error, updated_at = now(), unanswered_since = now() - given.unanswered_ms * interval '1 millisecond',
+  lease_owner = null, lease_token = null, lease_until = null
+from unnest($1::bigint[], $2::text[], $3::float8[], $4::text[], $5::float8[])
+  as given (outbox_id, status, wait_ms, error, unanswered_ms)
 where o.outbox_id = given.outbox_id
   and o.status in ('PENDING', 'FAILED', 'IN_FLIGHT')
   and ((
-    select bit_or(1::bigint << l.lane) from noetl.outbox_lane l join unnest($6::smallint[], $7::bigint[]) as mine (lane, token)
+    select bit_or(1::bigint << l.lane) from noetl.outbox_lane l join unnest($7::smallint[], $8::bigint[]) as mine (lane, token)
       on l.lane = mine.lane and l.token = mine.token
-    where l.owner = $5::text and l.lease_until > now()
-  ) >> (hashint8extended(coalesce(o.execution_id, o.event_id), 0) & 63)::int) & 1 = 1;
+    where l.owner = $6::text and l.lease_until > now()
+  ) >> noetl.lane_of(coalesce(o.execution_id, o.event_id))) & 1 = 1;
+
+-- name: outbox_unanswered
+-- The rows $1 were first sent $2 ms ago and got no answer; fenced like outbox_settle by $3, $4, $5.
+update noetl.outbox o
+set unanswered_since = now() - given.unanswered_ms * interval '1 millisecond', updated_at = now()
+from unnest($1::bigint[], $2::float8[]) as given (outbox_id, unanswered_ms)
+where o.outbox_id = given.outbox_id
+  and o.status in ('PENDING', 'FAILED', 'IN_FLIGHT')
+  and ((
+    select bit_or(1::bigint << l.lane) from noetl.outbox_lane l join unnest($4::smallint[], $5::bigint[]) as mine (lane, token)
+      on l.lane = mine.lane and l.token = mine.token
+    where l.owner = $3::text and l.lease_until > now()
+  ) >> noetl.lane_of(coalesce(o.execution_id, o.event_id))) & 1 = 1;
 
 -- name: outbox_has_unsettled
 -- Is anything left to publish?
@@ -149,6 +137,6 @@ select exists (select 1 from noetl.outbox where status in ('PENDING', 'FAILED', 
 
 -- name: outbox_dead_executions
 -- Executions with a dead row in the lanes $1.
-select distinct execution_id, (hashint8extended(execution_id, 0) & 63)::smallint as lane from noetl.outbox
+select distinct execution_id, noetl.lane_of(execution_id) as lane from noetl.outbox
 where status = 'DEAD' and execution_id is not null
-  and (hashint8extended(execution_id, 0) & 63)::smallint = any($1::smallint[]);
+  and noetl.lane_of(execution_id) = any($1::int[]);

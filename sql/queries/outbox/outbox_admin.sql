@@ -94,7 +94,7 @@ select outbox_id, execution_id, event_id, subject, status, attempts, last_error,
   available_at::text as available_at, created_at::text as created_at, published_at::text as published_at, updated_at::text as updated_at,
   lease_owner, lease_until::text as lease_until, pg_column_size(payload) as bytes,
   payload, payload_codec, trace, locked_at::text as locked_at, lease_token,
-  (hashint8extended(coalesce(execution_id, event_id), 0) & 63)::smallint as lane
+  noetl.lane_of(coalesce(execution_id, event_id)) as lane
 from noetl.outbox
 where outbox_id = $1::bigint;
 

@@ -79,7 +79,7 @@ with given as materialized (
 )
 update noetl.outbox o
 set status = 'PUBLISHED', published_at = now(), updated_at = now(), last_error = null, stream_seq = given.seq,
-  lease_owner = null, lease_token = null, lease_until = null
+  unanswered_since = null, lease_owner = null, lease_token = null, lease_until = null
 from given
 where o.outbox_id = given.outbox_id
 returning o.outbox_id;

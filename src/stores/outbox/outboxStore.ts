@@ -16,6 +16,7 @@ const q = queries(
   'outbox_read_execution_with_dead',
   'outbox_settle',
   'outbox_fail',
+  'outbox_unanswered',
   'outbox_has_unsettled',
   'outbox_dead_executions',
 )
@@ -56,6 +57,8 @@ export interface OutboxRow {
   attempts: number
   /** How long it must still wait, by the database clock. */
   wait_ms: number
+  /** How long ago it was first sent without an answer; undefined when its fate is known. */
+  unanswered_ms: number | undefined
   subject: string | null
   payload: string
   trace: string | null
@@ -64,7 +67,7 @@ export interface OutboxRow {
 }
 
 interface ReadRow {
-  /** The text of an array: id, execution, event, lane, attempts, ms to wait; of a row of another relay only the id. */
+  /** The text of an array: id, execution, event, lane, attempts, ms to wait, ms unanswered; of a row of another relay only the id. */
   numbers: string
   subject: string | null
   payload: string
@@ -79,7 +82,7 @@ async function readRows(db: Queryable, query: Query, values: readonly Param[]): 
 }
 
 function toOutboxRow({ numbers, subject, payload, trace, event_type, stream_version }: ReadRow): OutboxRow {
-  const [id, execution, event, lane, attempts, wait] = numbers.slice(1, -1).split(',')
+  const [id, execution, event, lane, attempts, wait, unanswered] = numbers.slice(1, -1).split(',')
   return {
     outbox_id: id!,
     owned: lane !== undefined,
@@ -88,6 +91,7 @@ function toOutboxRow({ numbers, subject, payload, trace, event_type, stream_vers
     event_id: event!,
     attempts: Number(attempts),
     wait_ms: Number(wait),
+    unanswered_ms: unanswered === undefined || unanswered === 'NULL' ? undefined : Number(unanswered),
     subject,
     payload,
     trace,
@@ -179,6 +183,13 @@ export interface FailedRow {
   status: 'FAILED' | 'DEAD'
   waitMs: number
   error: string
+  /** Since it was first sent, if no answer came; undefined when it was refused. */
+  unansweredMs: number | undefined
+}
+
+export interface UnansweredRow {
+  outboxId: string
+  unansweredMs: number
 }
 
 const ERROR_MAX = 2_000
@@ -189,11 +200,23 @@ export async function settleFailed(db: Queryable, rows: readonly FailedRow[], fe
     rows.map((row) => row.status),
     rows.map((row) => row.waitMs),
     rows.map((row) => row.error.slice(0, ERROR_MAX)),
+    rows.map((row) => row.unansweredMs ?? null),
     fence.relayId,
     fence.lanes.map((held) => held.lane),
     fence.lanes.map((held) => held.token),
   ])
   return settled.count
+}
+
+/** Notes that these rows may be in the stream; they stay unsettled. */
+export async function markUnanswered(db: Queryable, rows: readonly UnansweredRow[], fence: Fence): Promise<void> {
+  await db.run(q.outbox_unanswered, [
+    rows.map((row) => row.outboxId),
+    rows.map((row) => row.unansweredMs),
+    fence.relayId,
+    fence.lanes.map((held) => held.lane),
+    fence.lanes.map((held) => held.token),
+  ])
 }
 
 export async function hasUnsettled(db: Queryable): Promise<boolean> {

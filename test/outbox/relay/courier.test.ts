@@ -25,7 +25,7 @@ it.each([
       maxPayload: () => 1_000_000,
       close: nothing,
     },
-    settler: { published: nothing, failed: nothing, drain: async () => undefined },
+    settler: { published: nothing, failed: nothing, unanswered: nothing, drain: async () => undefined },
     clock: { monotonic: () => now, sleep: () => new Promise(nothing) } as unknown as Clock,
     random: () => 0.5,
     limits: {
@@ -39,15 +39,24 @@ it.each([
     message: { clusterId: 'c', subjectOf: () => 'n.e', subjectPrefix: 'n', publicUrl: () => '' },
     stream: () => ({ maxMessageBytes: Number.POSITIVE_INFINITY, duplicateWindowMs: 120_000 }),
     mayPublish: () => true,
-    isStored: async () => {
+    findStored: async () => {
       asked += 1
-      return true
+      return { kind: 'stored', seq: 7 }
     },
     onHungry: nothing,
     allowance: undefined,
     signal: new AbortController().signal,
   })
-  const row = { outbox_id: '1', owned: true, lane: 1, execution_id: '7', event_id: '1', attempts: 0, wait_ms: 0 }
+  const row = {
+    outbox_id: '1',
+    owned: true,
+    lane: 1,
+    execution_id: '7',
+    event_id: '1',
+    attempts: 0,
+    wait_ms: 0,
+    unanswered_ms: undefined,
+  }
   queues.offer({ ...row, subject: 'n.e', payload: '{}', trace: null, event_type: null, stream_version: '1' }, now)
   courier.schedule()
   await turn()

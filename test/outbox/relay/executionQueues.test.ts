@@ -14,6 +14,7 @@ function row(id: number, execution: number, waitMs = 0): OutboxRow {
     event_id: String(id),
     attempts: 0,
     wait_ms: waitMs,
+    unanswered_ms: undefined,
     subject: null,
     payload: '{}',
     trace: null,

@@ -300,6 +300,43 @@ describe('the relay', () => {
     expect(await database.sql('select max(attempts) as most from noetl.outbox')).toEqual([{ most: 1 }])
   })
 
+  it.each([
+    ['a subject per execution: each is found in the stream and not sent again', 'own', 0],
+    ['one subject for all: nothing can be found, what is sent again is counted', 'shared', 40],
+  ])('loses acknowledgements for longer than the duplicate window; %s', async (_, kind, repeated) => {
+    const { hostname, port } = new URL(shared.servers().natsUrl)
+    const proxy = await startTcpProxy(hostname, Number(port))
+    await stream.make({ duplicate_window: 9e9 })
+    const daemon = await relay({
+      NOETL_NATS_URL: `nats://127.0.0.1:${proxy.port}`,
+      NOETL_EVENT_STREAM_DEDUP_SECS: '9',
+    })
+    const held = () => database.sql('select 1 from noetl.outbox_lane where owner is not null')
+    await until('it owns the lanes', async () => (await held()).length === 64)
+    proxy.setMode('mute')
+    await database.sql(
+      `insert into noetl.outbox (execution_id, event_id, subject, payload)
+       select n, n, $1 || case when $2 then '.shared' else '.a.b.' || n || '.0' end, '{}' from generate_series(1, 40) n`,
+      [stream.prefix, kind === 'shared'],
+    )
+    const state = async () => (await stream.jsm.streams.info(stream.name)).state
+    await until('all is stored', async () => (await state()).messages === 40)
+    await until('the lanes are given back', async () => (await held()).length === 0, { timeoutMs: 30_000 })
+    // Somebody else's message, after which the last one of the subject proves nothing.
+    if (kind === 'shared') await stream.connection.jetstream().publish(`${stream.prefix}.shared`, 'other')
+    const forgottenAt = Date.parse(String((await state()).last_ts)) + 9_500
+    await until('the stream has forgotten the ids', () => Date.now() > forgottenAt, { timeoutMs: 30_000 })
+    proxy.setMode('pass')
+    await allPublished()
+    await proxy.close()
+    const ours = (await stream.messages()).filter(({ body }) => body !== 'other')
+    const { duplicates, ...rest } = judge(ours, await committedRows(database))
+    expect({ ...rest, duplicates: duplicates.length }).toEqual({ ...clean(40), duplicates: repeated })
+    expect(await metric(daemon, 'noetl_cp_outbox_possible_duplicates_total')).toBe(repeated)
+    // Where it was found counts for the audit like an acknowledgement.
+    if (repeated === 0) expect(await database.sql('select 1 from noetl.outbox where stream_seq is null')).toEqual([])
+  })
+
   it('gives its lanes back at once when it stops', async () => {
     const first = await relay({ NOETL_CP_OUTBOX_LEASE: '15' })
     await until(

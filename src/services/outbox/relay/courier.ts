@@ -26,13 +26,16 @@ export interface CourierDeps {
   stream(): StreamLimits
   /** Leases are certainly ours and nobody is stopping. */
   mayPublish(): boolean
-  isStored(row: OutboxRow): Promise<boolean | undefined>
+  findStored(row: OutboxRow): Promise<Found>
   /** The queues are running low. */
   onHungry(): void
   /** How many rows may be published in all, shared with the relays of other shards; undefined: as many as there are. */
   allowance: Allowance | undefined
   signal: AbortSignal
 }
+
+/** What the stream says about a row that was sent long ago and got no answer. */
+export type Found = { kind: 'stored'; seq: number } | { kind: 'absent' } | { kind: 'unclear' }
 
 /** Each row takes one before it is sent for the first time; what was refused for good or for now gives it back. */
 export interface Allowance {
@@ -42,6 +45,8 @@ export interface Allowance {
 export interface Courier {
   /** Sends what may be sent, once per turn of the event loop however often it is called. */
   schedule(): void
+  /** This row was first sent at `since` and got no answer, by us or by an earlier owner of its lane. */
+  unanswered(row: OutboxRow, since: number): void
   /** Rows of this lane up to this id may have been published by an owner that vanished too long ago. */
   suspect(lane: number, upTo: string): void
   forgetLanes(lanes: ReadonlySet<number>): void
@@ -51,6 +56,8 @@ export interface Courier {
 
 interface Attempt {
   firstSentAt: number
+  /** The table knows that no answer came. */
+  isNoted: boolean
   sentAt: number
   silentTries: number
 }
@@ -64,6 +71,7 @@ export function createCourier(deps: CourierDeps): Courier {
   // Only of rows that will be sent again; a row that is on its way carries its own.
   const retries = new Map<string, { attempt: Attempt; lane: number }>()
   const suspects = new Map<number, string>()
+  const unanswered = new Map<string, { since: number; lane: number }>()
   // Rows that may not be sent because the allowance is used up; they count as on their way and never leave.
   const parked: OutboxRow[] = []
   let published = 0
@@ -114,7 +122,7 @@ export function createCourier(deps: CourierDeps): Courier {
   }
 
   function send(row: OutboxRow, now: number): void {
-    const attempt = resumed(row.outbox_id) ?? { firstSentAt: now, sentAt: now, silentTries: 0 }
+    const attempt = resumed(row.outbox_id) ?? firstAttempt(row.outbox_id, now)
     if (isForgotten(row, attempt, now)) void verifyThenPublish(row, attempt)
     else publish(row, attempt, now)
   }
@@ -124,6 +132,12 @@ export function createCourier(deps: CourierDeps): Courier {
     const attempt = retries.get(outboxId)?.attempt
     retries.delete(outboxId)
     return attempt
+  }
+
+  function firstAttempt(outboxId: string, now: number): Attempt {
+    const since = unanswered.get(outboxId)?.since
+    unanswered.delete(outboxId)
+    return { firstSentAt: since ?? now, isNoted: since !== undefined, sentAt: now, silentTries: 0 }
   }
 
   function sendAgain(row: OutboxRow, attempt: Attempt): void {
@@ -167,12 +181,17 @@ export function createCourier(deps: CourierDeps): Courier {
 
   async function verifyThenPublish(row: OutboxRow, attempt: Attempt): Promise<void> {
     try {
-      const stored = await deps.isStored(row)
-      if (stored === true) {
-        onOutcome(row, attempt, { kind: 'stored', seq: 0, duplicate: true })
+      const found = await deps.findStored(row)
+      if (found.kind === 'stored') {
+        onOutcome(row, attempt, { kind: 'stored', seq: found.seq, duplicate: true })
         return
       }
-      if (stored === undefined) hooks.onPossibleDuplicate()
+      // The lease may have ended meanwhile.
+      if (!deps.mayPublish()) {
+        sendAgain(row, attempt)
+        return
+      }
+      if (found.kind === 'unclear') hooks.onPossibleDuplicate()
       attempt.firstSentAt = clock.monotonic()
       publish(row, attempt, attempt.firstSentAt)
       publisher.flush()
@@ -187,6 +206,10 @@ export function createCourier(deps: CourierDeps): Courier {
       onStored(row, attempt, outcome.seq, outcome.duplicate)
       return
     }
+    if (outcome.kind === 'unknown' && !attempt.isNoted) {
+      attempt.isNoted = true
+      settler.unanswered(row.outbox_id, attempt.firstSentAt)
+    }
     // Silence only speaks against the row if others were heard in the meantime.
     if (outcome.kind === 'unknown' && lastAckAt > attempt.sentAt) attempt.silentTries += 1
     const facts = {
@@ -195,7 +218,8 @@ export function createCourier(deps: CourierDeps): Courier {
       silentTries: attempt.silentTries,
       silentTriesMax: SILENT_TRIES_MAX,
     }
-    apply(row, attempt, settleAttempt(outcome, facts, deps.random()))
+    const unansweredMs = outcome.kind === 'unknown' ? clock.monotonic() - attempt.firstSentAt : undefined
+    apply(row, attempt, settleAttempt(outcome, facts, deps.random()), unansweredMs)
   }
 
   function onStored(row: OutboxRow, attempt: Attempt, seq: number, duplicate: boolean): void {
@@ -210,7 +234,7 @@ export function createCourier(deps: CourierDeps): Courier {
     schedule()
   }
 
-  function apply(row: OutboxRow, attempt: Attempt, settlement: Settlement): void {
+  function apply(row: OutboxRow, attempt: Attempt, settlement: Settlement, unansweredMs: number | undefined): void {
     switch (settlement.action) {
       case 'published':
         break
@@ -229,6 +253,7 @@ export function createCourier(deps: CourierDeps): Courier {
           status: 'FAILED',
           waitMs: settlement.waitMs,
           error: settlement.reason,
+          unansweredMs,
         })
         queues.hold(row, clock.monotonic() + settlement.waitMs, clock.monotonic())
         schedule()
@@ -236,7 +261,13 @@ export function createCourier(deps: CourierDeps): Courier {
       case 'die':
         giveBackAllowance()
         hooks.onDead(settlement.reason)
-        settler.failed({ outboxId: row.outbox_id, status: 'DEAD', waitMs: 0, error: settlement.reason })
+        settler.failed({
+          outboxId: row.outbox_id,
+          status: 'DEAD',
+          waitMs: 0,
+          error: settlement.reason,
+          unansweredMs,
+        })
         if (limits.deadPolicy === 'hold') queues.hold(row, clock.monotonic(), clock.monotonic())
         else queues.acked(row)
         schedule()
@@ -256,12 +287,15 @@ export function createCourier(deps: CourierDeps): Courier {
 
   return {
     schedule,
+    unanswered: (row, since) => {
+      unanswered.set(row.outbox_id, { since, lane: row.lane })
+    },
     suspect: (lane, upTo) => {
       suspects.set(lane, upTo)
     },
     forgetLanes: (lanes) => {
       for (const lane of lanes) suspects.delete(lane)
-      for (const [id, { lane }] of retries) if (lanes.has(lane)) retries.delete(id)
+      for (const rows of [retries, unanswered]) for (const [id, { lane }] of rows) if (lanes.has(lane)) rows.delete(id)
     },
     published: () => BigInt(published),
     pausedFor: () => pauseReason,

@@ -24,6 +24,8 @@ export interface ReaderDeps {
   clock: Clock
   queues: ExecutionQueues
   lanes: Pick<LaneKeeper, 'readable'>
+  /** A row was queued that was first sent at `since` and got no answer. */
+  onUnanswered(row: OutboxRow, since: number): void
   limits: { page: number; bufferMax: number; deadPolicy: 'release' | 'hold' }
 }
 
@@ -46,7 +48,7 @@ const SWEEP_MS = 1_000
 // With nothing else to do it comes with the poll; appends in quick succession need not pay for it each time.
 const SWEEP_IDLE_MS = 150
 
-export function createReader({ db, clock, queues, lanes, limits }: ReaderDeps): Reader {
+export function createReader({ db, clock, queues, lanes, limits, onUnanswered }: ReaderDeps): Reader {
   const settledMeanwhile = new Set<string>()
   const unexplored: number[] = []
   const versions = createVersionTrail()
@@ -63,7 +65,9 @@ export function createReader({ db, clock, queues, lanes, limits }: ReaderDeps): 
     let queued = 0
     for (const row of rows) {
       if (!row.owned || !readable.has(row.lane) || settledMeanwhile.has(row.outbox_id)) continue
-      if (queues.offer(row, now) === 'queued') queued += 1
+      if (queues.offer(row, now) !== 'queued') continue
+      queued += 1
+      if (row.unanswered_ms !== undefined) onUnanswered(row, now - row.unanswered_ms)
     }
     return queued
   }

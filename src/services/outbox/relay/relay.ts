@@ -14,7 +14,7 @@ import type { Clock } from '../../../runtime/clock.js'
 import type { Service } from '../../../runtime/service.js'
 import type { TakenLane } from '../../../stores/outbox/laneStore.js'
 import type { OutboxRow } from '../../../stores/outbox/outboxStore.js'
-import { type Allowance, createCourier } from './courier.js'
+import { type Allowance, createCourier, type Found } from './courier.js'
 import { createExecutionQueues } from './executionQueues.js'
 import { createLaneKeeper } from './laneKeeper.js'
 import type { MessageSettings } from './message.js'
@@ -32,8 +32,8 @@ export interface RelayDeps {
   message: MessageSettings
   /** As the stream was when it was last looked at. */
   stream(): StreamLimits
-  /** Whether a row whose fate is unknown is in the stream already; undefined when that cannot be told. */
-  isStored(row: OutboxRow): Promise<boolean | undefined>
+  /** Whether a row that was sent long ago and got no answer is in the stream. */
+  findStored(row: OutboxRow): Promise<Found>
   hooks: RelayHooks
 }
 
@@ -55,6 +55,7 @@ const LANE_BEAT_MS_MAX = 1_000
 const LANE_BEATS_PER_LEASE = 5
 // Longer than a restart of the broker; after that somebody else may publish over HTTP.
 const DISCONNECTED_MS_MAX = 10_000
+const SETTLE_MS = 2_000
 
 export interface RelayOptions {
   /** Ask other relays for a fair part of the lanes, instead of only taking free ones. */
@@ -99,7 +100,14 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
     onFenced: hooks.onFenced,
     onError: hooks.onError,
   })
-  const reader = createReader({ db, clock, queues, lanes, limits })
+  const reader = createReader({
+    db,
+    clock,
+    queues,
+    lanes,
+    limits,
+    onUnanswered: (row, since) => courier.unanswered(row, since),
+  })
   const courier = createCourier({
     ...deps,
     queues,
@@ -129,7 +137,7 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
       try {
         const now = clock.monotonic()
         if (deps.bus.isConnected()) lastConnectedAt = now
-        if (now - lastConnectedAt > DISCONNECTED_MS_MAX) await lanes.giveBack()
+        if (now - lastConnectedAt > DISCONNECTED_MS_MAX) await giveBack()
         else await lanes.keep()
         courier.schedule()
       } catch (error) {
@@ -138,6 +146,12 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
       const beatMs = Math.min(LANE_BEAT_MS_MAX, limits.leaseMs / LANE_BEATS_PER_LEASE)
       await clock.sleep(beatMs * (0.8 + 0.4 * deps.random()), stopping.signal)
     }
+  }
+
+  /** The next owner of the lanes must find in the table which rows may be in the stream. */
+  async function giveBack(deadlineMs = SETTLE_MS): Promise<void> {
+    await settler.drain(deadlineMs)
+    await lanes.giveBack()
   }
 
   async function readRows(): Promise<void> {
@@ -180,8 +194,8 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
       await running
       // What is on its way may still be acknowledged; what is not yet sent goes back untouched.
       while (publisher.inFlight() > 0 && clock.monotonic() < until - 500) await clock.sleep(10)
-      await settler.drain(Math.max(200, until - clock.monotonic()))
-      await lanes.giveBack()
+      publisher.close()
+      await giveBack(Math.max(200, until - clock.monotonic()))
     },
     nudge,
     stats: () => ({

@@ -3,7 +3,13 @@
 import type { Db } from '../../../db/db.js'
 import { type CpError, toCpError } from '../../../errors.js'
 import type { Clock } from '../../../runtime/clock.js'
-import { type FailedRow, type Fence, settleFailed, settlePublished } from '../../../stores/outbox/outboxStore.js'
+import {
+  type FailedRow,
+  type Fence,
+  markUnanswered,
+  settleFailed,
+  settlePublished,
+} from '../../../stores/outbox/outboxStore.js'
 
 export interface SettlerDeps {
   db: Db
@@ -19,6 +25,8 @@ export interface SettlerDeps {
 export interface Settler {
   published(outboxId: string, seq: number | null): void
   failed(row: FailedRow): void
+  /** Sent at `since` by our clock, and no answer came: it may be in the stream. */
+  unanswered(outboxId: string, since: number): void
   /** Resolves when everything known so far is written, or the deadline has passed. */
   drain(deadlineMs: number): Promise<void>
 }
@@ -37,6 +45,7 @@ interface Acknowledged {
 export function createSettler(deps: SettlerDeps): Settler {
   let acked: Acknowledged[] = []
   let failures: FailedRow[] = []
+  let unanswered: { outboxId: string; since: number }[] = []
   let writers = 0
   let isGathering = false
 
@@ -51,13 +60,22 @@ export function createSettler(deps: SettlerDeps): Settler {
   }
 
   async function write(): Promise<void> {
-    if (acked.length === 0 && failures.length === 0) return
+    if (!hasWork()) return
     writers += 1
     const batch = acked.slice(0, BATCH_MAX)
     const refused = failures.slice(0, BATCH_MAX)
+    const silent = unanswered.slice(0, BATCH_MAX)
     acked = acked.slice(batch.length)
     failures = failures.slice(refused.length)
+    unanswered = unanswered.slice(silent.length)
     try {
+      // First: whatever becomes of the others, these must not be forgotten.
+      if (silent.length > 0) {
+        const now = deps.clock.monotonic()
+        const rows = silent.map(({ outboxId, since }) => ({ outboxId, unansweredMs: now - since }))
+        await markUnanswered(deps.db, rows, deps.fence())
+        silent.splice(0)
+      }
       if (batch.length > 0) {
         tellFenced(batch, await settlePublished(deps.db, batch, deps.fence()))
         deps.onSettled(batch.splice(0).map((row) => row.outboxId))
@@ -75,11 +93,16 @@ export function createSettler(deps: SettlerDeps): Settler {
       // Kept and tried again; if the lanes are gone by then, the fence turns it away.
       acked = [...batch, ...acked]
       failures = [...refused, ...failures]
+      unanswered = [...silent, ...unanswered]
       deps.onError(toCpError(error))
       await deps.clock.sleep(RETRY_MS)
     }
     writers -= 1
-    if (acked.length > 0 || failures.length > 0) kick()
+    if (hasWork()) kick()
+  }
+
+  function hasWork(): boolean {
+    return acked.length > 0 || failures.length > 0 || unanswered.length > 0
   }
 
   function tellFenced(batch: readonly unknown[], marked: number): void {
@@ -95,9 +118,13 @@ export function createSettler(deps: SettlerDeps): Settler {
       failures.push(row)
       kick()
     },
+    unanswered: (outboxId, since) => {
+      unanswered.push({ outboxId, since })
+      kick()
+    },
     drain: async (deadlineMs) => {
       const until = deps.clock.monotonic() + deadlineMs
-      const isBusy = (): boolean => acked.length > 0 || failures.length > 0 || writers > 0 || isGathering
+      const isBusy = (): boolean => hasWork() || writers > 0 || isGathering
       while (isBusy() && deps.clock.monotonic() < until) await deps.clock.sleep(5)
     },
   }

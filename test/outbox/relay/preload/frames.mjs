@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module'
 
 const require = createRequire(import.meta.url)
-const { ProtocolHandler } = require('../../../node_modules/nats/lib/nats-base-client/protocol.js')
+const { ProtocolHandler } = require('../../../../node_modules/nats/lib/nats-base-client/protocol.js')
 const LINE_END = Buffer.from('\r\n')
 
 export function interceptPublishes(take) {
