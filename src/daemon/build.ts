@@ -47,7 +47,8 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
   observeEventLoop(deps)
 
   const core = buildCore(deps, 'daemon')
-  const writing = { databases, appender: core.appender, ids: core.ids, clock, own: core.own }
+  const { documents } = deps
+  const writing = { databases, documents, appender: core.appender, ids: core.ids, clock, own: core.own }
   const projector = {
     ...writing,
     onQuarantined: () => metrics.inc('noetl_cp_projector_quarantined_total'),
@@ -126,7 +127,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
       onAppended: (outcome) => metrics.inc('noetl_cp_events_appended_total', { outcome, source: 'api' }),
       executions: writing,
       queries: { databases, stepProgress: createStepProgress() },
-      catalog: { ...writing, documents: deps.documents },
+      catalog: writing,
       cleanup: { databases },
       topology: databases.topology,
       subscriptions: subscriptionDeps(deps, core),

@@ -8,7 +8,7 @@ import fastify, {
   type FastifyServerOptions,
 } from 'fastify'
 import { parseJsonStrict } from '../domain/json/parse.js'
-import type { JsonValue } from '../domain/json/value.js'
+import type { JsonObject, JsonValue } from '../domain/json/value.js'
 import { writeJson } from '../domain/json/write.js'
 import { redact, redactJson, redactText } from '../domain/secrets/redact.js'
 import { type SecretRules, secretRules } from '../domain/secrets/secretNames.js'
@@ -226,7 +226,13 @@ function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply
   return reply
     .status(status)
     .type('application/json; charset=utf-8')
-    .send(writeJson({ error: redactText(message, MESSAGE_RULES), status }))
+    .send(writeJson({ error: redactText(message, MESSAGE_RULES), status, ...problemsOf(error) }))
+}
+
+/** Everything that is wrong with a playbook, for errors that are about one. */
+function problemsOf(error: CpError): JsonObject {
+  const problems = error.details['problems']
+  return Array.isArray(problems) ? { problems: redact(problems, MESSAGE_RULES) } : {}
 }
 
 /** Messages name fields and addresses; whatever the settings say, they never need a secret. */

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/binary.js'
+import { playbook } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
 import { type TestStream, useStream } from '../support/stream.js'
 import { until } from '../support/until.js'
@@ -43,7 +44,7 @@ it('serves with rights on rows only', async () => {
     fetch(new URL(path, daemon.url), { method: 'POST', body: JSON.stringify(body) }).then(
       (response) => response.json() as Promise<any>,
     )
-  await post('/api/catalog/register', { content: 'kind: Playbook\nmetadata: {path: tests/rights}\n' })
+  await post('/api/catalog/register', { content: playbook('tests/rights') })
   const { execution_id: id } = await post('/api/execute', { path: 'tests/rights' })
   expect(await post('/api/events', { execution_id: id, step: 'a', event_type: 'step.enter' })).toMatchObject({
     status: 'ok',

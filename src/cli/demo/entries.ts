@@ -10,7 +10,7 @@ metadata:
   path: ${DEMO_PREFIX}${name}
 workload: ${workload}
 workflow:
-${steps.map((step) => `  - step: ${step}\n    tool: {kind: http}`).join('\n')}
+${steps.map((step, index) => `  - step: ${step}\n    tool: {kind: http, url: 'https://shop.example/${step}'}\n    next: ${steps[index + 1] ?? 'end'}`).join('\n')}
 `
 
 const subscription = `kind: Subscription

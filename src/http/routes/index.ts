@@ -1,6 +1,7 @@
 // The list of routes. A route group is a function from what it needs to RouteSpecs; register it here.
 import type { RouteSpec } from '../route.js'
 import { type CatalogRouteDeps, catalogRoutes } from './catalog/catalog.js'
+import { type PlaybookRouteDeps, playbookRoutes } from './catalog/playbooks.js'
 import { type EventRouteDeps, eventRoutes } from './events/events.js'
 import { type ExecuteRouteDeps, executeRoutes } from './executions/execute.js'
 import { type ExecutionRouteDeps, executionRoutes } from './executions/executions.js'
@@ -21,6 +22,7 @@ export type RouteDeps = HealthRouteDeps &
   ExecuteRouteDeps &
   ExecutionRouteDeps &
   CatalogRouteDeps &
+  PlaybookRouteDeps &
   CleanupRouteDeps &
   RuntimeRouteDeps &
   OutboxRouteDeps &
@@ -38,6 +40,7 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...executeRoutes(deps),
     ...executionRoutes(deps),
     ...catalogRoutes(deps),
+    ...playbookRoutes(deps),
     ...cleanupRoutes(deps),
     ...runtimeRoutes(deps),
     ...outboxRoutes(deps),

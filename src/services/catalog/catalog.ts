@@ -3,6 +3,7 @@
 import type { Databases } from '../../db/databases.js'
 import { contentDigest } from '../../domain/catalog/catalogDocument.js'
 import { refuseDocument } from '../../domain/catalog/violation.js'
+import type { Problem } from '../../domain/playbook/plan.js'
 import type { OwnSources } from '../../domain/subscriptions/ownSources.js'
 import { ownSourceViolations } from '../../domain/subscriptions/subscriptionSource.js'
 import {
@@ -18,7 +19,7 @@ import {
   newestVersion,
   referencedEntries,
 } from '../../stores/catalog/catalogStore.js'
-import type { CatalogDocuments, ParsedDocument } from './catalogDocuments.js'
+import type { CatalogDocuments } from './catalogDocuments.js'
 import { REMOVE_AFTER_SECONDS } from './catalogRemoval.js'
 
 export type { CatalogEntry } from '../../stores/catalog/catalogStore.js'
@@ -38,7 +39,15 @@ export interface Registered {
   kind: string
   /** False when the newest version already said the same. */
   created: boolean
-  document: ParsedDocument
+  warnings: readonly RegistrationWarning[]
+}
+
+/** An incomplete playbook is registered all the same: this is what an execution of it would be refused by. */
+export interface RegistrationWarning {
+  /** JSON pointer. */
+  path: string
+  message: string
+  severity: Problem['severity']
 }
 
 export interface RegisterRequest {
@@ -61,7 +70,8 @@ export async function registerEntry(deps: CatalogDeps, request: RegisterRequest)
       newest.archived_at === null &&
       newest.kind.toLowerCase() === document.kind &&
       (newest.content_digest ?? contentDigest(newest.content ?? '')) === digest
-    const found = { path: document.path, kind: document.kind, document }
+    const warnings = document.problems.map(({ pointer, message, severity }) => ({ path: pointer, message, severity }))
+    const found = { path: document.path, kind: document.kind, warnings }
     if (same && request.force !== true) {
       return { ...found, version: newest.version, catalogId: newest.catalog_id, created: false }
     }

@@ -4,6 +4,7 @@
 import type { Databases } from '../../db/databases.js'
 import { parseJson } from '../../domain/json/parse.js'
 import type { JsonObject } from '../../domain/json/value.js'
+import type { Problem } from '../../domain/playbook/plan.js'
 import type { SubscriptionSpec } from '../../domain/subscriptions/subscriptionSpec.js'
 import { type CpError, type ErrorCode, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
@@ -21,6 +22,8 @@ export interface ParsedDocument {
   meta: string | undefined
   /** Only for kind subscription. Shared by everybody who asks: never changed. */
   subscription: SubscriptionSpec | undefined
+  /** What is wrong with it although it can be read: the errors of a playbook that cannot run, and warnings. */
+  problems: readonly Problem[]
   /** The whole document, read from its JSON text by the first call. Shared, never changed. */
   value(): JsonObject
 }
@@ -89,17 +92,22 @@ export function createCatalogDocuments(deps: CatalogDocumentsDeps): CatalogDocum
   }
 
   return {
-    read: async (text, resourceType) => {
-      const texts = await deps.parse({ text, resourceType }, DOCUMENT_DEADLINE_MS)
-      return { ...parsedFrom(texts), content: texts.content }
-    },
+    read: documentReader(deps.parse),
     of: (catalogId) => once(catalogId, () => findEntry(deps, { catalogId })),
     ofEntry: (entry) => once(entry.catalog_id, async () => entry),
   }
 }
 
+/** Reads texts that are in no catalog. */
+export function documentReader(parse: CatalogDocumentsDeps['parse']): CatalogDocuments['read'] {
+  return async (text, resourceType) => {
+    const texts = await parse({ text, resourceType }, DOCUMENT_DEADLINE_MS)
+    return { ...parsedFrom(texts), content: texts.content }
+  }
+}
+
 function parsedFrom(texts: DocumentTexts): ParsedDocument {
-  const { path, kind, payload, layout, meta, subscription } = texts
+  const { path, kind, payload, layout, meta, subscription, problems } = texts
   let text: string | undefined = texts.document
   let value: JsonObject
   return {
@@ -108,6 +116,7 @@ function parsedFrom(texts: DocumentTexts): ParsedDocument {
     payload,
     layout,
     meta,
+    problems,
     subscription: subscription === undefined ? undefined : (parseJson(subscription) as unknown as SubscriptionSpec),
     value: () => {
       if (text !== undefined) value = parseJson(text) as JsonObject

@@ -20,11 +20,12 @@ import { traced } from '../../runtime/tracing.js'
 import { claimDedupKey, dedupHolder } from '../../stores/executions/dedupStore.js'
 import { lockExecutions } from '../../stores/executions/executionStore.js'
 import { findEntry } from '../catalog/findEntry.js'
+import { assertRunnable, type RunnableDeps } from '../catalog/runnable.js'
 import type { AppendItem } from '../events/appendInTx.js'
 import type { Ids } from '../ids/ids.js'
 import type { Starter } from './starts.js'
 
-export interface ExecutionsDeps {
+export interface ExecutionsDeps extends RunnableDeps {
   databases: Databases
   appender: Starter
   ids: Pick<Ids, 'next' | 'nextInShard' | 'above' | 'databaseNow'>
@@ -61,6 +62,7 @@ export function startExecution(deps: ExecutionsDeps, request: StartRequest): Pro
 
 async function startOnce(deps: ExecutionsDeps, request: StartRequest): Promise<Started> {
   const entry = await findEntry(deps, request)
+  await assertRunnable(deps, entry)
   const executionId = mintExecutionId(deps, request)
   const item: AppendItem = {
     event: startEvent(deps, request, executionId, entry),

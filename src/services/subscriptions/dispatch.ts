@@ -15,6 +15,7 @@ import {
   seenKeys,
 } from '../../stores/subscriptions/subscriptionDeliveryStore.js'
 import { findEntry } from '../catalog/findEntry.js'
+import { assertRunnable } from '../catalog/runnable.js'
 import { type ExecutionsDeps, mintExecutionId, type Started, startEvent } from '../executions/executions.js'
 import type { StartItem } from '../executions/starts.js'
 
@@ -82,6 +83,7 @@ async function startAll(
   deliveries: readonly Delivery[],
 ): Promise<Started[]> {
   const entry = await findEntry(deps, { path: target.playbook })
+  await assertRunnable(deps, entry)
   const results: Started[] = new Array(deliveries.length)
   const byShard = new Map<number, Start[]>()
   const first = new Map<string, number>()

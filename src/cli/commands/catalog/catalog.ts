@@ -3,7 +3,6 @@
 import { YAML_LIMITS } from '../../../domain/catalog/yamlText.js'
 import { wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
 import type { JsonObject } from '../../../domain/json/value.js'
-import { subscriptionWarnings } from '../../../domain/subscriptions/subscriptionWarnings.js'
 import { CpError } from '../../../errors.js'
 import {
   type CatalogEntry,
@@ -21,6 +20,7 @@ import { type Output, toned } from '../../output.js'
 import { readSource } from '../../source.js'
 import { withCore } from '../../writing.js'
 
+const WARNINGS_SHOWN = 10
 const VERSION_MAX = 2_147_483_647
 const LIMIT_MAX = 1_000
 // Base64 is a third longer than the document it holds.
@@ -52,8 +52,7 @@ export const catalogRegister: CommandSpec = {
         force: isSet(input, 'force'),
       }),
     )
-    const { path, version, catalogId, kind, created, document } = registered
-    const warnings = subscriptionWarnings(document.subscription)
+    const { path, version, catalogId, kind, created, warnings } = registered
     return {
       json: { path, version, catalog_id: catalogId, kind, created, warnings: warnings.map((one) => ({ ...one })) },
       blocks: [
@@ -68,7 +67,10 @@ export const catalogRegister: CommandSpec = {
         },
       ],
       notes: [
-        ...warnings.map((warning) => `warning: ${warning.path} ${warning.message}`),
+        ...warnings.slice(0, WARNINGS_SHOWN).map((warning) => `warning: ${warning.path} ${warning.message}`),
+        ...(warnings.length > WARNINGS_SHOWN
+          ? [`${warnings.length - WARNINGS_SHOWN} further warnings; see "noetl-cp catalog validate"`]
+          : []),
         created ? 'registered' : 'nothing changed: this is the newest version already',
       ],
     }

@@ -1,12 +1,11 @@
 // A check of a document, without registering it and without any server.
 
 import { ownSourcesOf } from '../../../daemon/core.js'
-import { parseCatalogDocument } from '../../../domain/catalog/catalogDocument.js'
-import { documentProblems } from '../../../domain/catalog/documentProblems.js'
-import { refuseDocument, type Violation } from '../../../domain/catalog/violation.js'
+import type { Violation } from '../../../domain/catalog/violation.js'
 import type { Problem } from '../../../domain/playbook/plan.js'
-import { ownSourceViolations } from '../../../domain/subscriptions/subscriptionSource.js'
-import { toCpError } from '../../../errors.js'
+import { documentReader } from '../../../services/catalog/catalogDocuments.js'
+import { catalogDocument } from '../../../services/catalog/inThread/catalogDocument.js'
+import { type Verdict, validateDocument } from '../../../services/catalog/validation.js'
 import type { CommandSpec } from '../../command.js'
 import { EXIT } from '../../exit.js'
 import { textOption } from '../../options.js'
@@ -25,49 +24,37 @@ export const catalogValidate: CommandSpec = {
   examples: [['catalog validate hello.yaml', 'all violations']],
   run: async (context, input) => {
     const content = await readSource(context, input.args['file']!, FILE_BYTES_MAX)
-    const name = nameOf(input.args['file'])
-    try {
-      const document = parseCatalogDocument(content, { resourceType: textOption(input, 'kind') })
-      const own = ownSourceViolations(document.subscription, ownSourcesOf(context.config().config))
-      if (own.length > 0) throw refuseDocument('the catalog document', own)
-      return verdict(name, documentProblems(document), document)
-    } catch (thrown) {
-      const error = toCpError(thrown)
-      const violations = error.details['violations'] as Violation[] | undefined
-      if (violations === undefined) throw error
-      const problems = violations.map(({ path, message }) => ({ pointer: path, severity: 'error' as const, message }))
-      return verdict(name, problems)
-    }
+    const documents = { read: documentReader(async (text) => catalogDocument(text)) }
+    const own = ownSourcesOf(context.config().config)
+    const verdict = await validateDocument({ documents, own }, content, textOption(input, 'kind'))
+    return outputOf(nameOf(input.args['file']), verdict)
   },
 }
 
-/** `document` is there when the text could be read as one. */
-function verdict(name: string, problems: readonly Problem[], document?: { path: string; kind: string }): Output {
-  const placed = (severity: Problem['severity']) =>
+function outputOf(name: string, { valid, document, problems }: Verdict): Output {
+  const placed = (severity: Problem['severity']): Violation[] =>
     problems
       .filter((problem) => problem.severity === severity)
       .map(({ pointer, message }) => ({ path: pointer, message }))
   const violations = placed('error')
   const warnings = placed('warning')
-  const valid = document !== undefined && violations.length === 0
-  const counts = [
-    ...(violations.length === 0 ? [] : [`${violations.length} violation(s)`]),
-    ...(warnings.length === 0 ? [] : [`${warnings.length} warning(s)`]),
-  ]
   return {
     json: {
       valid,
-      ...(document === undefined ? {} : { path: document.path, kind: document.kind }),
+      ...document,
       problems: problems.map((problem) => ({ ...problem })),
-      violations,
-      warnings,
+      violations: violations.map((violation) => ({ ...violation })),
+      warnings: warnings.map((warning) => ({ ...warning })),
     },
     blocks: [
-      ...(valid ? [{ kind: 'text' as const, text: `${name} is a valid ${document.kind}: ${document.path}` }] : []),
+      ...(valid ? [{ kind: 'text' as const, text: `${name} is a valid ${document?.kind}: ${document?.path}` }] : []),
       ...(violations.length === 0 ? [] : [placeTable('what is wrong', violations)]),
       ...(warnings.length === 0 ? [] : [placeTable('warning', warnings, 'warn')]),
     ],
-    notes: counts,
+    notes: [
+      ...(violations.length === 0 ? [] : [`${violations.length} violation(s)`]),
+      ...(warnings.length === 0 ? [] : [`${warnings.length} warning(s)`]),
+    ],
     ...(valid ? {} : { exitCode: EXIT.refused }),
   }
 }

@@ -3,7 +3,6 @@
 import { parseWireTime, wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
 import { parseCatalogId } from '../../../domain/ids/ids.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
-import { subscriptionWarnings } from '../../../domain/subscriptions/subscriptionWarnings.js'
 import { CpError } from '../../../errors.js'
 import {
   type CatalogDeps,
@@ -22,7 +21,7 @@ export interface CatalogRouteDeps {
   catalog: CatalogDeps
 }
 
-const CONTENT_BYTES_MAX = 4 * 1024 * 1024
+export const CONTENT_BYTES_MAX = 4 * 1024 * 1024
 const LIST_MAX = 1_000
 
 const WHICH: Schema = {
@@ -59,7 +58,6 @@ export function catalogRoutes({ catalog }: CatalogRouteDeps): RouteSpec[] {
           resourceType: typeof given['resource_type'] === 'string' ? given['resource_type'] : undefined,
           force: given['force'] === true,
         })
-        const warnings = subscriptionWarnings(done.document.subscription)
         const verb = done.created ? 'registered' : 'unchanged'
         return {
           body: {
@@ -70,7 +68,7 @@ export function catalogRoutes({ catalog }: CatalogRouteDeps): RouteSpec[] {
             catalog_id: done.catalogId,
             kind: done.kind,
             created: done.created,
-            ...(warnings.length === 0 ? {} : { warnings: warnings.map((warning) => ({ ...warning })) }),
+            ...(done.warnings.length === 0 ? {} : { warnings: done.warnings.map((warning) => ({ ...warning })) }),
           },
         }
       },

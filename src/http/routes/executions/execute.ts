@@ -64,7 +64,7 @@ export function executeRoutes({ executions }: ExecuteRouteDeps): RouteSpec[] {
           },
         },
         404: 'unknown catalog entry',
-        422: 'neither path nor catalog_id',
+        422: 'neither path nor catalog_id; or a playbook that cannot run, with its problems',
       },
       handler: async (request) => ({
         body: answer(await startExecution(executions, toStart(request.body as JsonObject, request))),
@@ -120,7 +120,9 @@ async function startOne(
     const started = await startExecution(deps, toStart(item as JsonObject, request))
     return { index, status: started.status, execution_id: started.executionId, commands_generated: 0 }
   } catch (error) {
-    return { index, status: 'failed', commands_generated: 0, error: toCpError(error).message }
+    const { message, details } = toCpError(error)
+    const problems = Array.isArray(details['problems']) ? { problems: details['problems'] } : {}
+    return { index, status: 'failed', commands_generated: 0, error: message, ...problems }
   }
 }
 

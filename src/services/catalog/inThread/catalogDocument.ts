@@ -1,8 +1,10 @@
-// A catalog document, parsed off the main loop. The values come back as JSON text: one text costs the main loop
+// A catalog document, parsed and judged off the main loop. The values come back as JSON text: one text costs the main loop
 // nothing until somebody reads it, keeps every digit, and is what the database takes.
 import { parseCatalogDocument } from '../../../domain/catalog/catalogDocument.js'
+import { documentProblems } from '../../../domain/catalog/documentProblems.js'
 import type { JsonValue } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
+import type { Problem } from '../../../domain/playbook/plan.js'
 
 export interface DocumentTexts {
   path: string
@@ -14,6 +16,7 @@ export interface DocumentTexts {
   layout: string | undefined
   meta: string | undefined
   subscription: string | undefined
+  problems: readonly Problem[]
 }
 
 export function catalogDocument(input: { text: string; resourceType?: string | undefined }): DocumentTexts {
@@ -28,5 +31,6 @@ export function catalogDocument(input: { text: string; resourceType?: string | u
     layout: text(parsed.layout),
     meta: text(parsed.meta),
     subscription: text(parsed.subscription as JsonValue | undefined),
+    problems: documentProblems(parsed),
   }
 }

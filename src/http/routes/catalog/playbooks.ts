@@ -1,0 +1,51 @@
+// Judging a document before it is in the catalog.
+import type { JsonObject } from '../../../domain/json/value.js'
+import { type ValidationDeps, validateDocument } from '../../../services/catalog/validation.js'
+import type { RouteSpec } from '../../route.js'
+import { CONTENT_BYTES_MAX } from './catalog.js'
+
+export interface PlaybookRouteDeps {
+  catalog: ValidationDeps
+}
+
+export function playbookRoutes({ catalog }: PlaybookRouteDeps): RouteSpec[] {
+  return [
+    {
+      method: 'POST',
+      path: '/api/playbooks/validate',
+      summary: 'Everything that is wrong with a document (YAML, or base64 of it), without registering it',
+      access: 'public',
+      readOnly: true,
+      bodyLimitBytes: CONTENT_BYTES_MAX,
+      body: {
+        type: 'object',
+        required: ['content'],
+        properties: {
+          content: { type: 'string', minLength: 1 },
+          resource_type: { type: 'string', nullable: true, description: 'kind of a document that names none' },
+        },
+      },
+      responses: {
+        200: { type: 'object', description: 'valid, path, kind, problems' },
+        413: 'larger than a document may be',
+      },
+      handler: async ({ body }) => {
+        const given = body as JsonObject
+        const type = given['resource_type']
+        const verdict = await validateDocument(
+          catalog,
+          given['content'] as string,
+          typeof type === 'string' ? type : undefined,
+        )
+        return {
+          body: {
+            valid: verdict.valid,
+            path: verdict.document?.path ?? null,
+            kind: verdict.document?.kind ?? null,
+            problems: verdict.problems.map((problem) => ({ ...problem })),
+          },
+        }
+      },
+    },
+  ]
+}

@@ -1,0 +1,48 @@
+// What is wrong with a document that is not in the catalog, everything at once: the same judgement that registration gives
+// as warnings and that a start is refused by.
+
+import type { Problem } from '../../domain/playbook/plan.js'
+import type { OwnSources } from '../../domain/subscriptions/ownSources.js'
+import { ownSourceViolations } from '../../domain/subscriptions/subscriptionSource.js'
+import { toCpError } from '../../errors.js'
+import type { CatalogDocuments } from './catalogDocuments.js'
+
+export interface ValidationDeps {
+  documents: Pick<CatalogDocuments, 'read'>
+  own: OwnSources
+}
+
+export interface Verdict {
+  valid: boolean
+  /** Missing when the text cannot be read as a document. */
+  document: { path: string; kind: string } | undefined
+  problems: readonly Problem[]
+}
+
+export async function validateDocument(deps: ValidationDeps, text: string, resourceType?: string): Promise<Verdict> {
+  try {
+    const { path, kind, subscription, problems } = await deps.documents.read(text, resourceType)
+    const all = [...problemsFrom(ownSourceViolations(subscription, deps.own)), ...problems]
+    return { valid: all.every(({ severity }) => severity !== 'error'), document: { path, kind }, problems: all }
+  } catch (error) {
+    const problems = problemsFrom(violationsOf(error))
+    return { valid: false, document: undefined, problems }
+  }
+}
+
+interface Violation {
+  readonly path: string
+  readonly message: string
+}
+
+/** Of a text that is no document; any other failure is thrown on. */
+export function violationsOf(error: unknown): readonly Violation[] {
+  const failure = toCpError(error)
+  const violations = failure.details['violations']
+  if (!Array.isArray(violations)) throw failure
+  return violations
+}
+
+export function problemsFrom(violations: readonly Violation[]): Problem[] {
+  return violations.map(({ path, message }) => ({ pointer: path, severity: 'error', message }))
+}
