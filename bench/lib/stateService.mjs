@@ -43,6 +43,7 @@ export async function openStateService(url, { drive = false, threads: count = 1,
     setup: {
       databases: databases.shards.map(({ settings }) => toWorkerDatabase(settings)),
       connectionsMax: 3,
+      secretNames: [],
       page: 2_000,
       snapshotEvents,
       snapshotAtEnd: 'remove',

@@ -5,7 +5,7 @@ import { isLoopbackName } from '../domain/access/loopback.js'
 import { CpError } from '../errors.js'
 import { assertCanListen, readTlsFiles, type TlsFiles } from '../http/listening.js'
 import type { RouteSpec } from '../http/route.js'
-import { createHttpServer, type HttpServer } from '../http/server.js'
+import { createHttpServer, type HttpLimits, type HttpServer } from '../http/server.js'
 import { componentLog } from '../runtime/log.js'
 import { VERSION } from '../version.js'
 import type { Deps } from './deps.js'
@@ -25,7 +25,7 @@ export function buildHttpServer(deps: Deps, routes: readonly RouteSpec[], protec
     {
       host: config.httpHost,
       port: config.httpPort,
-      bodyLimitBytes: config.bodyLimitMb * 1024 * 1024,
+      limits: httpLimits(config),
       requestTimeoutMs: config.requestTimeoutMs,
       access: {
         internalTokens: endpoints.internalTokens,
@@ -45,8 +45,27 @@ export function buildHttpServer(deps: Deps, routes: readonly RouteSpec[], protec
         metrics.inc('noetl_cp_http_requests_total', { route, status: `${Math.floor(status / 100)}xx` })
         metrics.observe('noetl_cp_http_request_seconds', seconds, { route })
       },
+      onCut: (reason) => metrics.inc('noetl_cp_http_connections_cut_total', { reason }),
     },
   )
+}
+
+const SMALL_BODY_BYTES = 64 * 1024
+const MB = 1024 * 1024
+
+function httpLimits(config: Config): HttpLimits {
+  return {
+    bodyBytes: {
+      small: SMALL_BODY_BYTES,
+      event: config.eventLimitMb * MB,
+      batch: config.bodyLimitMb * MB,
+      upload: config.uploadLimitMb * MB,
+    },
+    // A single body must fit, whatever was set.
+    bodiesBytes: Math.max(config.bodiesMb, config.bodyLimitMb, config.eventLimitMb) * MB,
+    answersBytes: config.answersMb * MB,
+    pipelineMax: config.pipelineMax,
+  }
 }
 
 function publicHost({ publicUrl }: Config): string[] {

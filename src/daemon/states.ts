@@ -96,6 +96,7 @@ function openThreads(
       snapshotEvents: config.snapshotEvents,
       snapshotAtEnd: config.snapshotAtEnd,
       queryTimeoutMs: config.postgresQueryTimeoutMs,
+      secretNames: config.redact ? config.redactKeys : null,
     },
   })
 }

@@ -10,14 +10,28 @@ import type { Schema } from './schema.js'
  */
 export type Access = 'open' | 'public' | 'internal'
 
-export interface ApiRequest {
+/**
+ * How large the bodies of a route may be, see HttpLimits: a few fields, one event, many events, or bytes that are
+ * handed on as they come.
+ */
+export type BodySize = 'small' | 'event' | 'batch' | 'upload'
+
+/** What is known of a request before its body is read. */
+export interface RequestHead {
   params: Readonly<Record<string, string>>
+  headers: IncomingHttpHeaders
+}
+
+export interface ApiRequest extends RequestHead {
   query: Readonly<Record<string, string | undefined>>
   /** Undefined when the request has no body. */
   body: JsonValue | undefined
   /** The body as it arrived; for signatures over bytes. */
   rawBody: Buffer | undefined
-  headers: IncomingHttpHeaders
+  /** The pieces of an upload as they come; only where `bodySize` says so. */
+  upload: AsyncIterable<Uint8Array> | undefined
+  /** What `admit` found out. */
+  admitted: unknown
   /** The internal token came with it. */
   isInternal: boolean
   /** Aborts when the client goes away. */
@@ -28,10 +42,10 @@ export interface ApiReply {
   status?: number
   /** Written losslessly: bigint as a bare integer. */
   body?: JsonValue
-  /** Instead of a JSON body. */
+  /** JSON text as it was stored; secrets are looked for. */
   text?: string
-  /** JSON that is already text, as UTF-8; for documents that are too large to be written on the main loop. */
-  json?: Uint8Array
+  /** Text in UTF-8 that is sent as it is: secrets must be out of it already. JSON unless `contentType` says otherwise. */
+  bytes?: Uint8Array
   contentType?: string
   headers?: Readonly<Record<string, string>>
 }
@@ -48,8 +62,10 @@ export interface RouteSpec {
   body?: Schema
   /** A request without a body is fine although `body` is described. */
   bodyOptional?: boolean
-  /** Largest body when it differs from the server's limit. */
-  bodyLimitBytes?: number
+  /** Default: small. */
+  bodySize?: BodySize
+  /** Looks at a request before its body is read; throws if the body is not worth reading. */
+  admit?(head: RequestHead): Promise<unknown>
   /** Take the body as bytes, whatever its content type. */
   rawBody?: boolean
   /** The answer is a document of ours or a source as its author wrote it: secrets are not looked for. */

@@ -46,6 +46,11 @@ export const METRICS = {
     labels: { route: [], status: ['2xx', '3xx', '4xx', '5xx'] },
   },
   noetl_cp_http_request_seconds: { kind: 'histogram', help: 'Time to answer.', labels: { route: [] } },
+  noetl_cp_http_connections_cut_total: {
+    kind: 'counter',
+    help: 'Connections that were cut: too many requests at once, or answers that nobody read.',
+    labels: { reason: ['pipeline', 'unread'] },
+  },
   noetl_cp_machine_id: { kind: 'gauge', help: 'The machine id in ids minted here; -1 while there is none.' },
   noetl_cp_id_clock_refusals: { kind: 'gauge', help: 'Ids refused because the clock fell back too far.' },
   noetl_cp_id_ahead_of_clock_ms: { kind: 'gauge', help: 'How far the last id is ahead of the clock.' },

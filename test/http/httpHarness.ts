@@ -3,7 +3,13 @@ import net from 'node:net'
 import { secretRules } from '../../src/domain/secrets/secretNames.js'
 import type { AccessSettings } from '../../src/http/access.js'
 import type { RouteSpec } from '../../src/http/route.js'
-import { createHttpServer, type HttpServer, type HttpSettings } from '../../src/http/server.js'
+import {
+  createHttpServer,
+  type HttpHooks,
+  type HttpLimits,
+  type HttpServer,
+  type HttpSettings,
+} from '../../src/http/server.js'
 import { silentLog } from '../../src/runtime/log.js'
 
 export const OPEN_ACCESS: AccessSettings = {
@@ -67,22 +73,40 @@ export const ROUTES: RouteSpec[] = [
   },
 ]
 
+/** Sizes of bodies in bytes, where they differ from what a daemon takes. */
+export function testLimits(
+  bodies: Partial<HttpLimits['bodyBytes']> = {},
+  limits: Partial<HttpLimits> = {},
+): HttpLimits {
+  return {
+    bodyBytes: { small: 65_536, event: 4e6, batch: 16e6, upload: 64e6, ...bodies },
+    bodiesBytes: 128e6,
+    answersBytes: 128e6,
+    pipelineMax: 32,
+    ...limits,
+  }
+}
+
 type TestSettings = Partial<Omit<HttpSettings, 'access'>> & { access?: Partial<AccessSettings> }
 
-export function server(settings: TestSettings = {}, routes: RouteSpec[] = ROUTES): HttpServer {
+export function server(
+  settings: TestSettings = {},
+  routes: RouteSpec[] = ROUTES,
+  hooks: Partial<HttpHooks> = {},
+): HttpServer {
   return createHttpServer(
     routes,
     {
       host: '127.0.0.1',
       port: 0,
-      bodyLimitBytes: 1_000,
+      limits: testLimits({ small: 1_000 }),
       requestTimeoutMs: 30_000,
       version: '1.2.3',
       secretRules: secretRules(),
       ...settings,
       access: { ...OPEN_ACCESS, ...settings.access },
     },
-    { log: silentLog },
+    { log: silentLog, ...hooks },
   )
 }
 

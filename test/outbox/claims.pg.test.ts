@@ -11,7 +11,7 @@ import {
   pendingOutbox,
 } from '../../src/services/outbox/claims.js'
 import { takeLanes } from '../../src/stores/outbox/laneStore.js'
-import { server } from '../http/httpHarness.js'
+import { server, testLimits } from '../http/httpHarness.js'
 import { cloneDatabase, type TestDatabase, useDatabase } from '../support/database.js'
 import { openTestDatabases } from '../support/topology.js'
 
@@ -314,7 +314,7 @@ describe('over HTTP', () => {
     return { status: answer.statusCode, text: answer.body, body: JSON.parse(answer.body), headers: answer.headers }
   }
   beforeAll(() => {
-    http = server({ access: { internalTokens: ['t'] }, bodyLimitBytes: 1e6 }, outboxRoutes({ outbox: deps }))
+    http = server({ access: { internalTokens: ['t'] }, limits: testLimits() }, outboxRoutes({ outbox: deps }))
   })
 
   it('answers in the shape of the original, big numbers bare, absent fields left out', async () => {

@@ -8,7 +8,7 @@ import { replayRoutes } from '../../src/http/routes/replay/replay.js'
 import { createHttpServer, type HttpServer } from '../../src/http/server.js'
 import { silentLog } from '../../src/runtime/log.js'
 import { takeSeed } from '../../src/services/replay/seeds.js'
-import { OPEN_ACCESS } from '../http/httpHarness.js'
+import { OPEN_ACCESS, testLimits } from '../http/httpHarness.js'
 import { useDatabase } from '../support/database.js'
 import { type Harness, openReplay, plantLog, replay } from './replayHarness.js'
 import { readVectors } from './replayVectors.js'
@@ -24,7 +24,7 @@ beforeAll(async () => {
     {
       host: '127.0.0.1',
       port: 0,
-      bodyLimitBytes: 1_000_000,
+      limits: testLimits(),
       requestTimeoutMs: 30_000,
       access: { ...OPEN_ACCESS, isLocal: false },
       version: 'test',

@@ -47,6 +47,7 @@ const threads = createResidentThreads({
   setup: {
     databases: databases.shards.map(({ settings }) => toWorkerDatabase(settings)),
     connectionsMax: 3,
+    secretNames: [],
     page: 500,
     snapshotEvents: Number(snapshotEvents),
     snapshotAtEnd: 'remove',

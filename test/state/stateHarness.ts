@@ -84,6 +84,7 @@ export async function openState(core: TestCore, options: StateOptions = {}): Pro
     setup: {
       databases: databases.shards.map(({ settings }) => toWorkerDatabase(settings)),
       connectionsMax: 3,
+      secretNames: [],
       page: options.page ?? 500,
       snapshotEvents: options.snapshotEvents ?? 500,
       snapshotAtEnd: options.snapshotAtEnd ?? 'remove',

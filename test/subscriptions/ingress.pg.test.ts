@@ -10,7 +10,7 @@ import { createHttpServer, type HttpServer } from '../../src/http/server.js'
 import { silentLog } from '../../src/runtime/log.js'
 import { createIngress } from '../../src/services/subscriptions/ingress.js'
 import { changeSubscription, registerSubscription } from '../../src/services/subscriptions/lifecycle.js'
-import { OPEN_ACCESS } from '../http/httpHarness.js'
+import { OPEN_ACCESS, testLimits } from '../http/httpHarness.js'
 import { openCore, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
 import { pushDocument, registerDocuments } from './specs.js'
@@ -36,7 +36,7 @@ beforeAll(async () => {
     {
       host: '127.0.0.1',
       port: 0,
-      bodyLimitBytes: 16 * 1024 * 1024,
+      limits: testLimits(),
       requestTimeoutMs: 30_000,
       access: { ...OPEN_ACCESS, internalTokens: ['internal'], apiTokens: ['api'] },
       version: 'test',
@@ -227,12 +227,12 @@ describe('the message', () => {
     expect((await signed('[1, 2]')).status).toBe(202)
   })
 
-  it('may have 10 MB and no more', async () => {
+  it('may have the size of an event and no more', async () => {
     const body = (bytes: number) => Buffer.from(`{"a": "${'x'.repeat(bytes - 9)}"}`)
-    const large = body(10 * 1024 * 1024)
+    const large = body(4e6)
     expect((await push('hmac', large, { 'x-signature': sign(large).toString('hex') })).status).toBe(202)
     expect((await push('hmac', large, { 'x-signature': sign('x').toString('hex') })).status).toBe(403)
-    const larger = body(10 * 1024 * 1024 + 1)
+    const larger = body(4e6 + 1)
     expect((await push('hmac', larger, { 'x-signature': sign(larger).toString('hex') })).status).toBe(413)
   })
 })

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { wireTimeFromPostgres, wireTimeToMicros } from '../../domain/events/wireTime.js'
 import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
 import { deliveryRules, payloadOf, type Received, senderKey } from '../../domain/subscriptions/ingressMessage.js'
-import { ingressRules, verifyIngress } from '../../domain/subscriptions/ingressVerify.js'
+import { type IngressRules, ingressRules, verifyHead, verifyIngress } from '../../domain/subscriptions/ingressVerify.js'
 import { CpError, toCpError } from '../../errors.js'
 import { findByListener, type SubscriptionRow } from '../../stores/subscriptions/subscriptionStore.js'
 import type { CatalogDocuments } from '../catalog/catalogDocuments.js'
@@ -23,10 +23,16 @@ export interface IngressDeps extends ExecutionsDeps {
   onRequest(listener: string | undefined, outcome: IngressOutcome): void
 }
 
-export interface PushedMessage {
+/** What is known of a message before its body is read. */
+export interface PushedHead {
   listener: string
-  body: Uint8Array
   header(name: string): string | undefined
+}
+
+export interface PushedMessage extends PushedHead {
+  body: Uint8Array
+  /** What `admit` answered; saves the second look. */
+  admitted?: Admitted | undefined
   headers(): Record<string, string>
   traceContext?: string | undefined
 }
@@ -36,7 +42,12 @@ const TRIES = 3
 /** By these the usual senders repeat themselves. */
 const DELIVERY_HEADERS = ['idempotency-key', 'x-message-id', 'webhook-id', 'x-github-delivery']
 
+/** A listener that is ours. */
+export type Admitted = SubscriptionRow
+
 export interface Ingress {
+  /** Refuses what needs no body to be refused: strangers must not make us hold theirs. */
+  admit(head: PushedHead): Promise<Admitted>
   receive(message: PushedMessage): Promise<Started>
   describe(listener: string): Promise<JsonObject>
 }
@@ -48,12 +59,25 @@ export function createIngress(deps: IngressDeps): Ingress {
     return findByListener(deps.databases.cluster.db, listener)
   }
 
-  async function accept(message: PushedMessage, row: SubscriptionRow): Promise<Started> {
-    const { spec, written } = await entryOf(deps, row.catalog_id)
+  async function rulesOf(row: SubscriptionRow): Promise<ReadEntry & { rules: IngressRules }> {
+    const entry = await entryOf(deps, row.catalog_id)
+    const { spec, written } = entry
     if (spec.ingress === undefined) throw new CpError('corrupt', `subscription ${row.subscription_id} has no ingress`)
+    const rules = ingressRules(spec.ingress.verify, isJsonObject(written['ingress']) ? written['ingress'] : {})
+    return { ...entry, rules }
+  }
+
+  async function findKnown(listener: string): Promise<SubscriptionRow> {
+    const row = await find(listener)
+    if (row !== undefined) return row
+    deps.onRequest(undefined, 'unknown')
+    throw new CpError('not_found', 'there is no such listener')
+  }
+
+  async function accept(message: PushedMessage, row: SubscriptionRow): Promise<Started> {
+    const { spec, written, rules } = await rulesOf(row)
     const about = { source: spec.source.type, listener: message.listener }
     const received: Received = { header: message.header, headers: message.headers, body: message.body, about }
-    const rules = ingressRules(spec.ingress.verify, isJsonObject(written['ingress']) ? written['ingress'] : {})
     verifyIngress(rules, secretOf(rules.verify), { ...received, nowMs: deps.clock.now() })
     assertReceiving(row)
     const delivery = deliveryRules(spec, written)
@@ -106,13 +130,23 @@ export function createIngress(deps: IngressDeps): Ingress {
   }
 
   return {
+    admit: async ({ listener, header }) => {
+      const row = await findKnown(listener)
+      try {
+        const { rules } = await rulesOf(row)
+        // Who is known may hear how things stand.
+        if (verifyHead(rules, secretOf(rules.verify), { header, nowMs: deps.clock.now() })) assertReceiving(row)
+        return row
+      } catch (error) {
+        const failure = toCpError(error)
+        deps.onRequest(listener, outcomeOf(failure))
+        throw failure
+      }
+    },
     receive: async (message) => {
       for (let tries = 1; ; tries++) {
-        const row = await find(message.listener)
-        if (row === undefined) {
-          deps.onRequest(undefined, 'unknown')
-          throw new CpError('not_found', 'there is no such listener')
-        }
+        const known = tries === 1 ? message.admitted : undefined
+        const row = known ?? (await findKnown(message.listener))
         try {
           const started = await accept(message, row)
           deps.onRequest(message.listener, started.status === 'started' ? 'accepted' : 'duplicate')

@@ -21,7 +21,6 @@ export interface CatalogRouteDeps {
   catalog: CatalogDeps
 }
 
-export const CONTENT_BYTES_MAX = 4 * 1024 * 1024
 const LIST_MAX = 1_000
 
 const WHICH: Schema = {
@@ -40,7 +39,7 @@ export function catalogRoutes({ catalog }: CatalogRouteDeps): RouteSpec[] {
       path: '/api/catalog/register',
       summary: 'Register a document (YAML, or base64 of it); the same content again is the same version',
       access: 'public',
-      bodyLimitBytes: CONTENT_BYTES_MAX,
+      bodySize: 'event',
       body: {
         type: 'object',
         required: ['content'],

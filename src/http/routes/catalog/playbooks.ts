@@ -2,7 +2,6 @@
 import type { JsonObject } from '../../../domain/json/value.js'
 import { type ValidationDeps, validateDocument } from '../../../services/catalog/validation.js'
 import type { RouteSpec } from '../../route.js'
-import { CONTENT_BYTES_MAX } from './catalog.js'
 
 export interface PlaybookRouteDeps {
   catalog: ValidationDeps
@@ -16,7 +15,7 @@ export function playbookRoutes({ catalog }: PlaybookRouteDeps): RouteSpec[] {
       summary: 'Everything that is wrong with a document (YAML, or base64 of it), without registering it',
       access: 'public',
       readOnly: true,
-      bodyLimitBytes: CONTENT_BYTES_MAX,
+      bodySize: 'event',
       body: {
         type: 'object',
         required: ['content'],

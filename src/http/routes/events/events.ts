@@ -42,6 +42,7 @@ export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[]
       path: '/api/events',
       summary: 'Append one event; the same event_id and content again gives the same answer',
       access: 'public',
+      bodySize: 'event',
       body: { type: 'object', required: ['execution_id'], properties: { execution_id: id, ...EVENT_PROPERTIES } },
       responses: {
         200: {
@@ -69,6 +70,7 @@ export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[]
       path: '/api/events/batch',
       summary: 'Append events of one execution in one transaction, with a result per item',
       access: 'public',
+      bodySize: 'batch',
       body: {
         type: 'object',
         required: ['execution_id', 'events'],

@@ -53,6 +53,7 @@ export function executeRoutes({ executions }: ExecuteRouteDeps): RouteSpec[] {
       path: '/api/execute',
       summary: 'Start an execution of a catalog entry',
       access: 'public',
+      bodySize: 'event',
       body: REQUEST,
       responses: {
         200: {
@@ -75,6 +76,7 @@ export function executeRoutes({ executions }: ExecuteRouteDeps): RouteSpec[] {
       path: '/api/execute/batch',
       summary: `Start up to ${BATCH_MAX} executions, each on its own`,
       access: 'public',
+      bodySize: 'batch',
       body: {
         type: 'object',
         required: ['executions'],

@@ -184,6 +184,7 @@ function controlRoutes({ executions }: ExecutionRouteDeps): RouteSpec[] {
       path: '/api/executions/:execution_id/finalize',
       summary: 'End an execution by hand',
       access: 'public',
+      bodySize: 'event',
       body: {
         type: 'object',
         required: ['status'],

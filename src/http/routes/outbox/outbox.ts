@@ -79,6 +79,7 @@ function publishedRoute(outbox: OutboxClaimDeps): RouteSpec {
     path: '/api/internal/outbox/mark-published',
     summary: 'Claimed rows are in the stream; those that were not the caller’s to mark are named',
     access: 'internal',
+    bodySize: 'event',
     body: {
       type: 'object',
       required: ['outbox_ids'],
@@ -112,6 +113,7 @@ function failedRoute(outbox: OutboxClaimDeps): RouteSpec {
     path: '/api/internal/outbox/mark-failed',
     summary: 'A claimed row could not be published; it waits 1, 2, 4 … 256 s by its own attempts, or is dead',
     access: 'internal',
+    bodySize: 'event',
     body: {
       type: 'object',
       required: ['outbox_id', 'error'],
@@ -178,7 +180,7 @@ function payloadRoute(outbox: OutboxClaimDeps): RouteSpec {
         execution === 'none' ? undefined : parseExecutionId(execution, 'execution_id'),
         parseEventId(params['event_id'], 'event_id'),
       )
-      return { text, contentType: 'application/json; charset=utf-8' }
+      return { text }
     },
   }
 }

@@ -64,7 +64,7 @@ function stateRoute({ replay, replayProfile }: ReplayRouteDeps): RouteSpec {
       }
       if (output.nextEventId !== null) headers['x-noetl-next-event-id'] = output.nextEventId
       if (request.fromSnapshot) headers['x-noetl-seed'] = outcomeOf(output.seed)
-      return { headers, json: output.document }
+      return { headers, bytes: output.document }
     },
   }
 }
@@ -95,7 +95,7 @@ function diffRoute({ replay, replayProfile }: ReplayRouteDeps): RouteSpec {
         to: { moment: query['to'] ?? 'now', checksum: output.to.checksum, event_count: output.to.eventCount },
       })
       // The list is lossless JSON text already; reading it here would only cost time.
-      return { json: Buffer.from(`${head.slice(0, -1)},"differences":${output.differences}}`) }
+      return { bytes: Buffer.from(`${head.slice(0, -1)},"differences":${output.differences}}`) }
     },
   }
 }

@@ -40,8 +40,7 @@ export function stateRoutes({ state, wakeOwners }: StateRouteDeps): RouteSpec[] 
         const { view, version } = await inTime(state.ask(executionId, { view: true }), executionId)
         return {
           headers: { 'x-noetl-state-version': String(version) },
-          text: Buffer.from(view!).toString('utf8'),
-          contentType: 'application/json; charset=utf-8',
+          bytes: view!,
         }
       },
     },

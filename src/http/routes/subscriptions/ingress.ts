@@ -1,15 +1,13 @@
 // Pushed messages: POST /ingress/{listener} for the world, with its own verification, and what a gateway in
 // front of us needs to know about a listener.
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Ingress } from '../../../services/subscriptions/ingress.js'
+import type { Admitted, Ingress } from '../../../services/subscriptions/ingress.js'
 import type { RouteSpec } from '../../route.js'
 import { traceContextOf } from '../../traceContext.js'
 
 export interface IngressRouteDeps {
   ingress: Ingress
 }
-
-const BODY_BYTES_MAX = 10 * 1024 * 1024
 
 export function ingressRoutes({ ingress }: IngressRouteDeps): RouteSpec[] {
   return [
@@ -19,19 +17,22 @@ export function ingressRoutes({ ingress }: IngressRouteDeps): RouteSpec[] {
       summary: 'Push a message; verified by the signature or token of the listener, starts one execution',
       access: 'open',
       rawBody: true,
-      bodyLimitBytes: BODY_BYTES_MAX,
+      bodySize: 'event',
+      admit: ({ params, headers }) =>
+        ingress.admit({ listener: params['listener'] ?? '', header: (name) => headerOf(headers, name) }),
       responses: {
         202: { type: 'object', properties: { status: { type: 'string' }, execution_id: { type: 'string' } } },
         400: 'no usable message',
         403: 'not verified',
         404: 'no such listener, or deactivated',
-        413: 'larger than 10 MiB',
+        413: 'larger than NOETL_CP_EVENT_LIMIT_MB',
         503: 'registered, paused or draining; Retry-After says when',
       },
-      handler: async ({ params, headers, rawBody }) => {
+      handler: async ({ params, headers, rawBody, admitted }) => {
         const { executionId } = await ingress.receive({
           listener: params['listener'] ?? '',
           body: rawBody ?? Buffer.alloc(0),
+          admitted: admitted as Admitted,
           header: (name) => headerOf(headers, name),
           headers: () => flat(headers),
           traceContext: traceContextOf(headers),

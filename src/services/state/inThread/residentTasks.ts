@@ -2,7 +2,10 @@
 import { pathToFileURL } from 'node:url'
 import type { Db } from '../../../db/db.js'
 import { createPool } from '../../../db/pool.js'
+import type { JsonValue } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
+import { redact } from '../../../domain/secrets/redact.js'
+import { secretRules } from '../../../domain/secrets/secretNames.js'
 import { digestText } from '../../../domain/state/liveState.js'
 import { type OpenWork, openWork } from '../../../domain/state/openWork.js'
 import { nothingToDo, type Orchestrator } from '../../../domain/state/orchestrator.js'
@@ -17,6 +20,8 @@ export interface ResidentSetup extends ResidentSettings {
   /** By shard. */
   databases: readonly WorkerDatabase[]
   connectionsMax: number
+  /** Further names of secrets, which are hidden in documents for people; null hides nothing. */
+  secretNames: readonly string[] | null
   /** Path of a module whose default export is an Orchestrator; without it there is nothing to decide. */
   orchestrator?: string
 }
@@ -71,12 +76,15 @@ export async function openResidents(setup: ResidentSetup): Promise<ResidentTasks
     return db
   }
 
+  const rules = setup.secretNames === null ? null : secretRules(setup.secretNames)
+  const shown = (view: JsonValue): JsonValue => (rules === null ? view : redact(view, rules))
+
   return {
     advance: async ({ shard, wants, ...request }) => {
       const advanced = await residents.advance(databaseOf(shard), request)
       return {
         ...advanced,
-        ...documents(residents, request.executionId, advanced, wants),
+        ...documents(residents, request.executionId, advanced, wants, shown),
         tally: residents.takeTally(),
       }
     },
@@ -107,12 +115,13 @@ function documents(
   executionId: string,
   advanced: Advanced,
   wants: AdvanceInput['wants'],
+  shown: (view: JsonValue) => JsonValue,
 ): Pick<AdvanceOutput, 'view' | 'open' | 'sealed' | 'digest'> {
   const live = advanced.resident && !advanced.unadopted ? residents.get(executionId)?.live : undefined
   if (live === undefined) return { view: undefined, open: undefined, sealed: undefined, digest: '' }
   return {
     digest: digestText(live.digest),
-    view: wants.view ? encoder.encode(writeJson(viewState(live.state))) : undefined,
+    view: wants.view ? encoder.encode(writeJson(shown(viewState(live.state)))) : undefined,
     open: wants.open ? openWork(live.state) : undefined,
     sealed: wants.sealed ? encoder.encode(sealState(live)) : undefined,
   }

@@ -1,0 +1,100 @@
+// Answers and errors on their way out: lossless JSON without secrets, errors as {error, status}. Answers that their
+// callers do not read are held within one budget; beyond it the connection that has been silent longest is cut.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { JsonObject } from '../domain/json/value.js'
+import { writeJson } from '../domain/json/write.js'
+import { redact, redactJson, redactText } from '../domain/secrets/redact.js'
+import { type SecretRules, secretRules } from '../domain/secrets/secretNames.js'
+import { CpError, toCpError } from '../errors.js'
+import type { Log } from '../runtime/log.js'
+import { createByteBudget } from './byteBudget.js'
+import { STATUS_OF } from './errors.js'
+import type { ApiReply } from './route.js'
+
+export interface Answers {
+  send(reply: FastifyReply, answer: ApiReply, rules: SecretRules | null): FastifyReply
+  sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply
+}
+
+// The network takes a smaller one at once.
+const COUNTED_BYTES_MIN = 65_536
+// The rest of a body that is not wanted: so much is read and dropped, beyond it the connection ends with the answer.
+const DROPPED_BYTES_MAX = 65_536
+const MESSAGE_MAX = 300
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+export function createAnswers(unreadBytesMax: number, log: Log, onCut: () => void): Answers {
+  const unread = createByteBudget(unreadBytesMax)
+
+  function sendBytes(reply: FastifyReply, payload: string | Buffer): FastifyReply {
+    if (payload.length >= COUNTED_BYTES_MIN) {
+      const { socket } = reply.raw
+      const holding = unread.hold(() => {
+        onCut()
+        socket?.destroy()
+      })
+      // Alone it may be of any size that was made.
+      holding.grow(Buffer.byteLength(payload))
+      reply.raw.once('close', holding.release)
+    }
+    return reply.send(payload)
+  }
+
+  return {
+    send: (reply, answer, rules) => {
+      reply.status(answer.status ?? 200)
+      if (answer.headers !== undefined) reply.headers(answer.headers)
+      reply.type(answer.contentType ?? JSON_TYPE)
+      if (answer.bytes !== undefined) {
+        const { buffer, byteOffset, byteLength } = answer.bytes
+        return sendBytes(reply, Buffer.from(buffer, byteOffset, byteLength))
+      }
+      if (answer.text !== undefined) {
+        return sendBytes(reply, rules === null ? answer.text : redactJson(answer.text, rules))
+      }
+      const body = answer.body ?? null
+      return sendBytes(reply, writeJson(rules === null ? body : redact(body, rules)))
+    },
+
+    sendError: (thrown, request, reply) => {
+      const error = fromFastify(thrown)
+      const status = STATUS_OF[error.code]
+      if (status >= 500 && error.code === 'internal') {
+        log.error({ err: thrown, route: request.routeOptions.url }, 'request failed')
+      }
+      const retryAfter = error.details['retryAfterSeconds']
+      if (typeof retryAfter === 'number') reply.header('retry-after', String(Math.ceil(retryAfter)))
+      if (isMuchLeft(request)) reply.header('connection', 'close')
+      const message = error.code === 'internal' ? 'internal error; the daemon log has the details' : error.message
+      return reply
+        .status(status)
+        .type(JSON_TYPE)
+        .send(writeJson({ error: redactText(message, MESSAGE_RULES), status, ...problemsOf(error) }))
+    },
+  }
+}
+
+/** Everything that is wrong with a playbook, for errors that are about one. */
+function problemsOf(error: CpError): JsonObject {
+  const problems = error.details['problems']
+  return Array.isArray(problems) ? { problems: redact(problems, MESSAGE_RULES) } : {}
+}
+
+/** Messages name fields and addresses; whatever the settings say, they never need a secret. */
+const MESSAGE_RULES = secretRules()
+
+function isMuchLeft({ raw }: FastifyRequest): boolean {
+  if (raw.complete) return false
+  const { 'content-length': announced, 'transfer-encoding': coding } = raw.headers
+  return coding !== undefined || Number(announced ?? 0) > DROPPED_BYTES_MAX
+}
+
+function fromFastify(error: unknown): CpError {
+  if (error instanceof CpError) return error
+  const status = (error as { statusCode?: number }).statusCode ?? 500
+  if (status >= 400 && status < 500) {
+    // The framework repeats what was sent, whatever its length.
+    return new CpError('invalid_input', toCpError(error).message.slice(0, MESSAGE_MAX), { cause: error })
+  }
+  return toCpError(error)
+}

@@ -1,0 +1,61 @@
+// Memory for what strangers make us hold: bodies that arrive, answers that wait to be read. One sum for all of them.
+// When it is used up, whoever has been at it longest gives way: an attack stalls, so its own parts go first, and
+// requests that come and go quickly never notice.
+
+export interface Holding {
+  /** Counts so many more bytes. False: there is no room, even after others gave way. */
+  grow(bytes: number): boolean
+  /** From here on it is being worked on, and does not give way. */
+  settle(): void
+  release(): void
+}
+
+export interface ByteBudget {
+  /** `giveWay` must stop whatever needs the bytes; they are not counted any more when it is called. */
+  hold(giveWay: () => void): Holding
+  held(): number
+}
+
+export function createByteBudget(maxBytes: number): ByteBudget {
+  let total = 0
+  /** Oldest first. */
+  const yielding = new Map<Holding, () => void>()
+
+  function makeRoom(asking: Holding): boolean {
+    for (const [other, giveWay] of yielding) {
+      if (total <= maxBytes) break
+      if (other === asking) continue
+      other.release()
+      giveWay()
+    }
+    return total <= maxBytes
+  }
+
+  return {
+    held: () => total,
+    hold: (giveWay) => {
+      let bytes = 0
+      let isOpen = true
+      const holding: Holding = {
+        grow: (more) => {
+          if (!isOpen) return false
+          total += more
+          bytes += more
+          if (total <= maxBytes || makeRoom(holding)) return true
+          total -= more
+          bytes -= more
+          return false
+        },
+        settle: () => yielding.delete(holding),
+        release: () => {
+          isOpen = false
+          yielding.delete(holding)
+          total -= bytes
+          bytes = 0
+        },
+      }
+      yielding.set(holding, giveWay)
+      return holding
+    },
+  }
+}

@@ -1,0 +1,113 @@
+// What happens to a request: its turn on the connection, access, admission, body, checks, the handler, the answer.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { parseJsonStrict } from '../domain/json/parse.js'
+import type { JsonValue } from '../domain/json/value.js'
+import type { SecretRules } from '../domain/secrets/secretNames.js'
+import { CpError } from '../errors.js'
+import { type AccessSettings, checkAccess, hasInternalToken } from './access.js'
+import type { Answers } from './answers.js'
+import { type Body, readBody, streamBody } from './bodies.js'
+import { createByteBudget } from './byteBudget.js'
+import { checkQuery } from './query.js'
+import type { BodySize, RequestHead, RouteSpec } from './route.js'
+import { violation } from './schema.js'
+
+export interface MountSettings {
+  access: AccessSettings
+  limits: { bodyBytes: Readonly<Record<BodySize, number>>; bodiesBytes: number }
+  secretRules: SecretRules | null
+}
+
+const JSON_DEPTH_MAX = 200
+
+export function mountRoutes(
+  app: FastifyInstance,
+  routes: readonly RouteSpec[],
+  settings: MountSettings,
+  answers: Answers,
+): void {
+  const budget = createByteBudget(settings.limits.bodiesBytes)
+  const admitted = new WeakMap<FastifyRequest, unknown>()
+
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', async (request: FastifyRequest) => {
+    const { bodySize = 'small' } = (request.routeOptions.config as unknown as Mounted).spec
+    const limit = settings.limits.bodyBytes[bodySize]
+    return bodySize === 'upload' ? streamBody(request.raw, limit, budget) : readBody(request.raw, limit, budget)
+  })
+
+  for (const route of routes) {
+    app.route({
+      method: route.method,
+      url: route.path,
+      config: { spec: route } satisfies Mounted as never,
+      // Before the body is read: a stranger's upload is not worth its memory.
+      onRequest: async (request) => {
+        checkAccess(route, request.headers, settings.access)
+        if (route.admit !== undefined) admitted.set(request, await route.admit(headOf(request)))
+      },
+      handler: async (request, reply) => {
+        const gone = new AbortController()
+        const body = bodyOf(request)
+        // The answer's side: the request's own `close` also comes when its body has merely been read.
+        reply.raw.once('close', () => {
+          body.release()
+          if (!reply.raw.writableFinished) gone.abort()
+        })
+        const answer = await route.handler({
+          ...headOf(request),
+          query: checkQuery(route, request.query as Record<string, unknown>),
+          body: route.rawBody === true ? undefined : readJson(route, body.bytes),
+          rawBody: body.bytes,
+          upload: body.upload,
+          admitted: admitted.get(request),
+          isInternal: hasInternalToken(request.headers, settings.access),
+          signal: gone.signal,
+        })
+        return answers.send(reply, answer, route.showsAll === true ? null : settings.secretRules)
+      },
+    })
+  }
+}
+
+interface Mounted {
+  spec: RouteSpec
+}
+
+function headOf(request: FastifyRequest): RequestHead {
+  return { params: request.params as Record<string, string>, headers: request.headers }
+}
+
+interface GivenBody {
+  bytes?: Buffer
+  upload?: AsyncIterable<Uint8Array>
+  release(): void
+}
+
+const NO_BODY: GivenBody = { release: () => undefined }
+
+function bodyOf({ body }: FastifyRequest): GivenBody {
+  if (typeof body !== 'object' || body === null) return NO_BODY
+  if (Symbol.asyncIterator in body) return { ...NO_BODY, upload: body as AsyncIterable<Uint8Array> }
+  return body as Body
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+function readJson(route: RouteSpec, bytes: Buffer | undefined): JsonValue | undefined {
+  if (route.body === undefined) return undefined
+  if (bytes === undefined || bytes.length === 0) {
+    if (route.bodyOptional === true) return undefined
+    throw new CpError('invalid_input', 'a JSON body is needed')
+  }
+  let text: string
+  try {
+    text = decoder.decode(bytes)
+  } catch {
+    throw new CpError('invalid_input', 'the body is not valid UTF-8')
+  }
+  const value = parseJsonStrict(text, { maxDepth: JSON_DEPTH_MAX })
+  const found = violation(route.body, value)
+  if (found !== undefined) throw new CpError('invalid_input', found)
+  return value
+}
