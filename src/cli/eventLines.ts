@@ -9,6 +9,8 @@ export interface Entry {
   /** Where it starts in the input. */
   line: number
   value?: JsonValue
+  /** As it was written; absent for one of several in a list. */
+  text?: string
   error?: CpError
 }
 
@@ -49,7 +51,7 @@ function itemsOf(line: number, values: readonly JsonValue[]): Entry[] {
 
 function parseEntry(line: number, text: string, depthMax: number): Entry {
   try {
-    return { line, value: parseJsonStrict(text, { maxDepth: depthMax }) }
+    return { line, text, value: parseJsonStrict(text, { maxDepth: depthMax }) }
   } catch (error) {
     return { line, error: toCpError(error) }
   }

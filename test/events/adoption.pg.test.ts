@@ -9,7 +9,7 @@ import { ingestEvent } from '../../src/services/events/ingest.js'
 import { executionDetail, executionStatus, pageOfExecutions } from '../../src/services/executions/executionQueries.js'
 import { startExecution } from '../../src/services/executions/executions.js'
 import { createStepProgress } from '../../src/services/executions/stepProgress.js'
-import { readAfterVersion } from '../../src/stores/events/eventStore.js'
+import { numberedIds, readWhole } from '../../src/stores/events/eventTransferStore.js'
 import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
 import { until } from '../support/until.js'
@@ -112,7 +112,12 @@ describe('a row written by somebody else', () => {
       status: 'RUNNING',
       last_node_name: 'first',
     })
-    const tail = await readAfterVersion(database.get().db, executionId, '0', 10)
+    const ids = await numberedIds(database.get().db, executionId, '0', 10)
+    const tail = await readWhole(
+      database.get().db,
+      executionId,
+      ids.map((row) => row.event_id),
+    )
     expect(tail.map((row) => [row.stream_version, row.event_type])).toEqual([
       ['1', 'playbook_started'],
       ['2', 'step.enter'],
@@ -205,7 +210,7 @@ describe('versions stay dense', () => {
       await late.close(1_000)
     }
     expect(await settled(executionId, 4)).toMatchObject(dense(4))
-    const tail = await readAfterVersion(database.get().db, executionId, '3', 10)
+    const tail = await numberedIds(database.get().db, executionId, '3', 10)
     expect(tail.map((row) => row.event_id)).toEqual([old])
     const [row] = await sql('select last_node_name from noetl.execution where execution_id = $1', [executionId])
     expect(row).toEqual({ last_node_name: 'newest' })

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../src/domain/json/value.js'
 import { ingestBatch, ingestEvent } from '../../src/services/events/ingest.js'
 import { endExecution, startExecution } from '../../src/services/executions/executions.js'
 import { toEventRecord } from '../../src/stores/events/eventRows.js'
-import { readPage } from '../../src/stores/events/eventStore.js'
+import { findExisting } from '../../src/stores/events/eventStore.js'
 import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
 import { until } from '../support/until.js'
@@ -370,7 +370,11 @@ describe('the read model', () => {
         [id],
       )
       summaries.push(row)
-      const log = (await readPage(database.get().db, id, '0', 100)).map((entry): EventRecord => toEventRecord(entry))
+      const keys = await sql<{ executionId: string; eventId: string }>(
+        'select execution_id as "executionId", event_id as "eventId" from noetl.event where execution_id = $1 order by event_id',
+        [id],
+      )
+      const log = (await findExisting(database.get().db, keys)).map((entry): EventRecord => toEventRecord(entry))
       const folded = log.reverse().reduce(evolveExecution, UNKNOWN_EXECUTION)
       expect(row).toMatchObject({
         status: folded.status,

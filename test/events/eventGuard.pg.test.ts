@@ -111,7 +111,9 @@ describe('taken', () => {
       event_type: 'subscription.circuit.opened',
       timestamp: '2026-01-01T00:00:00Z',
     })
-    expect(await importEvents(core, [document(1)], { publish: false })).toMatchObject([{ kind: 'stored' }])
+    expect(await importEvents(core, [{ document: document(1) }], { publish: false })).toMatchObject([
+      { kind: 'stored' },
+    ])
     expect(await projectEnvelopes(core, [{ value: document(2) }], 'test')).toMatchObject({ projected: 1 })
     expect((await changeSubscription(core, { id: subscriptionId, action: 'activate' })).row.state).toBe('ACTIVE')
     expect((await changeSubscription(core, { id: subscriptionId, action: 'pause' })).row.state).toBe('PAUSED')

@@ -55,7 +55,7 @@ async function expectNobodyCharged(begin: () => Promise<void>, end: () => Promis
     expect(untried?.arrivals.has(arrival)).toBe(true)
     await expect(ingestEvent(core, posted)).rejects.toSatisfy(isOwnTrouble)
     expect(await ingestMany(core, [posted])).toSatisfy((answers: unknown[]) => answers.every(isOwnTrouble))
-    await expect(importEvents(core, [imported], { publish: false })).rejects.toSatisfy(isOwnTrouble)
+    await expect(importEvents(core, [{ document: imported }], { publish: false })).rejects.toSatisfy(isOwnTrouble)
     expect(await pageOfQuarantine(core.databases, '0', 10)).toEqual([])
   } finally {
     await end()
@@ -67,7 +67,7 @@ async function expectNobodyCharged(begin: () => Promise<void>, end: () => Promis
     return result.projected === 1
   })
   await until('the imported event is stored', async () => {
-    const [answer] = await importEvents(core, [imported], { publish: false })
+    const [answer] = await importEvents(core, [{ document: imported }], { publish: false })
     return answer?.kind === 'stored'
   })
   await until('the posted event is stored', async () => (await ingestEvent(core, posted)).kind === 'stored')

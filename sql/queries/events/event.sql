@@ -89,26 +89,6 @@ set stream_version = given.stream_version
 from unnest($2::bigint[], $3::bigint[]) as given (event_id, stream_version)
 where e.execution_id = $1::bigint and e.event_id = given.event_id and e.stream_version is null;
 
--- name: event_page
--- A page of execution $1 in id order after event $2, up to $3 rows, for people and exports.
-select execution_id, event_id, catalog_id, parent_event_id, parent_execution_id, prev_event_id, event_type, node_id, node_name, node_type,
-  status, worker_id, duration, context, result, meta, error, stack_trace, tenant_id, organization_id, stream_version,
-  created_at::text as created_at, stage_id, frame_id, command_id, payload_ref, aggregate_id, aggregate_type, schema_name, schema_version
-from noetl.event
-where execution_id = $1::bigint and event_id > $2::bigint
-order by event_id
-limit $3::int;
-
--- name: event_after_version
--- Events of execution $1 numbered after $2, up to $3 rows, in that order; for following an execution.
-select execution_id, event_id, catalog_id, parent_event_id, parent_execution_id, prev_event_id, event_type, node_id, node_name, node_type,
-  status, worker_id, duration, context, result, meta, error, stack_trace, tenant_id, organization_id, stream_version,
-  created_at::text as created_at, stage_id, frame_id, command_id, payload_ref, aggregate_id, aggregate_type, schema_name, schema_version
-from noetl.event
-where execution_id = $1::bigint and stream_version > $2::bigint
-order by stream_version
-limit $3::int;
-
 -- name: event_latest
 -- The last $2 events of execution $1, newest first, without their contexts.
 select event_id, event_type, node_name, status, created_at::text as created_at, result, error

@@ -24,7 +24,8 @@ const TEXTS = ['error', 'stackTrace'] as const
 /** `onLost` hears of secrets that are dropped because there is no key to seal them with. */
 export function createEventSecrets(rules: SecretRules, keyring: Keyring, onLost?: () => void): EventSecrets {
   return {
-    hide: (event) => hideEvent(event, rules),
+    // One that comes sealed was looked at by whoever sealed it; to take out more would lose what is in there.
+    hide: (event) => (event.sealed === undefined ? hideEvent(event, rules) : event),
     seal: (event) => {
       if (event.sealed !== undefined) return event.sealed
       if (event.hidden === undefined) return null

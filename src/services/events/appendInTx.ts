@@ -56,7 +56,7 @@ export interface AppendItem {
 }
 
 export type AppendOutcome =
-  | { kind: 'stored'; eventId: string; streamVersion: string; executionStatus: string }
+  | { kind: 'stored'; eventId: string; streamVersion: string; executionStatus: string; isHidden?: true }
   | { kind: 'duplicate'; eventId: string; streamVersion: string | undefined; executionStatus: string }
   /** The same id with other content. */
   | { kind: 'conflict'; eventId: string }
@@ -224,6 +224,7 @@ function decideOne(item: AppendItem, known: Known, plan: Plan, context: AppendCo
     eventId,
     streamVersion: streamVersion.toString(),
     executionStatus: execution.summary.status,
+    ...(own.hidden === undefined ? {} : { isHidden: true }),
   }
 }
 

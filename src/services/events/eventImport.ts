@@ -1,19 +1,17 @@
-// Writes exported events back: same ids, same times, same columns, a number of our own in the order given. The
+// Writes exported events back: every column as it was, a number of our own in the order given. The
 // same event again changes nothing; another one under the same id is refused. By default nothing is published:
 // an import restores history, and whoever listens has heard it already.
 import type { Databases } from '../../db/databases.js'
 import type { Tx } from '../../db/db.js'
-import { parseEnvelope } from '../../domain/events/envelope.js'
-import { type EventDetails, parseEventDetails } from '../../domain/events/eventDetails.js'
-import { type EventRecord, eventChecksum } from '../../domain/events/eventRecord.js'
-import { isStartEventType } from '../../domain/events/eventType.js'
-import { wireTimeFromMillis } from '../../domain/events/wireTime.js'
-import { isJsonObject, type JsonValue } from '../../domain/json/value.js'
+import { eventChecksum } from '../../domain/events/eventRecord.js'
+import { type ExportedEvent, parseExportedEvent } from '../../domain/events/exportedEvent.js'
+import { startPathOf } from '../../domain/events/startPath.js'
+import type { JsonValue } from '../../domain/json/value.js'
+import { writeJson } from '../../domain/json/write.js'
 import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
-import type { Clock } from '../../runtime/clock.js'
 import { toEventRecord } from '../../stores/events/eventRows.js'
 import { findExisting } from '../../stores/events/eventStore.js'
-import { setDetails } from '../../stores/events/eventTransferStore.js'
+import { restoreColumns } from '../../stores/events/eventTransferStore.js'
 import type { Appender } from './appender.js'
 import type { AppendItem, AppendOutcome } from './appendInTx.js'
 import { owned } from './eventOwner.js'
@@ -22,29 +20,33 @@ import { clashMessage } from './ingest.js'
 export interface ImportDeps {
   databases: Databases
   appender: Appender
-  clock: Clock
 }
 
 export type Imported =
   | { kind: 'stored' | 'duplicate'; executionId: string; eventId: string }
   | { kind: 'refused'; error: CpError }
 
-interface ParsedLine {
-  event: EventRecord
-  details: EventDetails | undefined
+export interface ImportLine {
+  document: JsonValue
+  /** As it was written: numbers keep digits there that no other form of them holds. */
+  text?: string | undefined
 }
 
-/** One answer per document, in their order. Documents of one execution keep their order. */
+interface ParsedLine extends ExportedEvent {
+  text: string
+}
+
+/** One answer per line, in their order. Events of one execution keep their order. */
 export async function importEvents(
   deps: ImportDeps,
-  documents: readonly JsonValue[],
+  lines: readonly ImportLine[],
   options: { publish: boolean },
 ): Promise<Imported[]> {
-  const results: Imported[] = new Array(documents.length)
+  const results: Imported[] = new Array(lines.length)
   const byExecution = new Map<string, { index: number; line: ParsedLine }[]>()
-  for (const [index, document] of documents.entries()) {
+  for (const [index, { text, document }] of lines.entries()) {
     try {
-      const line = parseLine(deps, document)
+      const line = { ...parseExportedEvent(document), text: text ?? writeJson(document) }
       const group = byExecution.get(line.event.executionId)
       if (group === undefined) byExecution.set(line.event.executionId, [{ index, line }])
       else group.push({ index, line })
@@ -62,14 +64,6 @@ export async function importEvents(
     for (const [position, { index }] of group.entries()) results[index] = answers[position]!
   }
   return results
-}
-
-function parseLine(deps: ImportDeps, document: JsonValue): ParsedLine {
-  const { event, extra } = parseEnvelope(document, { now: wireTimeFromMillis(deps.clock.now()) })
-  if (event.executionId === '0')
-    throw new CpError('invalid_input', '/execution_id is missing; an exported event has one')
-  if (!event.createdAtGiven) throw new CpError('invalid_input', '/timestamp is missing; an exported event has one')
-  return { event, details: parseEventDetails(extra) }
 }
 
 /** One transaction; when the data of one event refuses it, they are tried one by one. */
@@ -103,13 +97,15 @@ async function writeLines(
       publish,
       createExecution: true,
       restores: true,
-      path: pathOf(event),
+      path: startPathOf(event),
     })),
   )
-  const detailed = lines.flatMap(({ event: { executionId, eventId }, details }, index) =>
-    details !== undefined && outcomes[index]!.kind === 'stored' ? [{ executionId, eventId, details }] : [],
-  )
-  if (detailed.length > 0) await setDetails(tx, detailed)
+  const restored = lines.flatMap(({ event: { executionId, eventId }, eventTime, ingestTime, text: line }, index) => {
+    const outcome = outcomes[index]!
+    if (outcome.kind !== 'stored') return []
+    return [{ executionId, eventId, eventTime, ingestTime, isWhole: outcome.isHidden !== true, line }]
+  })
+  if (restored.length > 0) await restoreColumns(tx, restored)
   const same = await saysTheSame(
     tx,
     lines.filter((_, index) => outcomes[index]!.kind === 'conflict'),
@@ -144,11 +140,4 @@ async function saysTheSame(tx: Tx, lines: readonly ParsedLine[]): Promise<Set<st
       return row !== undefined && eventChecksum(row) === eventChecksum(owned(event, row)) ? [event.eventId] : []
     }),
   )
-}
-
-/** The start event knows what was started; the catalog of another installation does not count here. */
-function pathOf(event: EventRecord): string | undefined {
-  if (!isStartEventType(event.eventType) || !isJsonObject(event.context)) return undefined
-  const path = event.context['path']
-  return typeof path === 'string' ? path : undefined
 }

@@ -6,7 +6,7 @@ import { queries } from '../../db/queries.js'
 import type { WrittenParts } from '../../domain/events/envelope.js'
 import type { OwnedEvent } from '../../domain/events/eventRecord.js'
 import type { JsonValue } from '../../domain/json/value.js'
-import type { EventRow, FullEventRow } from './eventRows.js'
+import type { EventRow } from './eventRows.js'
 
 const q = queries(
   'event_existing',
@@ -17,8 +17,6 @@ const q = queries(
   'event_unadopted',
   'event_unadopted_executions',
   'event_number',
-  'event_page',
-  'event_after_version',
   'event_latest',
   'event_start',
   'event_step_ranks',
@@ -137,24 +135,6 @@ export async function numberEvents(
     numbers.map((row) => row.version),
   ])
   return rows.count
-}
-
-export function readPage(
-  db: Queryable,
-  executionId: string,
-  afterEventId: string,
-  limit: number,
-): Promise<FullEventRow[]> {
-  return db.run<FullEventRow>(q.event_page, [executionId, afterEventId, limit])
-}
-
-export function readAfterVersion(
-  db: Queryable,
-  executionId: string,
-  afterVersion: string,
-  limit: number,
-): Promise<FullEventRow[]> {
-  return db.run<FullEventRow>(q.event_after_version, [executionId, afterVersion, limit])
 }
 
 export interface LatestEvent {

@@ -1,47 +1,60 @@
-// Reading an execution's events whole and in an order that loses none, and the columns that an import adds.
+// Reading an execution's events whole and in an order that loses none, and writing back every column of theirs.
 import type { Queryable, Tx } from '../../db/db.js'
-import type { Scalar } from '../../db/params.js'
 import { queries } from '../../db/queries.js'
-import type { EventDetails } from '../../domain/events/eventDetails.js'
-import { writeJson } from '../../domain/json/write.js'
-import type { FullEventRow } from './eventRows.js'
+import type { ExportedRow } from '../../domain/events/exportedEvent.js'
+import type { WireTime } from '../../domain/events/wireTime.js'
 
-const q = queries('event_tail', 'event_unnumbered', 'event_set_details')
+const q = queries('event_tail_ids', 'event_unnumbered_ids', 'event_numbered_ids', 'event_whole', 'event_restore')
 
 /** Newest first. */
-export function readTail(db: Queryable, executionId: string, limit: number): Promise<FullEventRow[]> {
-  return db.run<FullEventRow>(q.event_tail, [executionId, limit])
+export async function tailIds(db: Queryable, executionId: string, limit: number): Promise<string[]> {
+  const rows = await db.run<{ event_id: string }>(q.event_tail_ids, [executionId, limit])
+  return rows.map((row) => row.event_id)
 }
 
 /** Rows of other writers that have no number yet. */
-export function readUnnumbered(
+export async function unnumberedIds(
   db: Queryable,
   executionId: string,
-  afterEventId: string,
+  after: string,
   limit: number,
-): Promise<FullEventRow[]> {
-  return db.run<FullEventRow>(q.event_unnumbered, [executionId, afterEventId, limit])
+): Promise<string[]> {
+  const rows = await db.run<{ event_id: string }>(q.event_unnumbered_ids, [executionId, after, limit])
+  return rows.map((row) => row.event_id)
 }
 
-export interface DetailedEvent {
+export function numberedIds(
+  db: Queryable,
+  executionId: string,
+  afterVersion: string,
+  limit: number,
+): Promise<{ event_id: string; stream_version: string }[]> {
+  return db.run(q.event_numbered_ids, [executionId, afterVersion, limit])
+}
+
+/** In the order of the ids. */
+export async function readWhole(db: Queryable, executionId: string, ids: readonly string[]): Promise<ExportedRow[]> {
+  return ids.length === 0 ? [] : db.run<ExportedRow>(q.event_whole, [executionId, ids])
+}
+
+export interface RestoredEvent {
   executionId: string
   eventId: string
-  details: EventDetails
+  eventTime: WireTime
+  ingestTime: WireTime
+  /** Nothing was taken out of it when it was stored. */
+  isWhole: boolean
+  /** Its line of the export. */
+  line: string
 }
 
-export async function setDetails(tx: Tx, events: readonly DetailedEvent[]): Promise<void> {
-  const column = (read: (event: DetailedEvent) => Scalar | undefined): Scalar[] =>
-    events.map((event) => read(event) ?? null)
-  await tx.run(q.event_set_details, [
-    column(({ executionId }) => executionId),
-    column(({ eventId }) => eventId),
-    column(({ details }) => details.stageId),
-    column(({ details }) => details.frameId),
-    column(({ details }) => details.commandId),
-    column(({ details }) => (details.payloadRef === undefined ? null : writeJson(details.payloadRef))),
-    column(({ details }) => details.aggregateId),
-    column(({ details }) => details.aggregateType),
-    column(({ details }) => details.schemaName),
-    column(({ details }) => details.schemaVersion),
+export async function restoreColumns(tx: Tx, events: readonly RestoredEvent[]): Promise<void> {
+  await tx.run(q.event_restore, [
+    events.map((event) => event.executionId),
+    events.map((event) => event.eventId),
+    events.map((event) => event.eventTime),
+    events.map((event) => event.ingestTime),
+    events.map((event) => event.isWhole),
+    events.map((event) => event.line),
   ])
 }

@@ -1,8 +1,10 @@
 // Reading the log of one execution: its end, as it grows, or all of it.
 import { parseExecutionId } from '../../../domain/ids/ids.js'
+import { parseJson } from '../../../domain/json/parse.js'
 import type { JsonObject, JsonValue } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
 import { redact } from '../../../domain/secrets/redact.js'
+import type { SecretRules } from '../../../domain/secrets/secretNames.js'
 import { isTransient, toCpError } from '../../../errors.js'
 import { listenForShutdown } from '../../../runtime/shutdown.js'
 import { type EventReader, readEvents, tailEvents } from '../../../services/events/eventReading.js'
@@ -39,10 +41,10 @@ export const eventsTail: CommandSpec = {
     const { last, reader } = await tailEvents(await context.deps(), id, limit)
     const rules = context.secretRules()
     const sink = openSink(context, undefined)
-    const show = (events: readonly JsonObject[]): Promise<boolean> =>
+    const show = (lines: readonly string[]): Promise<boolean> =>
       sink.write(
-        events
-          .map((event) => (rules === null ? event : (redact(event, rules) as JsonObject)))
+        lines
+          .map((line) => shown(parseJson(line) as JsonObject, rules))
           .map((event) => `${context.isJson ? writeJson(event) : lineOf(event, context.io.stdout.columns)}\n`)
           .join(''),
       )
@@ -56,7 +58,7 @@ async function follow(
   context: CommandContext,
   reader: EventReader,
   sink: Sink,
-  show: (events: readonly JsonObject[]) => Promise<boolean>,
+  show: (lines: readonly string[]) => Promise<boolean>,
 ): Promise<void> {
   const { clock } = await context.deps()
   const shutdown = listenForShutdown(context.io)
@@ -64,7 +66,7 @@ async function follow(
   try {
     while (!shutdown.signal.aborted && !sink.isClosed()) {
       try {
-        for await (const events of reader.pages(shutdown.signal)) if (!(await show(events))) return
+        for await (const lines of reader.pages(shutdown.signal)) if (!(await show(lines))) return
         if (isDown) print(context.io.stderr, 'noetl-cp: the database is back')
         isDown = false
       } catch (error) {
@@ -78,6 +80,11 @@ async function follow(
   } finally {
     shutdown.dispose()
   }
+}
+
+/** Sealed secrets are for exports, which must not lose anything. */
+function shown({ sealed, ...event }: JsonObject, rules: SecretRules | null): JsonObject {
+  return rules === null ? event : (redact(event, rules) as JsonObject)
 }
 
 /** For people: time, number, type, step, status, and the error if there is one. */
@@ -103,7 +110,7 @@ export const eventsExport: CommandSpec = {
   path: ['events', 'export'],
   summary: 'Write all events of an execution as NDJSON',
   description:
-    'Writes every event of an execution as one JSON document per line, ids as bare integers, in the order they were appended. "events import" reads it back. Memory stays small whatever the length.',
+    'Writes every event of an execution as one JSON document per line: every column under its name, ids as bare integers, in the order they were appended. "events import" reads it back exactly. Memory stays small whatever the length.',
   args: [{ name: 'id', help: 'execution id' }],
   options: [{ flags: '-o, --output <file>', help: 'file to write; it appears when it is complete' }],
   examples: [
@@ -118,9 +125,9 @@ export const eventsExport: CommandSpec = {
     const progress = createProgress(context, 'events')
     let count = 0
     try {
-      for await (const events of reader.pages()) {
-        if (!(await sink.write(events.map((event) => `${writeJson(event)}\n`).join('')))) break
-        count += events.length
+      for await (const lines of reader.pages()) {
+        if (!(await sink.write(lines.map((line) => `${line}\n`).join('')))) break
+        count += lines.length
         progress.report(count)
       }
       await sink.finish()

@@ -3,7 +3,7 @@ import { isJsonObject, JSON_DEPTH_MAX, type JsonObject } from '../../../domain/j
 import { writeJson } from '../../../domain/json/write.js'
 import { CpError, isTransient, toCpError } from '../../../errors.js'
 import type { AppendOutcome } from '../../../services/events/appendInTx.js'
-import { type Imported, importEvents } from '../../../services/events/eventImport.js'
+import { type Imported, type ImportLine, importEvents } from '../../../services/events/eventImport.js'
 import { clashMessage, type IngestDeps, ingestBatch, ingestMany } from '../../../services/events/ingest.js'
 import { inBatches } from '../../batches.js'
 import type { CommandContext, CommandSpec } from '../../command.js'
@@ -104,7 +104,7 @@ export const eventsImport: CommandSpec = {
   path: ['events', 'import'],
   summary: 'Read exported events back',
   description:
-    'Reads what "events export" wrote. Ids, times and columns are kept, executions are created where they are missing. The same event again changes nothing, so an interrupted import is simply repeated. Nothing is published unless --publish is given. Refused lines are named on standard error and give exit code 1.',
+    'Reads what "events export" wrote. Every column comes back as it was, executions are created where they are missing. The same event again changes nothing, so an interrupted import is simply repeated. Nothing is published unless --publish is given. Refused lines are named on standard error and give exit code 1.',
   args: [{ name: 'file', help: 'NDJSON; default standard input', optional: true }],
   options: [{ flags: '--publish', help: 'also publish the events that are new here' }],
   examples: [
@@ -118,14 +118,17 @@ export const eventsImport: CommandSpec = {
       const teller = createTeller(context, 'events', 'summary')
       for await (const batch of inBatches(readEntries(source, JSON_DEPTH_MAX), BATCH)) {
         const readable = batch.filter((entry) => entry.error === undefined)
-        const documents = readable.map((entry) => entry.value ?? null)
-        const answers = await importEvents(writing, documents, { publish })
+        const answers = await importEvents(writing, readable.map(toLine), { publish })
         const byEntry = new Map(readable.map((entry, index) => [entry, answers[index]!]))
         teller.tell(batch.map((entry) => toldImport(entry, byEntry.get(entry))))
       }
       return teller.finish()
     })
   },
+}
+
+function toLine({ text, value = null }: Entry): ImportLine {
+  return { document: value, text }
 }
 
 function toldImport({ line, error }: Entry, answer: Imported | undefined): Told {
