@@ -17,6 +17,7 @@ export interface Invocation {
 const EXAMPLE_LENGTH = 38
 
 const GROUPS: Readonly<Record<string, string>> = {
+  credential: 'Credentials of tools, stored sealed',
   catalog: 'Playbooks and subscriptions on file',
   config: 'Settings',
   dead: 'Rows that were given up',

@@ -160,6 +160,7 @@ export const KEYS = {
   snapshotAtEnd: setting('State', 'NOETL_CP_SNAPSHOT_AT_END', oneOf('remove', 'keep'), 'remove', 'What becomes of the snapshot when its execution ends'),
 
   workerAllow: setting('Workers', 'NOETL_CP_WORKER_ALLOW', list, [], 'Kinds of tools that steps may run on this machine; empty runs none. With any, every write needs a token'),
+  credentialKeys: setting('Workers', 'NOETL_CP_CREDENTIALS_KEY', secretKeys, undefined, 'Key that seals stored credentials; older keys after it, separated by spaces or commas, still open. Default NOETL_CP_SECRET_KEY', secret),
   workerThreads: setting('Workers', 'NOETL_CP_WORKER_THREADS', integer(0, 64), 0, 'Threads for replay and other one-shot work; 0 takes the number of cores, at least 2'),
   workerQueueMax: setting('Workers', 'NOETL_CP_WORKER_QUEUE_MAX', integer(1, 100000), 256, 'Tasks that may wait for a thread'),
   workerMemoryMb: setting('Workers', 'NOETL_CP_WORKER_MEMORY_MB', integer(64, 65536), 1024, 'Heap of one thread'),

@@ -17,6 +17,7 @@ import { createProjectorLoop } from '../services/projector/projectorLoop.js'
 import type { SchemaKeeper } from '../services/schema/schemaKeeper.js'
 import { VERSION } from '../version.js'
 import { buildCore } from './core.js'
+import { credentialsDeps } from './credentials.js'
 import type { Deps } from './deps.js'
 import { eventTableLoops } from './eventTableLoops.js'
 import { buildHttpServer } from './httpServer.js'
@@ -128,6 +129,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
       executions: writing,
       queries: { databases, stepProgress: createStepProgress() },
       catalog: writing,
+      credentials: credentialsDeps(deps, core.ids, credentials.stored),
       cleanup: { databases },
       topology: databases.topology,
       subscriptions: subscriptionDeps(deps, core),

@@ -30,6 +30,8 @@ export interface Deps {
   /** What counts as a secret; null when NOETL_CP_REDACT is off. */
   secretRules: SecretRules | null
   keyring: Keyring
+  /** Seals credentials; the installation's key unless they have their own. */
+  credentialKeyring: Keyring
   bus: Bus | undefined
   workers: WorkerPool
   /** For texts of strangers: short tasks that must not wait behind a long replay. */
@@ -128,6 +130,7 @@ export function openDeps(options: OpenOptions): Deps {
     databases,
     secretRules: config.redact ? secretRules(config.redactKeys) : null,
     keyring: createKeyring(endpoints.secretKeys),
+    credentialKeyring: createKeyring([...(config.credentialKeys ?? []), ...endpoints.secretKeys]),
     bus,
     workers,
     parsers,

@@ -76,6 +76,7 @@ export const METRICS = {
     kind: 'counter',
     help: 'Events whose secrets were removed for good, because there is no key to seal them with.',
   },
+  noetl_cp_credential_reads_total: { kind: 'counter', help: 'Times that the values of a stored credential were read.' },
   noetl_cp_projector_skipped_total: { kind: 'counter', help: 'Messages of our own that the projector skipped.' },
   noetl_cp_outbox_publish_total: {
     kind: 'counter',

@@ -166,7 +166,7 @@ describe('config show', () => {
       const { env } = KEYS[key]
       if (key === 'databaseUrl') return [env, 'postgres://user:hunter2@host/db']
       if (key === 'natsUrl') return [env, 'nats://hunter2@host']
-      if (key === 'secretKeys') return [env, 'hunter2'.repeat(5)]
+      if (key === 'secretKeys' || key === 'credentialKeys') return [env, 'hunter2'.repeat(5)]
       return [env, key === 'shards' ? 'host=a;user=b;password=hunter2,postgres://u:hunter2@h/d' : 'hunter2']
     }),
   )

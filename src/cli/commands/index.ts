@@ -2,6 +2,13 @@
 import type { CommandSpec } from '../command.js'
 import { catalogDelete, catalogGet, catalogList, catalogRegister, catalogRestore } from './catalog/catalog.js'
 import { catalogValidate } from './catalog/validate.js'
+import {
+  credentialDelete,
+  credentialList,
+  credentialRekey,
+  credentialSet,
+  credentialShow,
+} from './credentials/credential.js'
 import { eventsExport, eventsTail } from './events/events.js'
 import { eventsAppend, eventsImport } from './events/eventsWrite.js'
 import { executionList, executionShow } from './executions/execution.js'
@@ -96,6 +103,11 @@ export const COMMANDS: readonly CommandSpec[] = [
   subscriptionDrain,
   subscriptionDeactivate,
   subscriptionShow,
+  credentialSet,
+  credentialList,
+  credentialShow,
+  credentialDelete,
+  credentialRekey,
   subscriptionList,
   subscriptionHistory,
   subscriptionWatch,

@@ -2,6 +2,7 @@
 import type { RouteSpec } from '../route.js'
 import { type CatalogRouteDeps, catalogRoutes } from './catalog/catalog.js'
 import { type PlaybookRouteDeps, playbookRoutes } from './catalog/playbooks.js'
+import { type CredentialRouteDeps, credentialRoutes } from './credentials/credentials.js'
 import { type EventRouteDeps, eventRoutes } from './events/events.js'
 import { type ExecuteRouteDeps, executeRoutes } from './executions/execute.js'
 import { type ExecutionRouteDeps, executionRoutes } from './executions/executions.js'
@@ -23,6 +24,7 @@ export type RouteDeps = HealthRouteDeps &
   ExecutionRouteDeps &
   CatalogRouteDeps &
   PlaybookRouteDeps &
+  CredentialRouteDeps &
   CleanupRouteDeps &
   RuntimeRouteDeps &
   OutboxRouteDeps &
@@ -41,6 +43,7 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...executionRoutes(deps),
     ...catalogRoutes(deps),
     ...playbookRoutes(deps),
+    ...credentialRoutes(deps),
     ...cleanupRoutes(deps),
     ...runtimeRoutes(deps),
     ...outboxRoutes(deps),
