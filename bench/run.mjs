@@ -13,6 +13,7 @@ import latency from './latency.mjs'
 import { createContext } from './lib/context.mjs'
 import listing from './listing.mjs'
 import peers from './peers.mjs'
+import plan from './plan.mjs'
 import relay from './relay.mjs'
 import replay from './replay.mjs'
 import scale from './scale.mjs'
@@ -31,6 +32,7 @@ const BENCHMARKS = [
   history,
   peers,
   templates,
+  plan,
   fold,
   replay,
   state,

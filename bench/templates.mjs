@@ -1,6 +1,6 @@
 // Renders per second of typical templates on a context of 44 KB, in one thread, beside nunjucks with the same templates
-// precompiled. nunjucks gives texts only and is no dependency of the product; it is installed here. And the plan of a
-// large playbook.
+// precompiled. nunjucks gives texts only and is no dependency of the product; it is installed here.
+
 import { execFileSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'

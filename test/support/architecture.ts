@@ -22,7 +22,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
   bus: ['errors.ts', 'runtime', 'domain'],
   workers: ['errors.ts', 'runtime', 'services/*/inThread'],
   // What runs in worker threads. They reach no service: a thread has its own connection and nothing else of the daemon.
-  'services/*/inThread': ['errors.ts', 'workers', 'domain', 'db', 'stores'],
+  'services/*/inThread': ['errors.ts', 'workers', 'domain', 'runtime/lruMap.ts', 'db', 'stores'],
   services: ['errors.ts', 'domain', 'runtime', 'db', 'stores', 'bus', 'workers'],
   http: ['errors.ts', 'version.ts', 'domain', 'runtime', 'services'],
   daemon: [

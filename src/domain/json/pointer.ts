@@ -7,5 +7,8 @@ export function jsonPointer(path: readonly (string | number)[]): string {
 }
 
 export function escapeSegment(segment: string | number): string {
-  return typeof segment === 'number' ? String(segment) : segment.replaceAll('~', '~0').replaceAll('/', '~1')
+  if (typeof segment === 'number') return String(segment)
+  // Almost no key has either character, and most callers name every key of a document.
+  if (!segment.includes('~') && !segment.includes('/')) return segment
+  return segment.replaceAll('~', '~0').replaceAll('/', '~1')
 }

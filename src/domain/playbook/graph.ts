@@ -19,22 +19,23 @@ export interface GraphFacts {
 
 /** `roots`: where the walk begins; steps that none of them reaches follow in their order. */
 export function readGraph(stepCount: number, arcs: readonly GraphArc[], roots: readonly number[]): GraphFacts {
-  const leaving = groupBy(stepCount, arcs, ({ from }) => from)
-  const entering = groupBy(stepCount, arcs, ({ to }) => to)
+  const leaving = new Neighbours(stepCount, arcs, 'from', 'to')
+  const entering = new Neighbours(stepCount, arcs, 'to', 'from')
   const isBack = findBackArcs(stepCount, arcs, leaving, roots)
-  const loops = findLoops(stepCount, arcs, entering, isBack)
+  const loops = new BitMatrix(stepCount)
+  for (const [index, { from, to }] of arcs.entries()) {
+    if (!isBack[index]) continue
+    const loop = loops.row(to)
+    setBit(loop, to)
+    if (hasBit(loop, from)) continue
+    setBit(loop, from)
+    entering.walk(from, loop)
+  }
   const reach = new BitMatrix(stepCount)
   const waits = new BitMatrix(stepCount)
   for (let step = 0; step < stepCount; step++) {
-    walk(
-      leaving,
-      step,
-      (arc) => arcs[arc]!.to,
-      reach.row(step),
-      () => true,
-    )
-    const mayPass = (arc: number): boolean => !(isBack[arc] && loops.has(arcs[arc]!.to, step))
-    walk(entering, step, (arc) => arcs[arc]!.from, waits.row(step), mayPass)
+    leaving.walk(step, reach.row(step))
+    entering.walk(step, waits.row(step), (at, arc) => isBack[arc]! && loops.has(at, step))
   }
   const graph: PlanGraph = {
     reaches: (from, to) => reach.has(from, to),
@@ -58,7 +59,7 @@ class BitMatrix {
   }
 
   has(row: number, column: number): boolean {
-    return hasBit(this.row(row), column)
+    return ((this.words[row * this.width + (column >>> 5)]! >>> (column & 31)) & 1) === 1
   }
 }
 
@@ -70,27 +71,47 @@ function setBit(bits: Uint32Array, index: number): void {
   bits[index >>> 5]! |= 1 << (index & 31)
 }
 
-function groupBy(size: number, arcs: readonly GraphArc[], key: (arc: GraphArc) => number): number[][] {
-  const groups = Array.from({ length: size }, (): number[] => [])
-  for (const [index, arc] of arcs.entries()) groups[key(arc)]!.push(index)
-  return groups
-}
+/** The arcs at one end of each step, in flat arrays: the walks below are done once per step. */
+class Neighbours {
+  private readonly begins: Int32Array
+  private readonly arcs: Int32Array
+  private readonly far: Int32Array
+  private readonly open: Int32Array
 
-/** Marks every step that one or more arcs lead to. */
-function walk(
-  arcsOf: readonly (readonly number[])[],
-  start: number,
-  far: (arc: number) => number,
-  found: Uint32Array,
-  mayPass: (arc: number) => boolean,
-): void {
-  const open = [start]
-  for (let step = open.pop(); step !== undefined; step = open.pop()) {
-    for (const arc of arcsOf[step]!) {
-      const next = far(arc)
-      if (hasBit(found, next) || !mayPass(arc)) continue
-      setBit(found, next)
-      open.push(next)
+  constructor(size: number, arcs: readonly GraphArc[], near: keyof GraphArc, far: keyof GraphArc) {
+    this.begins = new Int32Array(size + 1)
+    this.arcs = new Int32Array(arcs.length)
+    this.far = new Int32Array(arcs.length)
+    this.open = new Int32Array(size + 1)
+    for (const arc of arcs) this.begins[arc[near] + 1]!++
+    for (let step = 0; step < size; step++) this.begins[step + 1]! += this.begins[step]!
+    const next = this.begins.slice()
+    for (const [index, arc] of arcs.entries()) {
+      const place = next[arc[near]]!++
+      this.arcs[place] = index
+      this.far[place] = arc[far]
+    }
+  }
+
+  /** The nth arc of a step, in the order of the document. */
+  arcOf(step: number, nth: number): number | undefined {
+    const place = this.begins[step]! + nth
+    return place < this.begins[step + 1]! ? this.arcs[place] : undefined
+  }
+
+  /** Marks every step that one or more arcs lead to; those already marked are taken as walked. */
+  walk(start: number, found: Uint32Array, isClosed?: (at: number, arc: number) => boolean): void {
+    const { begins, arcs, far, open } = this
+    let count = 1
+    open[0] = start
+    while (count > 0) {
+      const step = open[--count]!
+      for (let place = begins[step]!; place < begins[step + 1]!; place++) {
+        const next = far[place]!
+        if (hasBit(found, next) || isClosed?.(step, arcs[place]!) === true) continue
+        setBit(found, next)
+        open[count++] = next
+      }
     }
   }
 }
@@ -99,7 +120,7 @@ function walk(
 function findBackArcs(
   stepCount: number,
   arcs: readonly GraphArc[],
-  leaving: readonly (readonly number[])[],
+  leaving: Neighbours,
   roots: readonly number[],
 ): boolean[] {
   const isBack = new Array<boolean>(arcs.length).fill(false)
@@ -109,7 +130,7 @@ function findBackArcs(
     state[root] = 'open'
     const path = [{ step: root, next: 0 }]
     for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
-      const arc = leaving[top.step]![top.next++]
+      const arc = leaving.arcOf(top.step, top.next++)
       if (arc === undefined) {
         state[top.step] = 'done'
         path.pop()
@@ -123,29 +144,4 @@ function findBackArcs(
     }
   }
   return isBack
-}
-
-/** By header, the steps of its loop; a step that is no header has an empty row. */
-function findLoops(
-  stepCount: number,
-  arcs: readonly GraphArc[],
-  entering: readonly (readonly number[])[],
-  isBack: readonly boolean[],
-): BitMatrix {
-  const loops = new BitMatrix(stepCount)
-  for (const [index, { from, to }] of arcs.entries()) {
-    if (!isBack[index]) continue
-    const loop = loops.row(to)
-    setBit(loop, to)
-    if (hasBit(loop, from)) continue
-    setBit(loop, from)
-    walk(
-      entering,
-      from,
-      (arc) => arcs[arc]!.from,
-      loop,
-      () => true,
-    )
-  }
-  return loops
 }

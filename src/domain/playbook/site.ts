@@ -20,6 +20,8 @@ export interface TemplateUse {
   readonly isBareGuard: boolean
 }
 
+type Compiled = Template | TemplateError
+
 export interface SiteTreeOptions extends Omit<TreeOptions, 'problems' | 'compile'> {
   readonly by?: TemplateUse['by']
 }
@@ -29,7 +31,7 @@ export class PlanSite {
   readonly uses: TemplateUse[] = []
   /** Roots that the playbook brings into being: workload keys, steps, labels, iterators, what is set. */
   readonly names = new Set<string>()
-  private readonly compiled = new Map<string, Template | undefined | TemplateError>()
+  private readonly compiled = { text: new Map<string, Compiled>(), code: new Map<string, Compiled>() }
 
   reader(object: JsonObject, pointer: string): Reader {
     return new Reader(object, pointer, this.problems)
@@ -94,16 +96,16 @@ export class PlanSite {
   }
 
   private readonly compile = (text: string, options: TemplateOptions): Template | undefined => {
-    const key = options.isCode === true ? `c${text}` : `t${text}`
-    const known = this.compiled.get(key)
+    const compiled = options.isCode === true ? this.compiled.code : this.compiled.text
+    const known = compiled.get(text)
     if (known instanceof TemplateError) throw known
-    if (known !== undefined || this.compiled.has(key)) return known
+    if (known !== undefined) return known
     try {
       const template = Template.compile(text, options)
-      this.compiled.set(key, template)
+      if (template !== undefined) compiled.set(text, template)
       return template
     } catch (error) {
-      if (error instanceof TemplateError) this.compiled.set(key, error)
+      if (error instanceof TemplateError) compiled.set(text, error)
       throw error
     }
   }

@@ -44,7 +44,7 @@ export function mergeLayers(layers: readonly Layer[]): CompiledTree {
   if (layers.length === 1 && only !== undefined) return only.tree
   const kept = layers.map(({ tree }, index) => {
     const stronger = new Set(layers.slice(index + 1).flatMap(({ keys }) => keys.map(escapeSegment)))
-    const stays = ({ pointer }: PlacedTemplate): boolean => !stronger.has(pointer.split('/')[1] ?? '')
+    const stays = ({ pointer }: PlacedTemplate): boolean => !stronger.has(pointer.split('/', 2)[1] ?? '')
     return {
       templates: tree.templates.filter(stays),
       deferred: tree.deferred.filter(stays),
