@@ -74,6 +74,16 @@ describe('the policy of a tool', () => {
     expect(isMet(policy, { status: 'ok' })).toBe(false)
   })
 
+  it('retries only what it lists', () => {
+    const policy = policyOf({ retry: { max_attempts: 2, retry_on: ['timeout'], backoff_seconds: 2 } })
+    expect(policy?.rules).toMatchObject([{ attempts: 2, delaySeconds: 2 }])
+    expect(isMet(policy, { status: 'error', error: { kind: 'timeout' } })).toBe(true)
+    expect(isMet(policy, { status: 'error', error: { kind: 'auth' } })).toBe(false)
+    const statuses = policyOf({ retry: { retry_on_status: [429, 503] } })
+    expect(isMet(statuses, { status: 'error', error: { http_status: 503 } })).toBe(true)
+    expect(isMet(statuses, { status: 'error', error: { http_status: 404 } })).toBe(false)
+  })
+
   it('retries only while it should', () => {
     const policy = policyOf({ retry: { retry_when: 'output.code >= 500', stop_when: '{{ output.code == 599 }}' } })
     expect(isMet(policy, { status: 'error', code: 500 })).toBe(true)

@@ -186,6 +186,19 @@ describe('a tool', () => {
     })
   })
 
+  it('of a container has a command line, not arguments', () => {
+    const { tool } = first(
+      "workflow: [{step: a, tool: {kind: container, image: i, args: ['{{ 1 + 1 }}'], env: [{name: N, value: '{{ 1 }}'}], input: {x: 1}}}]",
+    )
+    expect(tool.config.value(context({}))).toEqual({
+      kind: 'container',
+      image: 'i',
+      args: ['2'],
+      env: [{ name: 'N', value: '1' }],
+    })
+    expect(tool.args?.value(context({}))).toEqual({ x: 1 })
+  })
+
   it('whose code looks at everything is given everything', () => {
     expect(
       first("workflow: [{step: a, tool: {kind: python, code: 'x = context.get(1)'}}]").tool.wantsWholeContext,

@@ -24,6 +24,10 @@ export const CURSOR_KEYS = words('kind auth credential claim options')
 export const FRAME_KEYS = words(
   'max_rows row_concurrency max_seconds lease_seconds heartbeat_seconds process max_attempts max_bytes',
 )
+export const RETRY_KEYS = words(
+  'max_attempts attempts initial_delay delay backoff_seconds backoff_multiplier backoff max_delay jitter',
+  'retry_when when stop_when retry_on retry_on_status',
+)
 export const EXECUTOR_KEYS = words('profile version requires spec')
 export const EXECUTOR_SPEC_KEYS = words('entry_step final_step no_next_is_error policy timeout')
 export const WORKBOOK_KEYS = words('name desc tool input args sink assert')
@@ -48,7 +52,7 @@ const TOOL_KEYS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ],
   ['duckdb', words('database query command commands script')],
   ['nats', words('operation subject payload bucket key value stream')],
-  ['transfer', words('source target mapping chunk_size')],
+  ['transfer', words('source target mode mapping chunk_size')],
   ['artifact', words('action uri path format data')],
   ['playbook', words('path catalog_id version payload return_step return_result wait poll_interval')],
 ])

@@ -6,6 +6,7 @@ import { Float, isJsonObject, type JsonObject, type JsonValue } from '../json/va
 import type { Condition } from '../template/condition.js'
 import { Template } from '../template/template.js'
 import { readAssignments } from './assignments.js'
+import { RETRY_KEYS, warnUnknownKeys } from './knownKeys.js'
 import type { Assignment, Count } from './plan.js'
 import type { PlanSite } from './site.js'
 
@@ -144,19 +145,32 @@ function readRetry(tool: Reader, site: PlanSite): PolicyRule | undefined {
 }
 
 function readRetryOptions(retry: Reader, source: JsonObject, site: PlanSite): Partial<PolicyRule> {
-  const either = (first: string, second: string): string => (retry.has(first) ? first : second)
+  warnUnknownKeys(retry, RETRY_KEYS, site)
+  const either = (...keys: readonly string[]): string => keys.find((key) => retry.has(key)) ?? keys[0]!
   const when = either('retry_when', 'when')
-  const guard = site.condition(retry.value(when), `${retry.path}/${when}`, 'worker')
-  const backoff = readRetryBackoff(retry, source)
+  const guards = [
+    site.condition(retry.value(when), `${retry.path}/${when}`, 'worker'),
+    oneOf('output.error.kind', retry, 'retry_on', site),
+    oneOf('output.error.http_status', retry, 'retry_on_status', site),
+  ]
   return {
-    when: guard === undefined ? [FAILED] : [FAILED, guard],
+    when: [FAILED, ...guards.filter((guard) => guard !== undefined)],
     unless: site.condition(retry.value('stop_when'), `${retry.path}/stop_when`, 'worker'),
     attempts: site.count(retry, either('max_attempts', 'attempts'), 1, 'worker') ?? ATTEMPTS,
-    ...backoff,
-    delaySeconds: readSeconds(retry, either('initial_delay', 'delay'), site) ?? DELAY_SECONDS,
+    ...readRetryBackoff(retry, source),
+    delaySeconds: readSeconds(retry, either('initial_delay', 'delay', 'backoff_seconds'), site) ?? DELAY_SECONDS,
     maxDelaySeconds: retry.has('max_delay') ? retry.positive('max_delay') : undefined,
     hasJitter: numberOf(source['jitter']) !== undefined || source['jitter'] === true,
   }
+}
+
+/** Retried only for what is listed: kinds of errors, or statuses of HTTP. */
+function oneOf(path: string, retry: Reader, key: string, site: PlanSite): Condition | undefined {
+  const listed = retry.value(key)
+  if (listed === undefined) return undefined
+  const isFlat = Array.isArray(listed) && listed.every((one) => typeof one === 'string' || typeof one === 'number')
+  if (isFlat) return site.condition(`${path} in ${JSON.stringify(listed)}`, `${retry.path}/${key}`, 'worker')
+  return site.problems.error(`${retry.path}/${key}`, 'must be a list of error kinds or statuses')
 }
 
 /** A number multiplies the delay after each run; a word names the backoff. */

@@ -17,7 +17,7 @@ const FIELDS: ReadonlyMap<string, Fields> = new Map<string, Fields>([
   ['wasm', { code: CODE }],
   ['script', { code: [...CODE, 'command', 'cmd', 'cmds', 'cmds/*'], text: ['env/*', 'cwd'] }],
   ['shell', { code: ['command', 'cmd', 'cmds', 'cmds/*'], text: ['env/*', 'cwd'] }],
-  ['container', { code: ['command', 'command/*', 'args/*'], text: ['image', 'env/*'] }],
+  ['container', { code: ['command', 'command/*', 'args/*'], text: ['image', 'env/*', 'env/*/value'] }],
   ['postgres', STATEMENTS],
   ['duckdb', STATEMENTS],
   ['ducklake', STATEMENTS],

@@ -13,7 +13,7 @@ import { policyTemplates, readPolicy } from './policy.js'
 import type { PlanSite } from './site.js'
 import { textOptionsOf } from './textFields.js'
 import type { ToolContext } from './toolContext.js'
-import type { Placed, TaskSource, ToolSource } from './toolSource.js'
+import { ownFields, type Placed, type TaskSource, type ToolSource } from './toolSource.js'
 import { argumentTree, fixedLayer, keyLayer, listTree, mergeLayers } from './trees.js'
 import { deferredTemplates, workerReads } from './workerReads.js'
 
@@ -122,7 +122,7 @@ class ToolPlanner {
   }
 
   private layers({ kind, tool }: TaskSource) {
-    const { input: _input, args: _args, ...own } = tool.raw()
+    const own = ownFields(tool.raw())
     const tree = this.site.tree(own, tool.path, {
       textOptions: textOptionsOf(kind),
       isLeft: (place) => LEFT.has(place),

@@ -174,10 +174,24 @@ function labelOf(index: number): string {
   return `task_${index + 1}`
 }
 
-/** `input` and `args` mean the same; where both are written `input` is the stronger. */
+/**
+ * `input` and `args` mean the same; where both are written `input` is the stronger. A list under `args` is the command line
+ * of a container: it belongs to the tool.
+ */
 export function argumentLayers(reader: Reader): Placed[] {
   return ['args', 'input'].flatMap((key) => {
     const value = reader.value(key)
-    return value === undefined ? [] : [{ value, pointer: `${reader.path}/${key}` }]
+    if (value === undefined || isCommandLine(key, value)) return []
+    return [{ value, pointer: `${reader.path}/${key}` }]
   })
+}
+
+/** The fields of a tool without its arguments. */
+export function ownFields(tool: JsonObject): JsonObject {
+  const { input: _input, args, ...own } = tool
+  return args !== undefined && isCommandLine('args', args) ? { ...own, args } : own
+}
+
+function isCommandLine(key: string, value: JsonValue): boolean {
+  return key === 'args' && Array.isArray(value)
 }
