@@ -27,7 +27,7 @@ const supervisor = createSupervisor({
   clock,
   appender: core.appender,
   ids: core.ids,
-  secrets: core.secrets,
+  own: core.own,
   bus: deps.bus,
   random: Math.random,
   runtimeId: `bench-${process.pid}`,

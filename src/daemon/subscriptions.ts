@@ -11,6 +11,7 @@ import { createBacklogWatch } from '../services/subscriptions/backlogWatch.js'
 import { createIngress, type Ingress } from '../services/subscriptions/ingress.js'
 import { createSubscriptionKeeper } from '../services/subscriptions/keeper.js'
 import type { LifecycleDeps } from '../services/subscriptions/lifecycle.js'
+import { createLogWatch } from '../services/subscriptions/logWatch.js'
 import { createSupervisor } from '../services/subscriptions/supervisor.js'
 import type { ViewDeps } from '../services/subscriptions/views.js'
 import type { Core } from './core.js'
@@ -38,7 +39,14 @@ export function subscriptionLoops(deps: Deps, core: Core, writing: ExecutionsDep
     },
     onError: loopErrors(deps, 'subscription keeper'),
   })
-  if (bus === undefined || !config.subscriptionsEnabled) return [keeper]
+  let wakeRuntime = (): void => undefined
+  const logWatch = createLogWatch({
+    ...subscriptionDeps(deps, core),
+    random: deps.random,
+    onFollowed: () => wakeRuntime(),
+    onError: loopErrors(deps, 'subscription log watch'),
+  })
+  if (bus === undefined || !config.subscriptionsEnabled) return [keeper, logWatch]
   const supervisor = createSupervisor({
     ...writing,
     documents: deps.documents,
@@ -52,6 +60,7 @@ export function subscriptionLoops(deps: Deps, core: Core, writing: ExecutionsDep
     onDriven: (count) => metrics.set('noetl_cp_subscriptions_driven', count),
     onError: loopErrors(deps, 'subscription runtime'),
   })
+  wakeRuntime = supervisor.nudge
   const listener = createListener({
     settings: deps.databases.cluster.settings,
     channel: 'noetl_subscription',
@@ -74,7 +83,7 @@ export function subscriptionLoops(deps: Deps, core: Core, writing: ExecutionsDep
     },
     onError: loopErrors(deps, 'subscription backlog'),
   })
-  return [keeper, supervisor, listener, backlog]
+  return [keeper, logWatch, supervisor, listener, backlog]
 }
 
 export function buildIngress(deps: Deps, writing: ExecutionsDeps): Ingress {

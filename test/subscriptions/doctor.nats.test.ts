@@ -33,7 +33,7 @@ beforeAll(async () => {
   await registerDocuments(core)
 })
 afterEach(async () => {
-  await database.sql('truncate noetl.subscription, noetl.subscription_dead_letter')
+  await database.sql('truncate noetl.subscription, noetl.subscription_dead_letter, noetl.event')
 })
 afterAll(async () => {
   await bus.stop(1_000)

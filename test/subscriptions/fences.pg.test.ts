@@ -8,7 +8,9 @@ import {
   changeSubscription,
   findSubscription,
   registerSubscription,
+  type SubscriptionRow,
 } from '../../src/services/subscriptions/lifecycle.js'
+import type { Right } from '../../src/services/subscriptions/right.js'
 import { openCore, type TestCore } from '../support/core.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
 import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
@@ -35,15 +37,25 @@ afterAll(async () => {
   await Promise.all(shards.map((shard) => shard.drop()))
 })
 
-async function active(): Promise<{ id: string; epoch: string }> {
+async function active(): Promise<Right & { id: string }> {
   const path = `tests/fence-${++serial}`
   await registerEntry(core, { content: pullDocument({ path, stream: 'S' }) })
   const { row } = await registerSubscription(core, path)
   const changed = await changeSubscription(core, { id: row.subscription_id, action: 'activate' })
-  return { id: row.subscription_id, epoch: changed.row.epoch }
+  return { id: row.subscription_id, ...rightOf(changed.row) }
 }
 
-const target = (id: string, epoch: string) => ({ subscriptionId: id, epoch, playbook: 'tests/handler' })
+const rightOf = (row: SubscriptionRow): Right => ({
+  subscriptionId: row.subscription_id,
+  epoch: row.epoch,
+  lastEventId: row.last_event_id,
+})
+const target = ({ subscriptionId, epoch, lastEventId }: Right) => ({
+  subscriptionId,
+  epoch,
+  lastEventId,
+  playbook: 'tests/handler',
+})
 const messages = (count: number) =>
   Array.from({ length: count }, () => ({ identity: `nats:S:${++serial}`, windowSeconds: 300, payload: {} }))
 
@@ -74,7 +86,8 @@ function frozen(gate: Promise<void>, reached: () => void): TestCore {
 }
 
 it('waits for a start that is being committed', async () => {
-  const { id, epoch } = await active()
+  const right = await active()
+  const { id } = right
   let open = (): void => undefined
   const gate = new Promise<void>((resolve) => {
     open = resolve
@@ -83,7 +96,7 @@ it('waits for a start that is being committed', async () => {
   const inside = new Promise<void>((resolve) => {
     reached = resolve
   })
-  const starting = dispatch(frozen(gate, reached), target(id, epoch), messages(1))
+  const starting = dispatch(frozen(gate, reached), target(right), messages(1))
   await inside
   let isPaused = false
   const pausing = changeSubscription(core, { id, action: 'pause' }).then(() => {
@@ -99,7 +112,8 @@ it('waits for a start that is being committed', async () => {
 })
 
 it('lets two batches open an epoch at once', async () => {
-  const { id, epoch } = await active()
+  const right = await active()
+  const { id } = right
   let open = (): void => undefined
   const gate = new Promise<void>((resolve) => {
     open = resolve
@@ -109,7 +123,7 @@ it('lets two batches open an epoch at once', async () => {
     held += 1
   })
   // Many keys, so that each batch has starts in both shards; the second waits for the first to commit the fence.
-  const batches = [dispatch(both, target(id, epoch), messages(20)), dispatch(both, target(id, epoch), messages(20))]
+  const batches = [dispatch(both, target(right), messages(20)), dispatch(both, target(right), messages(20))]
   await until('the first batch is about to commit in both shards', () => held >= 2)
   open()
   const results = (await Promise.all(batches)).flat()
@@ -118,18 +132,19 @@ it('lets two batches open an epoch at once', async () => {
 })
 
 it('shuts out a runtime that knows nothing of it, in every shard', async () => {
-  const { id, epoch } = await active()
-  await dispatch(core, target(id, epoch), messages(20))
+  const right = await active()
+  const { id } = right
+  await dispatch(core, target(right), messages(20))
   await changeSubscription(core, { id, action: 'pause' })
   for (let round = 0; round < 10; round++) {
-    await expect(dispatch(core, target(id, epoch), messages(1))).rejects.toMatchObject({ code: 'lost_claim' })
+    await expect(dispatch(core, target(right), messages(1))).rejects.toMatchObject({ code: 'lost_claim' })
   }
   expect(await countOf(id)).toBe(20)
   const { row } = await changeSubscription(core, { id, action: 'resume' })
-  await expect(dispatch(core, target(id, epoch), messages(20))).rejects.toMatchObject({ code: 'lost_claim' })
+  await expect(dispatch(core, target(right), messages(20))).rejects.toMatchObject({ code: 'lost_claim' })
   // Not one of a refused batch is started in a shard that did not notice yet.
-  await dispatch(core, target(id, row.epoch), messages(20))
-  await expect(dispatch(core, target(id, epoch), messages(20))).rejects.toMatchObject({ code: 'lost_claim' })
+  await dispatch(core, target(rightOf(row)), messages(20))
+  await expect(dispatch(core, target(right), messages(20))).rejects.toMatchObject({ code: 'lost_claim' })
   expect(await countOf(id)).toBe(40)
 })
 

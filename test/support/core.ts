@@ -31,6 +31,8 @@ export interface CoreOptions {
   hostName?: string
   machineId?: string
   connectionsMax?: number
+  /** Default the first shard. */
+  cluster?: TestDatabase
   redact?: boolean
   secretKeys?: readonly string[]
 }
@@ -56,6 +58,7 @@ export async function openCore(shards: readonly TestDatabase[], options: CoreOpt
     parseTopology({
       shards: shards.length === 1 ? undefined : shards.map((shard) => shard.url).join(','),
       fallback: first.settings.target,
+      clusterDsn: options.cluster?.url,
     }),
     {
       ...first.settings,

@@ -62,26 +62,53 @@ set pending = null, pending_since = null, live = live and state <> 'DEACTIVATED'
 where subscription_id = $1::bigint and pending ->> 'event_id' = $2::text;
 
 -- name: subscription_adopt
--- The log of id $1 says more than version $2 knew: state $3, entry $4, last event $5 of type $6 at $7, reason $8, actor $9, until $10.
+-- The log of id $1 says more than version $2 knew: state $3, last event $4 of type $5 at $6, reason $7, actor $8, until $9.
+-- An id that comes back from DEACTIVATED holds its path again only if no other does.
 with adopted as (
-  update noetl.subscription
-  set state = $3::text, live = $3::text <> 'DEACTIVATED', version = version + 1, epoch = epoch + 1, catalog_id = $4::bigint,
-    last_event_id = $5::bigint, last_event_type = $6::text, updated_at = $7::timestamptz,
-    reason = $8::text, actor = $9::text, paused_until = $10::timestamptz
+  update noetl.subscription s
+  set state = $3::text, version = version + 1, epoch = epoch + 1,
+    live = $3::text <> 'DEACTIVATED' and (live or state = 'DEACTIVATED' and not exists (
+      select 1 from noetl.subscription other where other.path = s.path and other.live)),
+    last_event_id = $4::bigint, last_event_type = $5::text, updated_at = $6::timestamptz,
+    reason = $7::text, actor = $8::text, paused_until = $9::timestamptz
   where subscription_id = $1::bigint and version = $2::bigint and pending is null
   returning subscription_id
 )
 select subscription_id, pg_notify('noetl_subscription', subscription_id::text) from adopted;
 
+-- name: subscription_paths
+-- The paths of the ids $1: as their rows have it, as their logs say ($2), as the catalog has their entries ($3).
+select given.subscription_id, coalesce(s.path, given.path, c.path, given.subscription_id::text) as path
+from unnest($1::bigint[], $2::text[], $3::bigint[]) as given (subscription_id, path, catalog_id)
+left join noetl.subscription s on s.subscription_id = given.subscription_id
+left join noetl.catalog c on c.catalog_id = given.catalog_id;
+
+-- name: subscription_missing
+-- Those of the ids $1 that have no row.
+select given.subscription_id from unnest($1::bigint[]) as given (subscription_id)
+where not exists (select 1 from noetl.subscription s where s.subscription_id = given.subscription_id);
+
+-- name: subscription_path_hold
+-- All ids of path $1, which nobody changes before this transaction ends.
+select subscription_id, state, live, pending is not null as is_changing from noetl.subscription
+where path = $1::text order by subscription_id for update;
+
+-- name: subscription_yield
+-- The ids $1 hold their path no longer.
+update noetl.subscription set live = false, version = version + 1, epoch = epoch + 1
+where subscription_id = any($1::bigint[]) and live
+returning subscription_id;
+
 -- name: subscription_rebuild
 -- Writes id $1 as the log tells it: path $2, entry $3, state $4, last event $5 of type $6 at $7, reason $8, actor $9, until $10, live $11.
+-- Which version of the entry a known id uses stays.
 insert into noetl.subscription as s (
   subscription_id, path, catalog_id, state, live, version, epoch, last_event_id, last_event_type, updated_at, reason, actor, paused_until
 )
 values ($1::bigint, $2::text, $3::bigint, $4::text, $11::boolean, 1, 1, $5::bigint, $6::text, $7::timestamptz, $8::text, $9::text, $10::timestamptz)
 on conflict (subscription_id) do update
 set state = excluded.state, live = excluded.live, version = s.version + 1, epoch = s.epoch + 1,
-  catalog_id = excluded.catalog_id, last_event_id = excluded.last_event_id, last_event_type = excluded.last_event_type,
+  last_event_id = excluded.last_event_id, last_event_type = excluded.last_event_type,
   updated_at = excluded.updated_at, reason = excluded.reason, actor = excluded.actor, paused_until = excluded.paused_until
 where s.pending is null
   and (s.state, s.live, s.last_event_id) is distinct from (excluded.state, excluded.live, excluded.last_event_id)
@@ -134,32 +161,6 @@ union all
 select subscription_id, version, last_event_id from noetl.subscription
 where live and pending is null and subscription_id > $1::bigint order by subscription_id limit $2::int;
 
--- name: subscription_log_newest
--- The newest lifecycle event (types $2) of each of the ids $1.
-select distinct on (execution_id) execution_id as subscription_id, event_id, event_type, catalog_id, created_at::text as created_at,
-  coalesce(nullif(node_name, ''), context ->> 'path') as path, meta
-from noetl.event
-where execution_id = any($1::bigint[]) and event_type = any($2::text[])
-order by execution_id, event_id desc;
-
--- name: subscription_log_tail
--- Lifecycle events (types $3) of id $1 after event $2.
-select event_id, event_type from noetl.event
-where execution_id = $1::bigint and event_id > $2::bigint and event_type = any($3::text[])
-order by event_id limit 100;
-
--- name: subscription_log_ids
--- Every id that the log of this shard registered, in order after $1, at most $2.
-select distinct execution_id as subscription_id from noetl.event
-where event_type in ('subscription.registered', 'subscription_registered') and execution_id > $1::bigint
-order by execution_id limit $2::int;
-
--- name: subscription_log_history
--- Events of id $1 whose type begins with subscription, after event $2, at most $3.
-select event_id, event_type, status, catalog_id, created_at::text as created_at, meta from noetl.event
-where execution_id = $1::bigint and event_id > $2::bigint and (event_type like 'subscription.%' or event_type like 'subscription\_%')
-order by event_id limit $3::int;
-
 -- name: subscription_live_pull
 -- Live subscriptions that pull, newest first, at most $1.
 select subscription_id, path, catalog_id, catalog_version, mode, source, listener, spec, state, live, version, epoch, pending,
@@ -169,17 +170,19 @@ from noetl.subscription where live and mode = 'pull' order by subscription_id de
 
 -- name: subscription_suspicious
 -- Live subscriptions that an operator should look at, at most $4: in trouble, paused without an end for more than $1
--- seconds, draining for more than $2, active and driven by nobody for more than $3.
+-- seconds, draining for more than $2, active and driven by nobody for more than $3; and those that another id of their
+-- path has superseded.
 select subscription_id, path, actor, trouble, suspicion, seconds from (
   select subscription_id, path, actor, trouble, extract(epoch from now() - updated_at)::float8 as seconds,
     case
+      when not live then 'superseded'
       when trouble is not null then 'trouble'
       when state = 'PAUSED' and paused_until is null and updated_at < now() - make_interval(secs => $1::double precision) then 'paused'
       when state = 'DRAINING' and updated_at < now() - make_interval(secs => $2::double precision) then 'draining'
       when state = 'ACTIVE' and mode = 'pull' and updated_at < now() - make_interval(secs => $3::double precision)
         and greatest(lease_until, updated_at) < now() - make_interval(secs => $3::double precision) then 'undriven'
     end as suspicion
-  from noetl.subscription where live
+  from noetl.subscription where live or state <> 'DEACTIVATED'
 ) as judged
 where suspicion is not null
 order by subscription_id limit $4::int;

@@ -52,4 +52,4 @@ select count(*)::int as count from noetl.subscription_dead_letter;
 
 -- name: subscription_hold_state
 -- The state and epoch of subscription $1, which nobody changes before this transaction ends.
-select state, epoch, catalog_id from noetl.subscription where subscription_id = $1::bigint for share;
+select state, epoch, last_event_id, catalog_id from noetl.subscription where subscription_id = $1::bigint for share;

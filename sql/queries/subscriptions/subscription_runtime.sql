@@ -20,7 +20,7 @@ delete from noetl.subscription_runtime where runtime_id = $1::text or lease_unti
 update noetl.subscription
 set lease_until = now() + make_interval(secs => $2::double precision)
 where owner = $1::text
-returning subscription_id, path, catalog_id, state, version, epoch;
+returning subscription_id, path, catalog_id, state, live, epoch, last_event_id;
 
 -- name: subscription_take
 -- Takes up to $2 active pull subscriptions that nobody drives for runtime $1, for $3 seconds. The epoch shuts the one before out.
@@ -35,7 +35,7 @@ update noetl.subscription s
 set owner = $1::text, lease_until = now() + make_interval(secs => $3::double precision), epoch = s.epoch + 1
 from free
 where s.subscription_id = free.subscription_id
-returning s.subscription_id, s.path, s.catalog_id, s.state, s.version, s.epoch;
+returning s.subscription_id, s.path, s.catalog_id, s.state, s.live, s.epoch, s.last_event_id;
 
 -- name: subscription_release
 -- Runtime $1 has stopped driving the ids $2 and holds nothing of them. Tells those who wait for it.

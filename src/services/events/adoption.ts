@@ -18,6 +18,7 @@ import {
   lockExecutions,
   updateExecutions,
 } from '../../stores/executions/executionStore.js'
+import { noteLifecycle } from '../subscriptions/lifecycleNotes.js'
 
 const PAGE = 2_000
 
@@ -56,6 +57,10 @@ async function adoptInTx(tx: Tx, executionId: string, first: EventRow): Promise<
   // An adopted log was counted when its execution was backfilled; only what came later is new.
   if (execution.streamVersion > execution.eventCount) execution.eventCount = execution.streamVersion
   await updateExecutions(tx, [execution])
+  await noteLifecycle(
+    tx,
+    rows.map((row) => ({ executionId: row.execution_id, eventType: row.event_type ?? '' })),
+  )
   return rows.length
 }
 

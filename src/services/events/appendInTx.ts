@@ -35,6 +35,7 @@ import {
   updateExecutions,
 } from '../../stores/executions/executionStore.js'
 import { insertOutboxRows, type NewOutboxRow } from '../../stores/outbox/outboxStore.js'
+import { noteLifecycle } from '../subscriptions/lifecycleNotes.js'
 import { foreignOwnerMessage, owned, settleOwner } from './eventOwner.js'
 
 export interface AppendItem {
@@ -102,6 +103,10 @@ export async function appendInTx(
       ),
       updateExecutions(tx, [...plan.touched]),
       plan.moved.size === 0 ? undefined : moveEvents(tx, [...plan.moved]),
+      noteLifecycle(
+        tx,
+        plan.events.map(({ event }) => event),
+      ),
     ])
   }
   return plan.outcomes

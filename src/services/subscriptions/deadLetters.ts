@@ -16,6 +16,7 @@ import type { CatalogDocuments } from '../catalog/catalogDocuments.js'
 import type { ExecutionsDeps } from '../executions/executions.js'
 import { dispatch } from './dispatch.js'
 import { entryOf } from './entry.js'
+import { followSubscription } from './following.js'
 import { deliveryOf, placeOf } from './natsDelivery.js'
 
 export type { DeadRow } from '../../stores/subscriptions/subscriptionDeliveryStore.js'
@@ -45,6 +46,7 @@ export async function redriveDead(deps: RedriveDeps, id: string): Promise<Redriv
   const subscriptionId = await db.tx(async (tx) => (await takeDead(tx, id))?.subscription_id)
   if (subscriptionId === undefined) throw new CpError('not_found', `there is no given-up message ${id}`)
   try {
+    await followSubscription(deps, subscriptionId)
     const { epoch, rules } = await prepare(deps, subscriptionId)
     return await db.tx(async (tx) => {
       const held = await holdState(tx, subscriptionId)
@@ -59,7 +61,13 @@ export async function redriveDead(deps: RedriveDeps, id: string): Promise<Redriv
         header: (name) => (typeof headers[name] === 'string' ? headers[name] : undefined),
         headers: () => headers as Record<string, string>,
       })
-      const target = { subscriptionId, epoch, playbook: rules.playbook, executionPool: rules.executionPool }
+      const target = {
+        subscriptionId,
+        epoch,
+        lastEventId: held.last_event_id,
+        playbook: rules.playbook,
+        executionPool: rules.executionPool,
+      }
       const [started] = await dispatch(deps, target, [delivery])
       await deleteDead(tx, id)
       return { id, outcome: started!.status, executionId: started!.executionId }

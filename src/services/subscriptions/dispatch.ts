@@ -1,6 +1,6 @@
 // Messages → executions. A batch of messages of one subscription is one transaction per shard: the fence is
-// held, the keys are claimed, the start events are appended with their outbox rows, all or nothing. A message
-// whose key is held starts nothing and names the execution that holds it.
+// held, the keys are claimed, the start events are appended with their outbox rows, the right to start is confirmed, all
+// or nothing. A message whose key is held starts nothing and names the execution that holds it.
 
 import type { Tx } from '../../db/db.js'
 import { compareIds } from '../../domain/ids/ids.js'
@@ -18,11 +18,9 @@ import { findEntry } from '../catalog/findEntry.js'
 import { assertRunnable } from '../catalog/runnable.js'
 import { type ExecutionsDeps, mintExecutionId, type Started, startEvent } from '../executions/executions.js'
 import type { StartItem } from '../executions/starts.js'
+import { confirmRight, lostRight, type Right } from './right.js'
 
-export interface DispatchTarget {
-  subscriptionId: string
-  /** The right to start executions, as the row showed it. */
-  epoch: string
+export interface DispatchTarget extends Right {
   playbook: string
   executionPool?: string | undefined
 }
@@ -82,7 +80,7 @@ async function startAll(
   target: DispatchTarget,
   deliveries: readonly Delivery[],
 ): Promise<Started[]> {
-  const entry = await findEntry(deps, { path: target.playbook })
+  const [entry, right] = await Promise.all([findEntry(deps, { path: target.playbook }), confirmRight(deps, target)])
   await assertRunnable(deps, entry)
   const results: Started[] = new Array(deliveries.length)
   const byShard = new Map<number, Start[]>()
@@ -116,6 +114,7 @@ async function startAll(
     [...byShard].map(([shard, starts]) =>
       deps.appender.startWith(shard, async (tx, start) => {
         for (const [index, started] of await startGroup(tx, start, target, starts, itemOf)) results[index] = started
+        await right.confirm(tx, shard)
       }),
     ),
   )
@@ -190,7 +189,7 @@ async function openFence(tx: Tx, target: DispatchTarget, found: string | undefin
   if (!isOlder && (await raiseFence(tx, id, epoch))) return
   // Another batch of the same epoch may have been first to raise it.
   if (!isOlder && (await holdFence(tx, id)) === epoch) return
-  throw new CpError('lost_claim', `subscription ${id} was stopped, or is driven by somebody else`)
+  throw lostRight(target)
 }
 
 function requestOf(target: DispatchTarget, delivery: Delivery) {

@@ -5,6 +5,8 @@ import type { Databases } from '../../db/databases.js'
 import { toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { countDead } from '../../stores/subscriptions/subscriptionDeliveryStore.js'
+import { loggedIds } from '../../stores/subscriptions/subscriptionLogStore.js'
+import { missingRows } from '../../stores/subscriptions/subscriptionPathStore.js'
 import { listLivePull, listSuspicious, type SuspiciousRow } from '../../stores/subscriptions/subscriptionStore.js'
 import type { CatalogDocuments } from '../catalog/catalogDocuments.js'
 import type { Finding } from '../health/finding.js'
@@ -23,6 +25,10 @@ const DRAINING_SECONDS_MAX = 600
 const UNDRIVEN_SECONDS_MAX = 60
 const FINDINGS_MAX = 50
 const CONSUMERS_MAX = 100
+const BEFORE_ALL = '-9223372036854775808'
+const LOG_PAGE = 500
+const LOG_PAGES_MAX = 20
+const NAMED_MAX = 5
 
 export async function subscriptionFindings(deps: SubscriptionInspection): Promise<Finding[]> {
   const { label, db } = deps.databases.cluster
@@ -30,7 +36,8 @@ export async function subscriptionFindings(deps: SubscriptionInspection): Promis
     const limits = { paused: PAUSED_SECONDS_MAX, draining: DRAINING_SECONDS_MAX, undriven: UNDRIVEN_SECONDS_MAX }
     const rows = await listSuspicious(db, limits, FINDINGS_MAX)
     const dead = await countDead(db)
-    return [...rows.map(findingOf), ...deadFindings(dead), ...(await consumerFindings(deps))]
+    const unknown = await unknownFindings(deps)
+    return [...rows.map(findingOf), ...unknown, ...deadFindings(dead), ...(await consumerFindings(deps))]
   } catch (error) {
     const failure = toCpError(error)
     // Without a schema there is nothing to look at; that, and a database that is away, are findings made elsewhere.
@@ -65,6 +72,13 @@ function findingOf(row: SuspiciousRow): Finding {
         finding: `${row.path} has been draining for ${since}`,
         fix: `start a daemon to complete it, or noetl-cp subscription deactivate ${row.subscription_id}`,
       }
+    case 'superseded':
+      return {
+        level: 'advice',
+        where,
+        finding: `${row.path} has another id that holds it, so this one delivers nothing`,
+        fix: `noetl-cp subscription deactivate ${row.subscription_id}`,
+      }
     case 'undriven':
       return {
         level: 'problem',
@@ -73,6 +87,32 @@ function findingOf(row: SuspiciousRow): Finding {
         fix: 'start a daemon with NATS and NOETL_CP_SUBSCRIPTIONS=true, or look into its log',
       }
   }
+}
+
+/** Logs that the read model does not know: of a shard that was adopted, or written while no daemon ran. */
+async function unknownFindings({ databases }: SubscriptionInspection): Promise<Finding[]> {
+  const { answers } = await databases.fanOut(async (db) => {
+    const unknown: string[] = []
+    for (let page = 0, after = BEFORE_ALL; page < LOG_PAGES_MAX; page++) {
+      const ids = await loggedIds(db, after, LOG_PAGE)
+      unknown.push(...(await missingRows(databases.cluster.db, ids)))
+      if (ids.length < LOG_PAGE) break
+      after = ids[ids.length - 1]!
+    }
+    return unknown
+  })
+  return answers.flatMap(({ shard, value: ids }) =>
+    ids.length === 0
+      ? []
+      : [
+          {
+            level: 'problem',
+            where: databases.shards[shard]!.label,
+            finding: `${ids.length} subscription(s) of its log are not known here: ${ids.slice(0, NAMED_MAX).join(', ')}${ids.length > NAMED_MAX ? ' …' : ''}`,
+            fix: 'start a daemon, which takes them over, or noetl-cp subscription rebuild',
+          },
+        ],
+  )
 }
 
 function deadFindings(count: number): Finding[] {

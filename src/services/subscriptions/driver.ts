@@ -20,6 +20,7 @@ import { createHeldMessages } from './heldMessages.js'
 import { durableOf } from './naming.js'
 import { deliveryOf, identityOf } from './natsDelivery.js'
 import { createRate, type Rate } from './rate.js'
+import type { Right } from './right.js'
 
 export type MessageOutcome = 'started' | 'duplicate' | 'retried' | 'returned' | 'dead'
 
@@ -30,14 +31,17 @@ export interface DriverDeps extends ExecutionsDeps {
   random: () => number
   attemptsMax: number
   onMessages(outcome: MessageOutcome, count: number): void
+  /** A start was refused: the right to it has ended or changed hands. */
+  onRefused(subscriptionId: string): void
   /** What keeps it from delivering; null when nothing does any more. */
   onTrouble(subscriptionId: string, trouble: string | null): void
 }
 
 export interface Driver {
   readonly catalogId: string
-  /** The right to start executions was renewed under another epoch. */
-  setEpoch(epoch: string): void
+  epoch(): string
+  /** The right to start executions as it stands now. */
+  setRight(held: HeldSubscription): void
   /** `finish` starts what is queued, `return` gives it back; resolves when nothing is held any more. */
   stop(how: 'finish' | 'return'): Promise<void>
   inFlight(): number
@@ -56,6 +60,7 @@ const ACK_WAIT_MS = 10_000
 const RETRY_MS_MAX = 15_000
 const FAILURES_REMEMBERED_MAX = 10_000
 const RETURN_MS = 0
+const REFUSED_MS = 200
 const SETTLE_MS = 5
 
 export function createDriver(held: HeldSubscription, deps: DriverDeps): Driver {
@@ -64,7 +69,7 @@ export function createDriver(held: HeldSubscription, deps: DriverDeps): Driver {
   /** Attempts by identity. */
   const failures = new Map<string, number>()
   const stopped = new AbortController()
-  let epoch = held.epoch
+  let right = rightOf(held)
   let mode: 'run' | 'finish' | 'return' = 'run'
   let rules: DeliveryRules | undefined
   let consumer: SourceConsumer | undefined
@@ -232,7 +237,7 @@ export function createDriver(held: HeldSubscription, deps: DriverDeps): Driver {
   }
 
   async function startThese(usable: readonly Usable[]): Promise<number> {
-    const target = { subscriptionId: id, epoch, playbook: rules!.playbook, executionPool: rules!.executionPool }
+    const target = { ...right, playbook: rules!.playbook, executionPool: rules!.executionPool }
     const results = await dispatch(
       deps,
       target,
@@ -272,11 +277,26 @@ export function createDriver(held: HeldSubscription, deps: DriverDeps): Driver {
   /** Our own servers, or the right to start: not the fault of any message. */
   function setBack(usable: readonly Pick<Usable, 'message'>[], error: CpError): 0 {
     setbacks += 1
-    const pauseMs = error.code === 'lost_claim' ? 200 : delayMs(setbacks, deps.random(), RETRY_MS_MAX)
+    if (error.code === 'lost_claim') return refuse(usable)
+    const pauseMs = delayMs(setbacks, deps.random(), RETRY_MS_MAX)
     blockedUntil = deps.clock.monotonic() + pauseMs
-    if (error.code !== 'lost_claim') tell(error.message)
-    for (const { message } of usable) message.retryLater(error.code === 'lost_claim' ? RETURN_MS : pauseMs)
+    tell(error.message)
+    for (const { message } of usable) message.retryLater(pauseMs)
     deps.onMessages('returned', usable.length)
+    return 0
+  }
+
+  /** Held until we are told what has become of the right: a drain or another epoch lets them be started after all. */
+  function refuse(usable: readonly Pick<Usable, 'message'>[]): 0 {
+    const refused = usable.map(({ message }) => message)
+    if (mode === 'run') {
+      blockedUntil = deps.clock.monotonic() + REFUSED_MS
+      messages.putBack(refused)
+    } else {
+      for (const message of refused) message.retryLater(RETURN_MS)
+      deps.onMessages('returned', refused.length)
+    }
+    deps.onRefused(id)
     return 0
   }
 
@@ -305,9 +325,10 @@ export function createDriver(held: HeldSubscription, deps: DriverDeps): Driver {
 
   return {
     catalogId: held.catalog_id,
-    setEpoch: (next) => {
-      if (next === epoch) return
-      epoch = next
+    epoch: () => right.epoch,
+    setRight: (next) => {
+      if (next.epoch === right.epoch && next.last_event_id === right.lastEventId) return
+      right = rightOf(next)
       blockedUntil = 0
       pumpSoon()
     },
@@ -329,4 +350,8 @@ export function createDriver(held: HeldSubscription, deps: DriverDeps): Driver {
     },
     inFlight: () => messages.size(),
   }
+}
+
+function rightOf({ subscription_id, epoch, last_event_id }: HeldSubscription): Right {
+  return { subscriptionId: subscription_id, epoch, lastEventId: last_event_id }
 }

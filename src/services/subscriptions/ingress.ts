@@ -12,6 +12,7 @@ import type { CatalogDocuments } from '../catalog/catalogDocuments.js'
 import type { ExecutionsDeps, Started } from '../executions/executions.js'
 import { dispatch } from './dispatch.js'
 import { entryOf, type ReadEntry } from './entry.js'
+import { followSubscription } from './following.js'
 
 export type IngressOutcome = 'accepted' | 'duplicate' | 'unknown' | 'inactive' | 'unverified' | 'unusable' | 'failed'
 
@@ -87,6 +88,7 @@ export function createIngress(deps: IngressDeps): Ingress {
       {
         subscriptionId: row.subscription_id,
         epoch: row.epoch,
+        lastEventId: row.last_event_id,
         playbook: delivery.playbook,
         executionPool: delivery.executionPool,
       },
@@ -154,7 +156,10 @@ export function createIngress(deps: IngressDeps): Ingress {
         } catch (error) {
           const failure = toCpError(error)
           // Stopped or changed between our look and the commit: the next look tells what holds now.
-          if (failure.code === 'lost_claim' && tries < TRIES) continue
+          if (failure.code === 'lost_claim' && tries < TRIES) {
+            await followSubscription(deps, row.subscription_id)
+            continue
+          }
           deps.onRequest(message.listener, outcomeOf(failure))
           if (failure.code !== 'lost_claim') throw failure
           throw new CpError('unavailable', 'the listener is being changed; send it again', {

@@ -13,7 +13,7 @@ import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { findExisting, highestEventIds } from '../../stores/events/eventStore.js'
 import { lockExecutions } from '../../stores/executions/executionStore.js'
-import { lifecycleAfter } from '../../stores/subscriptions/subscriptionLogStore.js'
+import { hasMoved } from '../../stores/subscriptions/subscriptionLogStore.js'
 import {
   abandonChange,
   applyChange,
@@ -95,14 +95,17 @@ function readIntent(pending: JsonObject): Intent {
 }
 
 /** `abandoned`: the log has moved on under the decision, which must be made again. */
-export async function completeIntent(deps: LifecycleDeps, row: SubscriptionRow): Promise<'done' | 'abandoned'> {
+export async function completeIntent(
+  deps: Pick<LifecycleDeps, 'databases' | 'appender'>,
+  row: SubscriptionRow,
+): Promise<'done' | 'abandoned'> {
   if (row.pending === null) return 'done'
   const intent = readIntent(row.pending)
   const id = row.subscription_id
   const isInLog = await deps.appender.appendWith(id, async (tx, append) => {
     await lockExecutions(tx, [id])
     if ((await findExisting(tx, [{ executionId: id, eventId: intent.eventId }])).length > 0) return true
-    if ((await lifecycleAfter(tx, id, row.last_event_id ?? '0')).length > 0) return false
+    if (await hasMoved(tx, id, row.last_event_id ?? '0')) return false
     // Somebody else has written since the id was minted; it would sort before that.
     const highest = (await highestEventIds(tx, [id])).get(id)
     if (highest !== undefined && highest >= BigInt(intent.eventId)) return false

@@ -14,8 +14,9 @@ import {
   listDue,
   pageOfLive,
 } from '../../stores/subscriptions/subscriptionStore.js'
-import { changeSubscription, followLog, type LifecycleDeps, settled } from './lifecycle.js'
-import { describeSubscription } from './rebuild.js'
+import { describeSubscription } from './describe.js'
+import { followSubscription, settled } from './following.js'
+import { changeSubscription, type LifecycleDeps } from './lifecycle.js'
 
 export interface KeeperDeps extends LifecycleDeps {
   random: () => number
@@ -47,7 +48,7 @@ export function createSubscriptionKeeper(deps: KeeperDeps): PollLoop {
     }
   }
 
-  /** Events that others wrote straight into a log. */
+  /** What the log watch was not told of, for whatever reason. */
   async function compare(): Promise<void> {
     const page = await pageOfLive(db, comparedUpTo, COMPARE_PAGE)
     comparedUpTo = page.length < COMPARE_PAGE ? '0' : page[page.length - 1]!.subscription_id
@@ -62,8 +63,7 @@ export function createSubscriptionKeeper(deps: KeeperDeps): PollLoop {
     )
     for (const newest of answers.flatMap((answer) => answer.value)) {
       const known = byId.get(newest.subscription_id)?.last_event_id ?? '0'
-      if (compareIds(newest.event_id, known) > 0)
-        await followLog(deps, await getSubscription(db, newest.subscription_id))
+      if (compareIds(newest.event_id, known) > 0) await followSubscription(deps, newest.subscription_id)
     }
   }
 

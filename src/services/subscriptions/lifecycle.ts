@@ -6,14 +6,11 @@ import { CATALOG_PATH_LENGTH_MAX } from '../../domain/catalog/catalogDocument.js
 import { type WireTime, wireTimeFromMillis } from '../../domain/events/wireTime.js'
 import {
   decideSubscription,
-  lifecycleStatusOf,
   SUBSCRIPTION_REGISTERED,
   type SubscriptionAction,
 } from '../../domain/subscriptions/subscription.js'
 import { CpError } from '../../errors.js'
-import { newestLifecycle } from '../../stores/subscriptions/subscriptionLogStore.js'
 import {
-  adoptState,
   findByListener,
   findByPath,
   findNewer,
@@ -25,8 +22,8 @@ import {
 import { findEntry } from '../catalog/findEntry.js'
 import { assertActivatable, assertSourceAllowed, entryOf, type ReadEntry, readEntry } from './entry.js'
 import { closeFences } from './fences.js'
+import { followLog, followNews, newsMemory, settled } from './following.js'
 import { completeIntent, type LifecycleDeps, makeIntent, SUBSCRIPTION_UPDATED, writeIntent } from './intent.js'
-import { loggedState } from './loggedState.js'
 
 export type { SubscriptionRow } from '../../stores/subscriptions/subscriptionStore.js'
 export type { LifecycleDeps } from './intent.js'
@@ -44,6 +41,7 @@ export interface Changed {
 // Every round that fails means that somebody else got further.
 const ROUNDS_MAX = 200
 const ROUND_MS = 3
+const NEWS_PAGES_MAX = 20
 
 export async function registerSubscription(deps: LifecycleDeps, path: string, note: Note = {}): Promise<Changed> {
   if (path === '' || path.length > CATALOG_PATH_LENGTH_MAX) {
@@ -52,6 +50,7 @@ export async function registerSubscription(deps: LifecycleDeps, path: string, no
   const read = readEntry(await deps.documents.ofEntry(await findEntry(deps, { path })))
   assertSourceAllowed(path, read.spec, deps.own)
   const { db } = deps.databases.cluster
+  if (!(await findByPath(db, path))?.live) await followAllNews(deps)
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const row = await settled(deps, await findByPath(db, path))
     if (row?.live) {
@@ -70,6 +69,12 @@ export async function registerSubscription(deps: LifecycleDeps, path: string, no
     await deps.clock.sleep(ROUND_MS)
   }
   throw tooBusy(path)
+}
+
+/** Another server may have given the path an id a moment ago. Logs that cannot be followed are told by the log watch. */
+async function followAllNews(deps: LifecycleDeps): Promise<void> {
+  const memory = newsMemory()
+  for (let page = 0; page < NEWS_PAGES_MAX; page++) if (!(await followNews(deps, memory)).hasMore) return
 }
 
 /** An older version of the entry is never taken back: registrations may overtake each other. */
@@ -210,34 +215,6 @@ export async function findSubscription(deps: { databases: Databases }, id: strin
   const row = await getSubscription(deps.databases.cluster.db, id)
   if (row !== undefined) return row
   throw new CpError('not_found', `subscription ${id} was never registered; see "noetl-cp subscription list"`)
-}
-
-/** The row without an open intent: finishes one that is there. */
-export async function settled(
-  deps: LifecycleDeps,
-  row: SubscriptionRow | undefined,
-): Promise<SubscriptionRow | undefined> {
-  let current = row
-  for (let round = 0; round < ROUNDS_MAX && current?.pending != null; round++) {
-    await completeIntent(deps, current)
-    current = await getSubscription(deps.databases.cluster.db, current.subscription_id)
-  }
-  return current
-}
-
-/** Takes over what others have written into the log by themselves; undefined when the row changed meanwhile. */
-export async function followLog(
-  deps: LifecycleDeps,
-  row: SubscriptionRow | undefined,
-): Promise<SubscriptionRow | undefined> {
-  if (row === undefined || row.pending !== null) return undefined
-  const id = row.subscription_id
-  const [newest] = await newestLifecycle(deps.databases.of(id), [id])
-  if (newest === undefined || newest.event_id === row.last_event_id) return row
-  const state = lifecycleStatusOf(newest.event_type)
-  if (state === undefined) return row
-  await adoptState(deps.databases.cluster.db, row.version, loggedState(newest, state))
-  return undefined
 }
 
 function tooBusy(what: string): CpError {

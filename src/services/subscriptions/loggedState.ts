@@ -1,12 +1,23 @@
 // What the newest lifecycle event of a log says, in the words of the row.
-
+import type { Queryable } from '../../db/db.js'
 import { parseWireTime, wireTimeFromPostgres } from '../../domain/events/wireTime.js'
 import { isJsonObject, type JsonValue } from '../../domain/json/value.js'
-import type { SubscriptionState } from '../../domain/subscriptions/subscription.js'
-import type { NewestRow } from '../../stores/subscriptions/subscriptionLogStore.js'
+import { lifecycleStatusOf, type SubscriptionState } from '../../domain/subscriptions/subscription.js'
+import { type NewestRow, newestLifecycle } from '../../stores/subscriptions/subscriptionLogStore.js'
 import type { LoggedState } from '../../stores/subscriptions/subscriptionStore.js'
 
-export function loggedState(newest: NewestRow, state: SubscriptionState): LoggedState {
+/** What the log of a shard says of each of the ids; nothing of those it does not know. */
+export async function loggedStates(
+  db: Queryable,
+  ids: readonly string[],
+): Promise<(LoggedState & { path: string | null })[]> {
+  return (await newestLifecycle(db, ids)).flatMap((newest) => {
+    const state = lifecycleStatusOf(newest.event_type)
+    return state === undefined ? [] : [{ ...loggedState(newest, state), path: newest.path }]
+  })
+}
+
+function loggedState(newest: NewestRow, state: SubscriptionState): LoggedState {
   const meta = isJsonObject(newest.meta) ? newest.meta : {}
   return {
     id: newest.subscription_id,

@@ -1,22 +1,14 @@
-// The read model, made anew from the logs of all shards: rows that are missing or say something else are
-// corrected. Of several ids of one path that are not deactivated the newest holds the path; the others keep
-// their state, deliver nothing and can only be deactivated.
-import type { Databases } from '../../db/databases.js'
-import { compareIds } from '../../domain/ids/ids.js'
-import { lifecycleStatusOf } from '../../domain/subscriptions/subscription.js'
-import { toCpError } from '../../errors.js'
-import { newestLifecycle, registeredIds } from '../../stores/subscriptions/subscriptionLogStore.js'
-import {
-  describeRow,
-  getSubscription,
-  type LoggedState,
-  rebuildRow,
-  setTrouble,
-} from '../../stores/subscriptions/subscriptionStore.js'
-import type { CatalogDocuments } from '../catalog/catalogDocuments.js'
-import { entryOf } from './entry.js'
-import { type LifecycleDeps, settled } from './lifecycle.js'
-import { loggedState } from './loggedState.js'
+// The read model, made anew from the logs of all shards, one transaction per path: rows that are missing or say
+// something else are corrected.
+import { isOwnTrouble, toCpError } from '../../errors.js'
+import { loggedIds } from '../../stores/subscriptions/subscriptionLogStore.js'
+import { pathsOf } from '../../stores/subscriptions/subscriptionPathStore.js'
+import { getSubscription } from '../../stores/subscriptions/subscriptionStore.js'
+import { describeSubscription } from './describe.js'
+import { settled } from './following.js'
+import type { LifecycleDeps } from './intent.js'
+import { loggedStates } from './loggedState.js'
+import { type WrittenPath, writePath } from './pathRows.js'
 
 const PAGE = 500
 
@@ -25,50 +17,53 @@ export interface Rebuilt {
   corrected: string[]
   /** Ids that are not deactivated beside a newer one of the same path. */
   superseded: string[]
+  failed: { path: string; reason: string }[]
 }
 
 export async function rebuildSubscriptions(deps: LifecycleDeps): Promise<Rebuilt> {
-  const found: (LoggedState & { path: string })[] = []
-  for (const { db } of deps.databases.shards) {
-    for (let after = '0'; ; ) {
-      const ids = await registeredIds(db, after, PAGE)
-      if (ids.length === 0) break
-      for (const newest of await newestLifecycle(db, ids)) {
-        const state = lifecycleStatusOf(newest.event_type)
-        if (state !== undefined) {
-          found.push({ ...loggedState(newest, state), path: newest.path ?? newest.subscription_id })
-        }
-      }
-      after = ids[ids.length - 1]!
+  const result: Rebuilt = { checked: 0, corrected: [], superseded: [], failed: [] }
+  for (const [path, ids] of await idsByPath(deps)) {
+    result.checked += ids.length
+    try {
+      const { corrected, superseded } = await rebuildPath(deps, path, ids)
+      result.corrected.push(...corrected)
+      result.superseded.push(...superseded)
+    } catch (error) {
+      if (isOwnTrouble(error)) throw error
+      result.failed.push({ path, reason: toCpError(error).message })
     }
-  }
-  // The newest first, so that it takes the path; those that give it up before those that take it.
-  found.sort((a, b) => Number(b.state === 'DEACTIVATED') - Number(a.state === 'DEACTIVATED') || compareIds(b.id, a.id))
-  const result: Rebuilt = { checked: found.length, corrected: [], superseded: [] }
-  const taken = new Set<string>()
-  const { db } = deps.databases.cluster
-  for (const state of found) {
-    await settled(deps, await getSubscription(db, state.id))
-    const live = state.state !== 'DEACTIVATED' && !taken.has(state.path)
-    if (state.state !== 'DEACTIVATED' && !live) result.superseded.push(state.id)
-    if (live) taken.add(state.path)
-    if (await rebuildRow(db, state.path, state, live)) result.corrected.push(state.id)
-    await describeSubscription(deps, state.id)
   }
   return result
 }
 
-/** Reads the catalog entry of a row that was made from the log alone. */
-export async function describeSubscription(
-  deps: { databases: Databases; documents: CatalogDocuments },
-  id: string,
-): Promise<void> {
-  const { db } = deps.databases.cluster
-  const row = await getSubscription(db, id)
-  if (row === undefined || row.mode !== null) return
-  try {
-    await describeRow(db, id, (await entryOf(deps, row.catalog_id)).entry)
-  } catch (error) {
-    await setTrouble(db, id, toCpError(error).message)
+async function idsByPath(deps: LifecycleDeps): Promise<Map<string, string[]>> {
+  const byPath = new Map<string, string[]>()
+  for (const { db } of deps.databases.shards) {
+    for (let after = '-9223372036854775808'; ; ) {
+      const ids = await loggedIds(db, after, PAGE)
+      if (ids.length === 0) break
+      for (const [id, path] of await pathsOf(deps.databases.cluster.db, await loggedStates(db, ids))) {
+        byPath.set(path, [...(byPath.get(path) ?? []), id])
+      }
+      after = ids[ids.length - 1]!
+    }
   }
+  return byPath
+}
+
+async function rebuildPath(deps: LifecycleDeps, path: string, ids: readonly string[]): Promise<WrittenPath> {
+  const { db } = deps.databases.cluster
+  for (const id of ids) await settled(deps, await getSubscription(db, id))
+  const written = await writePath(db, path, async () => {
+    const { answers, failures } = await deps.databases.fanOut((shardDb, shard) =>
+      loggedStates(
+        shardDb,
+        ids.filter((id) => deps.databases.shardOf(id) === shard),
+      ),
+    )
+    if (failures.length > 0) throw failures[0]!.error
+    return answers.flatMap(({ value }) => value)
+  })
+  for (const id of ids) await describeSubscription(deps, id)
+  return written
 }

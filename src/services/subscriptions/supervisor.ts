@@ -14,8 +14,9 @@ import {
 } from '../../stores/subscriptions/subscriptionRuntimeStore.js'
 import { setTrouble } from '../../stores/subscriptions/subscriptionStore.js'
 import { createDriver, type Driver, type DriverDeps } from './driver.js'
+import { followSubscription } from './following.js'
 
-export interface SupervisorDeps extends Omit<DriverDeps, 'onTrouble'> {
+export interface SupervisorDeps extends Omit<DriverDeps, 'onTrouble' | 'onRefused'> {
   /** Unique per boot: a restarted daemon is somebody else. */
   runtimeId: string
   leaseMs: number
@@ -42,6 +43,12 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
     ...deps,
     onTrouble: (id, trouble) => {
       setTrouble(db, id, trouble).catch((error: unknown) => deps.onError(toCpError(error)))
+    },
+    onRefused: (id) => {
+      // Its log may say what the row does not know yet, and nobody may have told us.
+      followSubscription(deps, id)
+        .catch((error: unknown) => deps.onError(toCpError(error)))
+        .finally(() => loop.nudge())
     },
   }
 
@@ -77,15 +84,18 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
     const id = row.subscription_id
     if (leaving.has(id)) return
     const driver = drivers.get(id)
-    if (row.state !== 'ACTIVE') {
-      void letGo(id, row.state === 'DRAINING' ? 'finish' : 'return', true)
+    if (row.state !== 'ACTIVE' || !row.live) {
+      // Our own drain leaves the epoch as it is. Whoever else ended the right has ended it for what is held, too.
+      const mayFinish = row.state === 'DRAINING' && driver?.epoch() === row.epoch
+      if (mayFinish) driver?.setRight(row)
+      void letGo(id, mayFinish ? 'finish' : 'return', true)
     } else if (driver === undefined) {
       begin(row)
     } else if (driver.catalogId !== row.catalog_id) {
       // Another version of the entry: the next pass begins anew with it.
       void letGo(id, 'finish', false)
     } else {
-      driver.setEpoch(row.epoch)
+      driver.setRight(row)
     }
   }
 

@@ -112,13 +112,14 @@ export async function countDead(db: Queryable): Promise<number> {
   return row?.count ?? 0
 }
 
-export async function holdState(
-  tx: Tx,
-  id: string,
-): Promise<{ state: SubscriptionState; epoch: string; catalog_id: string } | undefined> {
-  const [row] = await tx.run<{ state: SubscriptionState; epoch: string; catalog_id: string }>(
-    q.subscription_hold_state,
-    [id],
-  )
+export interface HeldState {
+  state: SubscriptionState
+  epoch: string
+  last_event_id: string | null
+  catalog_id: string
+}
+
+export async function holdState(tx: Tx, id: string): Promise<HeldState | undefined> {
+  const [row] = await tx.run<HeldState>(q.subscription_hold_state, [id])
   return row
 }

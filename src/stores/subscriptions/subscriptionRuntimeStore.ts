@@ -16,8 +16,11 @@ export interface HeldSubscription {
   path: string
   catalog_id: string
   state: SubscriptionState
-  version: string
+  /** Whether the id holds its path. */
+  live: boolean
   epoch: string
+  /** The newest lifecycle event that the row knows of; the epoch stands on it. */
+  last_event_id: string | null
 }
 
 export async function beatRuntime(

@@ -1,4 +1,4 @@
-// The read model of subscriptions, in the cluster database, and what the log of a shard says about them.
+// The read model of subscriptions, in the cluster database.
 import type { Queryable } from '../../db/db.js'
 import { queries } from '../../db/queries.js'
 import { storableText } from '../../domain/events/storableText.js'
@@ -16,7 +16,6 @@ const q = queries(
   'subscription_apply',
   'subscription_abandon',
   'subscription_adopt',
-  'subscription_rebuild',
   'subscription_describe',
   'subscription_trouble',
   'subscription_list',
@@ -169,18 +168,13 @@ export interface LoggedState {
 }
 
 export async function adoptState(db: Queryable, version: string, logged: LoggedState): Promise<boolean> {
-  const rows = await db.run(q.subscription_adopt, [logged.id, version, logged.state, ...stateValues(logged)])
+  const rows = await db.run(q.subscription_adopt, [logged.id, version, logged.state, ...eventValues(logged)])
   return rows.length === 1
 }
 
-export async function rebuildRow(db: Queryable, path: string, logged: LoggedState, live: boolean): Promise<boolean> {
-  const [catalogId, ...rest] = stateValues(logged)
-  const rows = await db.run(q.subscription_rebuild, [logged.id, path, catalogId!, logged.state, ...rest, live])
-  return rows.length === 1
-}
-
-function stateValues(logged: LoggedState): (string | null)[] {
-  return [logged.catalogId, logged.eventId, logged.eventType, logged.at, logged.reason, logged.actor, logged.until]
+/** As several statements take them. */
+export function eventValues(logged: LoggedState): (string | null)[] {
+  return [logged.eventId, logged.eventType, logged.at, logged.reason, logged.actor, logged.until]
 }
 
 export async function describeRow(db: Queryable, id: string, entry: SubscriptionEntry): Promise<void> {
@@ -251,7 +245,7 @@ export interface SuspiciousRow {
   path: string
   actor: string | null
   trouble: string | null
-  suspicion: 'trouble' | 'paused' | 'draining' | 'undriven'
+  suspicion: 'trouble' | 'paused' | 'draining' | 'undriven' | 'superseded'
   /** Since its last change. */
   seconds: number
 }

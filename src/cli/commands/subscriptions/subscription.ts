@@ -9,6 +9,7 @@ import { rebuildSubscriptions } from '../../../services/subscriptions/rebuild.js
 import { verboseStatusOf } from '../../../services/subscriptions/views.js'
 import type { CommandContext, CommandSpec, Input, OptionSpec } from '../../command.js'
 import { parseDuration } from '../../duration.js'
+import { EXIT } from '../../exit.js'
 import { textOption } from '../../options.js'
 import type { Output, Tone } from '../../output.js'
 import { toned } from '../../output.js'
@@ -112,17 +113,27 @@ export const subscriptionRebuild: CommandSpec = {
   path: ['subscription', 'rebuild'],
   summary: 'Make the table of subscriptions anew from the log',
   description:
-    'Reads the lifecycle events of every shard and corrects rows that are missing or say something else. The log is the truth; running this at any time is safe.',
+    'Reads the lifecycle events of every shard and corrects rows that are missing or say something else, one path at a time, and names the ids that a newer one of their path has superseded. The log is the truth; running this at any time is safe.',
   examples: [['subscription rebuild', 'after a restore, or when in doubt']],
   run: (context) =>
     withCore(context, async (writing) => {
-      const { checked, corrected, superseded } = await rebuildSubscriptions(writing)
+      const { checked, corrected, superseded, failed } = await rebuildSubscriptions(writing)
       return {
-        json: { checked, corrected, superseded },
-        blocks: [{ kind: 'text', text: `${checked} subscription(s) in the log, ${corrected.length} row(s) corrected` }],
-        notes: superseded.map(
-          (id) => `subscription ${id} is not deactivated although its path has a newer id; deactivate it`,
-        ),
+        json: { checked, corrected, superseded, failed },
+        blocks: [
+          {
+            kind: 'text',
+            text: `${checked} subscription(s) in the log, ${corrected.length} row(s) corrected, ${superseded.length} superseded`,
+          },
+        ],
+        notes: [
+          ...superseded.map(
+            (id) =>
+              `subscription ${id} is superseded: its path has a newer id, and it delivers nothing; noetl-cp subscription deactivate ${id}`,
+          ),
+          ...failed.map(({ path, reason }) => `${path} could not be made anew: ${reason}`),
+        ],
+        exitCode: failed.length > 0 ? EXIT.workRemains : EXIT.ok,
       }
     }),
 }
