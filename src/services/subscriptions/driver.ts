@@ -4,10 +4,10 @@
 //
 //   asked ──▶ queued ──▶ starting ──▶ acknowledged | returned with a delay | given up
 import type { Bus } from '../../bus/connect.js'
-import { openSource, type SourceConsumer } from '../../bus/sourceConsumer.js'
+import type { SourceConsumer } from '../../bus/sourceConsumer.js'
 import type { SourceMessage } from '../../bus/sourceMessage.js'
 import { delayMs } from '../../domain/backoff.js'
-import { type DeliveryRules, deliveryRules } from '../../domain/subscriptions/ingressMessage.js'
+import type { DeliveryRules } from '../../domain/subscriptions/ingressMessage.js'
 import type { OwnSources } from '../../domain/subscriptions/ownSources.js'
 import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import { keepDead } from '../../stores/subscriptions/subscriptionDeliveryStore.js'
@@ -15,10 +15,9 @@ import type { HeldSubscription } from '../../stores/subscriptions/subscriptionRu
 import type { CatalogDocuments } from '../catalog/catalogDocuments.js'
 import type { ExecutionsDeps } from '../executions/executions.js'
 import { type Delivery, dispatch } from './dispatch.js'
-import { assertForeign, assertSourceAllowed, entryOf, natsSourceOf } from './entry.js'
 import { createHeldMessages } from './heldMessages.js'
-import { durableOf } from './naming.js'
 import { deliveryOf, identityOf } from './natsDelivery.js'
+import { openDelivery } from './openDelivery.js'
 import { createRate, type Rate } from './rate.js'
 import type { Right } from './right.js'
 
@@ -52,11 +51,8 @@ interface Usable {
   delivery: Delivery
 }
 
-const IN_FLIGHT_DEFAULT = 1_000
 const BATCH_MAX = 250
 const BATCHES_MAX = 2
-// Longer than a start ever takes; after a crash it is also how long the messages under way stay away.
-const ACK_WAIT_MS = 10_000
 const RETRY_MS_MAX = 15_000
 const FAILURES_REMEMBERED_MAX = 10_000
 const RETURN_MS = 0
@@ -74,8 +70,7 @@ export function createDriver(held: HeldSubscription, deps: DriverDeps): Driver {
   let rules: DeliveryRules | undefined
   let consumer: SourceConsumer | undefined
   let rate: Rate = createRate(undefined, deps.clock)
-  let maxInFlight = IN_FLIGHT_DEFAULT
-  let heldMax = IN_FLIGHT_DEFAULT
+  let heldMax = 0
   let batches = 0
   let isPumpDue = false
   let blockedUntil = 0
@@ -91,20 +86,8 @@ export function createDriver(held: HeldSubscription, deps: DriverDeps): Driver {
   }
 
   async function open(): Promise<void> {
-    const { spec, written } = await entryOf(deps, held.catalog_id)
-    assertSourceAllowed(held.path, spec, deps.own)
-    const source = natsSourceOf(held.path, spec)
-    rules = deliveryRules(spec, written)
-    rate = createRate(spec.limits.maxDispatchPerSecond, deps.clock)
-    maxInFlight = spec.limits.maxInFlight ?? IN_FLIGHT_DEFAULT
     lost = undefined
-    consumer = await openSource(deps.bus.connection(), {
-      address: source,
-      durable: durableOf(held.path, source),
-      isForeign: source.durable !== undefined,
-      ackWaitMs: ACK_WAIT_MS,
-      maxAckPending: maxInFlight,
-      assertAllowed: (stream) => assertForeign(held.path, stream, deps.own),
+    const opened = await openDelivery(deps, held, {
       onMessage: (message) => {
         messages.push(message)
         pumpSoon()
@@ -114,9 +97,8 @@ export function createDriver(held: HeldSubscription, deps: DriverDeps): Driver {
         lost = error
       },
     })
-    // What waits here longer than the server waits for its answer comes a second time and eats the rate.
-    heldMax = Math.min(maxInFlight, rate.within(consumer.ackWaitMs / 2))
-    messages.setAckWait(consumer.ackWaitMs)
+    ;({ consumer, rules, rate, heldMax } = opened)
+    messages.setAckWait(opened.consumer.ackWaitMs)
   }
 
   /** Opens the source, and opens it again when it is lost, until told to stop. */
