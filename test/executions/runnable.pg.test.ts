@@ -61,7 +61,7 @@ describe('an incomplete playbook', () => {
 
   it('is not started by a message either', async () => {
     const before = await counts()
-    const target = { subscriptionId: '7', epoch: '1', playbook: 'tests/incomplete' }
+    const target = { subscriptionId: '7', epoch: '1', lastEventId: null, playbook: 'tests/incomplete' }
     const delivery = { identity: 'm-1', windowSeconds: 60, payload: {} }
     await expect(dispatch(core, target, [delivery])).rejects.toMatchObject({ code: 'refused' })
     expect(await counts()).toEqual(before)
