@@ -8,6 +8,16 @@ const step = (more: string): string =>
 const tool = (text: string): string => `workflow: [{step: a, tool: ${text}}]`
 
 const CASES: readonly (readonly [what: string, body: string, expected: string])[] = [
+  [
+    'an unknown key of a rule',
+    tool('{kind: http, url: u, spec: {policy: {rules: [{else: {do: continue, sett: {a: 1}}}]}}}'),
+    '/workflow/0/tool/spec/policy/rules/0/else/sett: "sett" is not a known key here; do you mean set?',
+  ],
+  [
+    'a program that is too long for a template',
+    tool(`{kind: python, code: 'x = f"{{ a }}"${'+'.repeat(65_536)}'}`),
+    '/workflow/0/tool/code: braces that are no template stay as text: longer than 65536 characters',
+  ],
   ['a step that nothing leads to', step(''), '/workflow/1: step "b" cannot be reached'],
   [
     'an arc behind one without a guard',

@@ -29,9 +29,10 @@ export function readChild({ tool, args }: TaskSource, { site, profile }: ToolCon
     catalogId: tool.has('path') ? undefined : field('catalog_id'),
     version: field('version'),
     payload: argumentTree(layers, site),
-    returnStep: field('return_step'),
+    returnStep: field('return_step') ?? field('result_step'),
     returnResult,
-    waits: tool.has('return_step') || returnResult || waitsByItself(tool, profile === 'local'),
+    waits:
+      tool.has('return_step') || tool.has('result_step') || returnResult || waitsByItself(tool, profile === 'local'),
     timeoutSeconds: readSeconds(tool, 'timeout', site) ?? TIMEOUT_SECONDS,
   }
 }

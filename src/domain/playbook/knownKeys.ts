@@ -24,6 +24,7 @@ export const CURSOR_KEYS = words('kind auth credential claim options')
 export const FRAME_KEYS = words(
   'max_rows row_concurrency max_seconds lease_seconds heartbeat_seconds process max_attempts max_bytes',
 )
+export const THEN_KEYS = words('do attempts backoff delay to set then target set_vars expr else')
 export const RETRY_KEYS = words(
   'max_attempts attempts initial_delay delay backoff_seconds backoff_multiplier backoff max_delay jitter',
   'retry_when when stop_when retry_on retry_on_status',
@@ -54,7 +55,7 @@ const TOOL_KEYS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['nats', words('operation subject payload bucket key value stream')],
   ['transfer', words('source target mode mapping chunk_size')],
   ['artifact', words('action uri path format data')],
-  ['playbook', words('path catalog_id version payload return_step return_result wait poll_interval')],
+  ['playbook', words('path catalog_id version payload return_step return_result result_step wait poll_interval')],
 ])
 
 export function warnUnknownKeys(reader: Reader, known: ReadonlySet<string>, site: PlanSite): void {

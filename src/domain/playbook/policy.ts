@@ -6,7 +6,7 @@ import { Float, isJsonObject, type JsonObject, type JsonValue } from '../json/va
 import type { Condition } from '../template/condition.js'
 import { Template } from '../template/template.js'
 import { readAssignments } from './assignments.js'
-import { RETRY_KEYS, warnUnknownKeys } from './knownKeys.js'
+import { RETRY_KEYS, THEN_KEYS, warnUnknownKeys } from './knownKeys.js'
 import type { Assignment, Count } from './plan.js'
 import type { PlanSite } from './site.js'
 
@@ -110,6 +110,7 @@ function readEval(entry: Reader, labels: ReadonlySet<string>, site: PlanSite): P
 }
 
 function readAction(then: Reader, labels: ReadonlySet<string>, site: PlanSite, to = 'to'): Partial<PolicyRule> {
+  warnUnknownKeys(then, THEN_KEYS, site)
   const action = then.oneOf('do', ACTIONS) ?? 'continue'
   const label = then.text(to)
   if (action === 'jump' && !then.has(to)) site.problems.error(then.path, `jumps nowhere; name a task in ${to}`)

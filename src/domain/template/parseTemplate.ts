@@ -31,7 +31,10 @@ function findTag(text: string, from: number): number {
 
 export function parseTemplate(text: string, isCode = false): ParsedTemplate {
   if (text.length > TEMPLATE_CHARACTERS_MAX) {
-    throw templateError(`longer than ${TEMPLATE_CHARACTERS_MAX} characters`, text, 0)
+    const tooLong = templateError(`longer than ${TEMPLATE_CHARACTERS_MAX} characters`, text, 0)
+    // Long programs exist, and take their values as arguments: they stay as they are.
+    if (isCode) return { statements: [{ type: 'text', text }], warnings: [tooLong] }
+    throw tooLong
   }
   return new TemplateParser(text, isCode).parse()
 }
