@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 
 // The suffix of a test file says what it needs (see CONTRIBUTING.md). `unit` needs nothing and runs in
 // `make check`; every other project gets the real servers of test/support/servers.ts.
-const services = { globalSetup: ['test/support/globalServers.ts'], testTimeout: 60_000, hookTimeout: 60_000 }
+const services = { globalSetup: ['test/support/globalServers.ts'], testTimeout: 180_000, hookTimeout: 180_000 }
 
 export default defineConfig({
   test: {
@@ -16,13 +16,13 @@ export default defineConfig({
           name: 'unit',
           include: ['{test,lab}/**/*.test.ts'],
           exclude: ['**/*.{pg,nats,fault,e2e}.test.ts'],
-          testTimeout: 30_000,
+          testTimeout: 120_000,
         },
       },
       { test: { name: 'pg', include: ['{test,lab}/**/*.pg.test.ts'], ...services } },
       { test: { name: 'nats', include: ['{test,lab}/**/*.nats.test.ts'], ...services } },
-      { test: { name: 'fault', include: ['{test,lab}/**/*.fault.test.ts'], ...services, testTimeout: 120_000 } },
-      { test: { name: 'e2e', include: ['{test,lab}/**/*.e2e.test.ts'], ...services, testTimeout: 120_000 } },
+      { test: { name: 'fault', include: ['{test,lab}/**/*.fault.test.ts'], ...services, testTimeout: 240_000 } },
+      { test: { name: 'e2e', include: ['{test,lab}/**/*.e2e.test.ts'], ...services, testTimeout: 240_000 } },
     ],
   },
 })

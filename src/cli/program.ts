@@ -31,6 +31,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   snapshot: 'Snapshots of execution state',
   state: 'Live state of executions',
   subscription: 'Long-lived listeners',
+  worker: 'Workers that run the commands of playbooks',
 }
 
 export function buildProgram(

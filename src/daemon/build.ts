@@ -130,6 +130,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
       queries: { databases, stepProgress: createStepProgress() },
       catalog: writing,
       credentials: credentialsDeps(deps, core.ids, credentials.stored),
+      workerPools: { databases, ids: core.ids },
       cleanup: { databases },
       topology: databases.topology,
       subscriptions: subscriptionDeps(deps, core),

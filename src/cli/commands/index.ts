@@ -49,6 +49,7 @@ import {
 } from './subscriptions/subscription.js'
 import { subscriptionHistory, subscriptionList, subscriptionShow, subscriptionWatch } from './subscriptions/view.js'
 import { templateEval } from './template/template.js'
+import { workerList } from './workers/worker.js'
 
 export const COMMANDS: readonly CommandSpec[] = [
   serve,
@@ -103,17 +104,18 @@ export const COMMANDS: readonly CommandSpec[] = [
   subscriptionDrain,
   subscriptionDeactivate,
   subscriptionShow,
-  credentialSet,
-  credentialList,
-  credentialShow,
-  credentialDelete,
-  credentialRekey,
   subscriptionList,
   subscriptionHistory,
   subscriptionWatch,
   subscriptionDeadList,
   subscriptionDeadRedrive,
   subscriptionRebuild,
+  workerList,
+  credentialSet,
+  credentialList,
+  credentialShow,
+  credentialDelete,
+  credentialRekey,
   retention,
   shardOfId,
   shardList,

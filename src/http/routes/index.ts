@@ -16,6 +16,7 @@ import { type StateRouteDeps, stateRoutes } from './state/state.js'
 import { type IngressRouteDeps, ingressRoutes } from './subscriptions/ingress.js'
 import { type RuntimeRouteDeps, runtimeRoutes } from './subscriptions/runtime.js'
 import { type SubscriptionRouteDeps, subscriptionRoutes } from './subscriptions/subscriptions.js'
+import { type WorkerPoolRouteDeps, workerPoolRoutes } from './workers/workerPools.js'
 
 export type RouteDeps = HealthRouteDeps &
   MetricsRouteDeps &
@@ -32,7 +33,8 @@ export type RouteDeps = HealthRouteDeps &
   StateRouteDeps &
   ReplayRouteDeps &
   SubscriptionRouteDeps &
-  IngressRouteDeps
+  IngressRouteDeps &
+  WorkerPoolRouteDeps
 
 export function buildRoutes(deps: RouteDeps): RouteSpec[] {
   return [
@@ -52,5 +54,6 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...replayRoutes(deps),
     ...subscriptionRoutes(deps),
     ...ingressRoutes(deps),
+    ...workerPoolRoutes(deps),
   ]
 }

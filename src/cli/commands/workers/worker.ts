@@ -1,0 +1,59 @@
+// Worker pools from the command line.
+import { integerValue, isJsonObject } from '../../../domain/json/value.js'
+import { listWorkerPools, type WorkerPoolView } from '../../../services/workers/workerPools.js'
+import type { CommandSpec } from '../../command.js'
+import { isSet } from '../../options.js'
+import { toned } from '../../output.js'
+
+export const workerList: CommandSpec = {
+  path: ['worker', 'list'],
+  summary: 'Worker pools that announced themselves, and when they were last heard',
+  options: [{ flags: '--all', help: 'also those that ended or fell silent' }],
+  examples: [
+    ['worker list', 'pools that are alive'],
+    ['worker list --all', 'and those that are not'],
+  ],
+  run: async (context, input) => {
+    const { databases } = await context.deps()
+    const known = await listWorkerPools(databases, { kind: 'worker_pool' })
+    const shown = isSet(input, 'all') ? known : known.filter((pool) => pool.isAlive)
+    const hidden = known.length - shown.length
+    return {
+      json: {
+        workers: shown.map((pool) => ({
+          runtime_id: integerValue(BigInt(pool.runtimeId)),
+          name: pool.name,
+          pool: poolOf(pool),
+          status: pool.status,
+          alive: pool.isAlive,
+          capacity: pool.capacity,
+          heartbeat: pool.heartbeat,
+          silent_seconds: Math.round(pool.silentSeconds),
+        })),
+      },
+      blocks: [
+        {
+          kind: 'table',
+          columns: ['name', 'pool', 'status', 'slots', 'last heard'],
+          rows: shown.map((pool) => [
+            pool.name,
+            poolOf(pool),
+            toned(
+              pool.isAlive ? pool.status : pool.status === 'offline' ? 'ended' : 'silent',
+              pool.isAlive ? 'good' : 'warn',
+            ),
+            pool.capacity,
+            `${Math.round(pool.silentSeconds)} s ago`,
+          ]),
+          empty: 'no worker is alive',
+        },
+      ],
+      notes: hidden > 0 ? [`${hidden} ended or silent; --all shows them`] : [],
+    }
+  },
+}
+
+function poolOf(pool: WorkerPoolView): string | null {
+  const name = isJsonObject(pool.labels) ? pool.labels['pool_name'] : undefined
+  return typeof name === 'string' ? name : null
+}

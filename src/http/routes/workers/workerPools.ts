@@ -1,0 +1,134 @@
+// Worker pools announce themselves here. The names of routes and fields are those that workers send already.
+import { integerValue, isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
+import {
+  beatWorkerPool,
+  deregisterWorkerPool,
+  listWorkerPools,
+  registerWorkerPool,
+  type WorkerPoolDeps,
+  type WorkerPoolView,
+} from '../../../services/workers/workerPools.js'
+import type { RouteSpec } from '../../route.js'
+import type { Schema } from '../../schema.js'
+
+export interface WorkerPoolRouteDeps {
+  workerPools: WorkerPoolDeps
+}
+
+const name = { type: 'string', minLength: 1, maxLength: 255 } as const
+const kind = { type: 'string', maxLength: 50, nullable: true, description: 'default worker_pool' } as const
+const named: Schema = { type: 'object', required: ['name'], properties: { name, kind, component_type: kind } }
+const pool: Schema = {
+  type: 'object',
+  properties: { runtime_id: { format: 'int64' }, name, status: { type: 'string' } },
+}
+
+export function workerPoolRoutes({ workerPools }: WorkerPoolRouteDeps): RouteSpec[] {
+  const deregister = (method: 'POST' | 'DELETE'): RouteSpec => ({
+    method,
+    path: '/api/worker/pool/deregister',
+    summary: 'A worker pool ends',
+    access: 'public',
+    body: named,
+    responses: { 200: { type: 'object' } },
+    handler: async ({ body }) => {
+      const input = body as JsonObject
+      const known = await deregisterWorkerPool(workerPools.databases, input['name'] as string, kindOf(input))
+      return { body: { status: 'ok', message: known ? 'deregistered' : 'not known' } }
+    },
+  })
+  return [
+    {
+      method: 'POST',
+      path: '/api/worker/pool/register',
+      summary: 'A worker pool announces itself, or announces itself again',
+      access: 'public',
+      body: {
+        type: 'object',
+        required: ['name'],
+        properties: {
+          name,
+          kind,
+          component_type: kind,
+          uri: { type: 'string', maxLength: 2000, nullable: true },
+          status: { type: 'string', maxLength: 50, nullable: true },
+          capacity: { type: 'integer', minimum: 0, maximum: 2147483647, nullable: true },
+          labels: { type: 'object', nullable: true },
+          runtime: { type: 'object', nullable: true },
+        },
+      },
+      responses: { 200: pool, 400: 'malformed' },
+      handler: async ({ body }) => {
+        const input = body as JsonObject
+        const registered = await registerWorkerPool(workerPools, {
+          name: input['name'] as string,
+          kind: kindOf(input),
+          uri: (input['uri'] ?? undefined) as string | undefined,
+          status: (input['status'] ?? 'ready') as string,
+          labels: input['labels'] ?? null,
+          capabilities: input['capabilities'] ?? null,
+          capacity: (input['capacity'] ?? undefined) as number | undefined,
+          runtime: runtimeOf(input),
+        })
+        return { body: toBody(registered) }
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/worker/pool/heartbeat',
+      summary: 'A sign of life of a worker pool; one that is not known is noted',
+      access: 'public',
+      body: named,
+      responses: { 200: { type: 'object' } },
+      handler: async ({ body }) => {
+        const input = body as JsonObject
+        await beatWorkerPool(workerPools, input['name'] as string, kindOf(input))
+        return { body: { status: 'ok', message: 'heartbeat noted' } }
+      },
+    },
+    deregister('POST'),
+    deregister('DELETE'),
+    {
+      method: 'GET',
+      path: '/api/worker/pools',
+      summary: 'Worker pools that announced themselves',
+      access: 'public',
+      query: { kind: { type: 'string' }, status: { type: 'string' } },
+      responses: { 200: { type: 'object', properties: { items: { type: 'array', items: pool } } } },
+      handler: async ({ query }) => {
+        const found = await listWorkerPools(workerPools.databases, { kind: query['kind'], status: query['status'] })
+        return { body: { items: found.map(toBody), count: found.length } }
+      },
+    },
+  ]
+}
+
+function kindOf(input: JsonObject): string {
+  return (input['kind'] ?? input['component_type'] ?? 'worker_pool') as string
+}
+
+/** The host name stands beside `runtime` in what workers send, and the table has no column for it. */
+function runtimeOf(input: JsonObject): JsonValue {
+  const runtime = input['runtime'] ?? null
+  const hostname = input['hostname']
+  if (typeof hostname !== 'string') return runtime
+  return { ...(isJsonObject(runtime) ? runtime : {}), hostname }
+}
+
+function toBody(it: WorkerPoolView): JsonObject {
+  return {
+    runtime_id: integerValue(BigInt(it.runtimeId)),
+    name: it.name,
+    kind: it.kind,
+    uri: it.uri,
+    status: it.status,
+    labels: it.labels,
+    capabilities: it.capabilities,
+    capacity: it.capacity,
+    runtime: it.runtime,
+    heartbeat: it.heartbeat,
+    created_at: it.createdAt,
+    updated_at: it.updatedAt,
+    alive: it.isAlive,
+  }
+}
