@@ -159,7 +159,12 @@ export const KEYS = {
   snapshotEvents: setting('State', 'NOETL_CP_SNAPSHOT_EVENTS', integer(1, 10000000), 500, 'Events between two snapshots of a live state'),
   snapshotAtEnd: setting('State', 'NOETL_CP_SNAPSHOT_AT_END', oneOf('remove', 'keep'), 'remove', 'What becomes of the snapshot when its execution ends'),
 
-  workerAllow: setting('Workers', 'NOETL_CP_WORKER_ALLOW', list, [], 'Kinds of tools that steps may run on this machine; empty runs none. With any, every write needs a token'),
+  workerAllow: setting('Workers', 'NOETL_CP_WORKER_ALLOW', list, [], 'Which of python, shell and container steps may run on this machine; empty runs none of them. With any, every write needs a token'),
+  workerPython: setting('Workers', 'NOETL_CP_WORKER_PYTHON', text, 'python3', 'Interpreter of steps of kind python'),
+  workerDataDir: setting('Workers', 'NOETL_CP_WORKER_DATA_DIR', text, undefined, 'The one folder whose files steps may name (scripts, artifacts, duckdb); default worker in the data folder'),
+  workerHttpAllow: setting('Workers', 'NOETL_CP_WORKER_HTTP_ALLOW', list, [], 'Hosts, addresses or host:port that steps of kind http may reach although they are refused otherwise: our own listeners, our database and NATS, link-local and metadata addresses'),
+  workerHttpDenyPrivate: setting('Workers', 'NOETL_CP_WORKER_HTTP_DENY_PRIVATE', bool, false, 'Refuse private networks to steps of kind http'),
+  credentialsFile: setting('Workers', 'NOETL_CP_CREDENTIALS_FILE', text, undefined, 'JSON list of {name, type, data}, read at the start; NOETL_CRED_<NAME>_<FIELD> in the environment works beside it'),
   credentialKeys: setting('Workers', 'NOETL_CP_CREDENTIALS_KEY', secretKeys, undefined, 'Key that seals stored credentials; older keys after it, separated by spaces or commas, still open. Default NOETL_CP_SECRET_KEY', secret),
   workerThreads: setting('Workers', 'NOETL_CP_WORKER_THREADS', integer(0, 64), 0, 'Threads for replay and other one-shot work; 0 takes the number of cores, at least 2'),
   workerQueueMax: setting('Workers', 'NOETL_CP_WORKER_QUEUE_MAX', integer(1, 100000), 256, 'Tasks that may wait for a thread'),

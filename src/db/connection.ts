@@ -23,12 +23,37 @@ export interface ConnectionSettings {
   statementTimeoutMs: number
   /** False behind PgBouncer in transaction mode: no prepared statements, no session settings. */
   prepare: boolean
+  /** How values are written for the server, by type; our own way by default. */
+  types?: Readonly<Record<string, TypeHandler>>
   onNotify?: (channel: string, payload: string) => void
   /** Called once when the link is lost, whoever cut it. */
   onClose?: () => void
 }
 
+export interface TypeHandler {
+  /** The type that it is sent as, and the types it is read from. */
+  readonly to: number
+  readonly from: readonly number[]
+  serialize(value: unknown): unknown
+  parse(text: string): unknown
+}
+
 export type Rows<R> = R[] & { count: number; command: string }
+
+export interface RawLimits {
+  readonly deadlineMs: number
+  /** Of all values; more costs the connection. */
+  readonly bytesMax: number
+}
+
+/** What the server sent: text of each value, and the types of the columns. */
+export interface RawRows {
+  readonly command: string
+  readonly count: number
+  /** Undefined for a statement that gives no rows. */
+  readonly columns: readonly { readonly name: string; readonly type: number }[] | undefined
+  readonly rows: readonly (readonly (Buffer | null)[])[]
+}
 
 export interface Connection {
   /** True once the link is gone; every later call fails at once. */
@@ -36,6 +61,8 @@ export interface Connection {
   run<R>(query: Query, values: readonly Param[], deadlineMs: number): Promise<Rows<R>>
   /** Hands every row over as it is read and keeps none; for results that are longer than memory should be. */
   each<R>(query: Query, values: readonly Param[], deadlineMs: number, onRow: (row: R) => void): Promise<void>
+  /** One statement of somebody else: nothing is known of its types beforehand, nor of its size. */
+  raw(text: string, values: readonly unknown[], limits: RawLimits): Promise<RawRows>
   /** Several statements without parameters, for migrations. */
   script(text: string, deadlineMs: number): Promise<void>
   close(deadlineMs: number): Promise<void>
@@ -94,7 +121,7 @@ export function createConnection(settings: ConnectionSettings): Connection {
     fetch_types: false,
     prepare: settings.prepare,
     connection: { application_name: settings.applicationName, TimeZone: 'UTC', DateStyle: 'ISO', ...session },
-    types: TYPES,
+    types: settings.types ?? TYPES,
     onnotice: () => undefined,
     onclose: () => {
       broken = true
@@ -175,8 +202,29 @@ export function createConnection(settings: ConnectionSettings): Connection {
     if (failure !== undefined) throw failure.error
   }
 
+  async function raw(text: string, values: readonly unknown[], { deadlineMs, bytesMax }: RawLimits): Promise<RawRows> {
+    const rows: (Buffer | null)[][] = []
+    let bytes = 0
+    const take = (row: unknown): void => {
+      for (const value of row as (Buffer | null)[]) bytes += value === null ? 1 : value.length
+      if (bytes <= bytesMax) rows.push(row as (Buffer | null)[])
+      // There is no way to make the server stop but to leave.
+      else discard()
+    }
+    const sent = () => sql.unsafe(text, values as never[], { prepare: false, simple: false } as object)
+    try {
+      const result = await guarded('statement', () => sent().raw().forEach(take), deadlineMs)
+      const { command, count, columns } = result as unknown as RawRows
+      return { command, count, columns: columns ?? undefined, rows }
+    } catch (error) {
+      if (bytes <= bytesMax) throw error
+      throw new CpError('too_large', `the rows are larger than ${bytesMax} bytes; ask for fewer, or store them`)
+    }
+  }
+
   return {
     isBroken: () => broken,
+    raw,
     run: <R>(query: Query, values: readonly Param[], deadlineMs: number) =>
       run(query, values, deadlineMs) as Promise<Rows<R>>,
     each,

@@ -20,10 +20,11 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
   db: ['errors.ts', 'runtime', 'domain'],
   stores: ['errors.ts', 'domain', 'db'],
   bus: ['errors.ts', 'runtime', 'domain'],
+  tools: ['errors.ts', 'runtime', 'domain', 'db', 'bus'],
   workers: ['errors.ts', 'runtime', 'services/*/inThread'],
   // What runs in worker threads. They reach no service: a thread has its own connection and nothing else of the daemon.
   'services/*/inThread': ['errors.ts', 'workers', 'domain', 'runtime/lruMap.ts', 'db', 'stores'],
-  services: ['errors.ts', 'domain', 'runtime', 'db', 'stores', 'bus', 'workers'],
+  services: ['errors.ts', 'domain', 'runtime', 'db', 'stores', 'bus', 'workers', 'tools'],
   http: ['errors.ts', 'version.ts', 'domain', 'runtime', 'services'],
   daemon: [
     'errors.ts',
@@ -36,6 +37,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'stores',
     'bus',
     'workers',
+    'tools',
     'services',
     'http',
   ],

@@ -123,6 +123,7 @@ function readAction(then: Reader, labels: ReadonlySet<string>, site: PlanSite, t
     attempts: site.count(then, 'attempts', 1, 'worker') ?? ATTEMPTS,
     backoff: then.oneOf('backoff', BACKOFFS) ?? 'none',
     delaySeconds: readSeconds(then, 'delay', site) ?? DELAY_SECONDS,
+    maxDelaySeconds: then.has('max_delay') ? then.positive('max_delay') : undefined,
     to: label,
   }
 }

@@ -1,5 +1,5 @@
-// The functions a template may call. token() belongs to the worker, which alone knows secrets: here it is known by name,
-// and calling it is an error.
+// The functions a template may call. token() belongs to the worker, which alone knows secrets: elsewhere it is known by
+// name, and calling it is an error.
 
 import { formatTime, isoTime } from './formatTime.js'
 import { checkList, RANGE_MAX } from './limits.js'
@@ -43,6 +43,8 @@ function now(args: readonly TemplateValue[], run: Run): TemplateValue {
   return formatTime(run.context.nowMs, printValue(format, run))
 }
 
-function token(): TemplateValue {
-  return fault('token() is only known where the tool runs')
+function token(args: readonly TemplateValue[], run: Run): TemplateValue {
+  const { context } = run
+  if (context.token === undefined) return fault('token() is only known where the tool runs')
+  return context.token(printValue(args[0], run))
 }

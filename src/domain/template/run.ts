@@ -17,6 +17,8 @@ export interface TemplateContext {
   readonly nowMs: number
   /** Further names under which `event.name` may be asked for. */
   readonly isEventNamed?: (actual: string, wanted: string) => boolean
+  /** What token(name) answers; only known where the tool runs. */
+  readonly token?: ((name: string) => TemplateValue) | undefined
 }
 
 export const UNSET = Symbol('unset')

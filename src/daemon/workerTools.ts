@@ -1,0 +1,81 @@
+// Settings → the tools of the built-in worker.
+import { join } from 'node:path'
+import type { Config } from '../config/keys.js'
+import {
+  type Credentials,
+  credentialsOfEnvironment,
+  credentialsOfFile,
+  firstOf,
+} from '../tools/credentials/credentials.js'
+import type { Endpoint } from '../tools/http/addressGuard.js'
+import type { ResultStore } from '../tools/run/resultStore.js'
+import { createWorkerTools, type WorkerTools } from '../tools/workerTools.js'
+import { VERSION } from '../version.js'
+import type { Deps } from './deps.js'
+
+export interface WorkerSurroundings {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** The data folder of the instance. */
+  readonly dataDir: string
+  /** Where python and shell run when a step does not say. */
+  readonly workFolder: string
+  /** Where the API listens; undefined before it does. */
+  readonly listening: () => { host: string; port: number } | undefined
+  /** Asked before the file and the environment. */
+  readonly storedCredentials: readonly Credentials[]
+  readonly results: ResultStore
+}
+
+export function buildWorkerTools(deps: Deps, around: WorkerSurroundings): WorkerTools {
+  const { config, clock, random } = deps
+  const { environment, listening } = around
+  return createWorkerTools(
+    {
+      environment,
+      allowed: config.workerAllow,
+      pythonProgram: config.workerPython,
+      workFolder: around.workFolder,
+      dataFolder: config.workerDataDir ?? join(around.dataDir, 'worker'),
+      http: {
+        forbidden: () => ownEndpoints(deps, listening()),
+        allowed: config.workerHttpAllow,
+        denyPrivate: config.workerHttpDenyPrivate,
+      },
+      serverUrl: () => config.publicUrl ?? addressOf(listening()),
+      version: VERSION,
+    },
+    { clock, random, credentials: credentials(config, around), results: around.results },
+  )
+}
+
+function credentials(config: Config, { environment, storedCredentials }: WorkerSurroundings): Credentials {
+  const file = config.credentialsFile === undefined ? [] : [credentialsOfFile(config.credentialsFile)]
+  return firstOf(...storedCredentials, ...file, credentialsOfEnvironment(environment))
+}
+
+/** What a step must not talk to over HTTP: with it, it could do anything in our name. */
+function ownEndpoints(deps: Deps, listening: { host: string; port: number } | undefined): Endpoint[] {
+  const { topology } = deps.databases
+  const databases = [...topology.databases, topology.cluster].map(({ host, port }) => ({
+    host,
+    port,
+    what: 'the database of this installation',
+  }))
+  const nats = (deps.endpoints.nats?.url.split(',') ?? []).map((address) => {
+    const url = new URL(address.includes('://') ? address.trim() : `nats://${address.trim()}`)
+    return { host: url.hostname, port: Number(url.port || NATS_PORT), what: 'the NATS server of this installation' }
+  })
+  const monitor = deps.endpoints.natsMonitorUrl === undefined ? [] : [new URL(deps.endpoints.natsMonitorUrl)]
+  return [
+    ...databases.filter(({ host }) => !host.startsWith('/')),
+    ...nats,
+    ...monitor.map((url) => ({ host: url.hostname, port: Number(url.port || 80), what: 'the monitor of NATS' })),
+    ...(listening === undefined ? [] : [{ ...listening, what: 'the API of this installation' }]),
+  ]
+}
+
+const NATS_PORT = 4222
+
+function addressOf(listening: { host: string; port: number } | undefined): string | undefined {
+  return listening === undefined ? undefined : `http://${listening.host}:${listening.port}`
+}
