@@ -9,6 +9,7 @@ import type { Service } from '../runtime/service.js'
 import { createCatalogRemoval } from '../services/catalog/catalogRemoval.js'
 import { createCredentialWatch } from '../services/credentials/credentialWatch.js'
 import { createAdopter } from '../services/events/adoption.js'
+import { assertNoSubscription } from '../services/executions/lookups.js'
 import { createStepProgress } from '../services/executions/stepProgress.js'
 import { databaseChecks, idsCheck, natsCheck, outboxCheck } from '../services/health/checks.js'
 import { createHealthMonitor, type HealthMonitor } from '../services/health/health.js'
@@ -135,6 +136,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
       topology: databases.topology,
       subscriptions: subscriptionDeps(deps, core),
       ingress: buildIngress(deps, writing),
+      assertExecution: (id) => assertNoSubscription({ databases }, id),
       state: states.state,
       wakeOwners: states.wake,
       projector,

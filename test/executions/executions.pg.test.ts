@@ -29,7 +29,7 @@ const executions = async (): Promise<number> =>
 
 describe('a start', () => {
   it('overlays the workload, hides secrets, and writes everything together', async () => {
-    const parent = core.ids.next()
+    const parent = (await start()).executionId
     const { executionId } = await start({
       payload: { b: 3, api_key: 'k-123' },
       parentExecutionId: parent,
@@ -50,6 +50,21 @@ describe('a start', () => {
       path: 'tests/start',
       outbox: 'PENDING',
     })
+  })
+  it('finds its parent on another shard than its id says, and refuses one that none knows', async () => {
+    const other = await cloneDatabase(inject('servers'))
+    const both = await openCore([database.get(), other], { hostName: 'both' })
+    try {
+      await registerPlaybook(both, 'tests/start')
+      // Written when there was one database: half of them hash to the other by now.
+      const parents = await Promise.all(Array.from({ length: 8 }, () => start()))
+      const moved = parents.find(({ executionId }) => both.databases.shardOf(executionId) === 1)!
+      expect((await start({ parentExecutionId: moved.executionId }, both)).status).toBe('started')
+      await expect(start({ parentExecutionId: both.ids.next() }, both)).rejects.toMatchObject({ code: 'refused' })
+    } finally {
+      await both.close()
+      await other.drop()
+    }
   })
   it('takes the newest version that is not archived', async () => {
     await registerEntry(core, { content: playbook('tests/newest', '{v: 1}') })
@@ -90,7 +105,7 @@ describe('a dedup key', () => {
     expect(next.executionId).not.toBe(first.executionId)
   })
   it('counts within one parent', async () => {
-    const [a, b] = [core.ids.next(), core.ids.next()]
+    const [a, b] = [(await start()).executionId, (await start()).executionId]
     const answers = [
       await start(dedup('scope')),
       await start({ ...dedup('scope'), parentExecutionId: a }),

@@ -11,6 +11,7 @@ afterEach(() => {
 })
 
 const routes = stateRoutes({
+  assertExecution: async () => undefined,
   state: { ask: () => new Promise(() => undefined), owns: () => true },
   wakeOwners: () => undefined,
 })

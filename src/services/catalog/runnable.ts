@@ -14,10 +14,20 @@ export interface RunnableDeps {
 }
 
 export async function assertRunnable(deps: RunnableDeps, entry: CatalogEntry): Promise<void> {
+  assertNoSubscriptionEntry(entry)
   if (entry.kind.toLowerCase() !== 'playbook') return
   const problems = await problemsOf(deps, entry)
   const errors = problems.filter(({ severity }) => severity === 'error')
   if (errors.length > 0) throw cannotRun(entry.path, errors, problems)
+}
+
+/** What starts executions is not one itself. */
+export function assertNoSubscriptionEntry({ kind, path }: Pick<CatalogEntry, 'kind' | 'path'>): void {
+  if (kind.toLowerCase() !== 'subscription') return
+  throw new CpError(
+    'refused',
+    `${path} is a subscription and cannot be started; "noetl-cp subscription register ${path}" makes it receive messages`,
+  )
 }
 
 /** A database that was adopted may hold a document that cannot even be read. */

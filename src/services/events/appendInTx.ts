@@ -13,6 +13,7 @@ import {
 } from '../../domain/events/eventRecord.js'
 import { canonicalEventType, isStartEventType } from '../../domain/events/eventType.js'
 import { evolveExecution } from '../../domain/executions/executionEffect.js'
+import { isSubscriptionLog, subscriptionUntouched } from '../../domain/executions/kinds.js'
 import type { EventId } from '../../domain/ids/ids.js'
 import { isJsonObject } from '../../domain/json/value.js'
 import type { EventSecrets } from '../../domain/secrets/eventSecrets.js'
@@ -184,7 +185,9 @@ function decideOne(item: AppendItem, known: Known, plan: Plan, context: AppendCo
   }
   const ownership = item.restores === true ? 'same' : settleOwner(event, execution)
   if (ownership === 'other') return refused(event, foreignOwnerMessage(event, execution))
-  if (item.onlyExecutions === true && isSubscription(execution)) return refused(event, subscriptionMessage(execution))
+  if (item.onlyExecutions === true && isSubscriptionLog(execution.summary.startEventType)) {
+    return refused(event, subscriptionUntouched(event.executionId).message)
+  }
   // What is projected has happened elsewhere; only a claim that is made here can be refused.
   const claim = item.publish ? claimOf(event) : undefined
   if (claim !== undefined) {
@@ -256,14 +259,6 @@ function noteHighest(highest: Map<string, bigint>, { executionId, eventId }: Eve
 
 function endOfIdsMessage({ executionId }: LockedExecution): string {
   return `the log of execution ${executionId} holds the highest event id there is, so nothing can be appended to it; cancel what depends on it and start it again`
-}
-
-function isSubscription({ summary: { startEventType } }: LockedExecution): boolean {
-  return startEventType !== undefined && canonicalEventType(startEventType) === 'subscription.registered'
-}
-
-function subscriptionMessage({ executionId }: LockedExecution): string {
-  return `${executionId} is a subscription, and its log is written by the control plane alone; see "noetl-cp subscription show ${executionId}"`
 }
 
 /** What was decided before in this call was given the owner that was assumed. */

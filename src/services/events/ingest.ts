@@ -13,6 +13,7 @@ import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { traced } from '../../runtime/tracing.js'
 import { findEntry } from '../catalog/findEntry.js'
+import { assertNoSubscriptionEntry } from '../catalog/runnable.js'
 import type { Ids } from '../ids/ids.js'
 import type { Appender } from './appender.js'
 import type { AppendItem, AppendOutcome } from './appendInTx.js'
@@ -166,6 +167,7 @@ async function toItem(deps: IngestDeps, event: NormalisedEvent, options: IngestO
     catalogId: event.catalogId,
     path: event.catalogId === undefined ? event.catalogPath : undefined,
   })
+  assertNoSubscriptionEntry(entry)
   return { ...item, event: { ...event, catalogId: entry.catalog_id as never }, path: entry.path }
 }
 

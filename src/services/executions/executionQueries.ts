@@ -3,6 +3,7 @@
 
 import type { Databases } from '../../db/databases.js'
 import { noSuchExecution } from '../../domain/executions/executionStatus.js'
+import { isSubscriptionLog, subscriptionInstead } from '../../domain/executions/kinds.js'
 import type { ExecutionId } from '../../domain/ids/ids.js'
 import { isJsonObject, type JsonValue } from '../../domain/json/value.js'
 import type { CpError } from '../../errors.js'
@@ -55,6 +56,7 @@ function newestFirst(left: ListedExecution, right: ListedExecution): number {
 export async function findExecution({ databases }: ExecutionQueriesDeps, id: ExecutionId): Promise<ExecutionRow> {
   const row = await getExecution(databases.of(id), id)
   if (row === undefined) throw noSuchExecution(id)
+  if (isSubscriptionLog(row.start_event_type)) throw subscriptionInstead(id)
   return row
 }
 

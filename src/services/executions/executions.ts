@@ -10,6 +10,7 @@ import {
 } from '../../domain/events/eventRecord.js'
 import { type WireTime, wireTimeFromMillis } from '../../domain/events/wireTime.js'
 import { isTerminalStatus, noSuchExecution, type TerminalStatus } from '../../domain/executions/executionStatus.js'
+import { isSubscriptionLog, subscriptionUntouched } from '../../domain/executions/kinds.js'
 import type { CatalogId, EventId, ExecutionId } from '../../domain/ids/ids.js'
 import { canonicalChecksum } from '../../domain/json/canonical.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
@@ -23,6 +24,7 @@ import { findEntry } from '../catalog/findEntry.js'
 import { assertRunnable, type RunnableDeps } from '../catalog/runnable.js'
 import type { AppendItem } from '../events/appendInTx.js'
 import type { Ids } from '../ids/ids.js'
+import { assertParentKnown } from './lookups.js'
 import type { Starter } from './starts.js'
 
 export interface ExecutionsDeps extends RunnableDeps {
@@ -63,6 +65,7 @@ export function startExecution(deps: ExecutionsDeps, request: StartRequest): Pro
 async function startOnce(deps: ExecutionsDeps, request: StartRequest): Promise<Started> {
   const entry = await findEntry(deps, request)
   await assertRunnable(deps, entry)
+  if (request.parentExecutionId !== undefined) await assertParentKnown(deps, request.parentExecutionId)
   const executionId = mintExecutionId(deps, request)
   const item: AppendItem = {
     event: startEvent(deps, request, executionId, entry),
@@ -161,6 +164,7 @@ export async function endExecution(deps: ExecutionsDeps, request: EndRequest): P
   return deps.appender.appendWith(request.executionId, async (tx, append) => {
     const locked = (await lockExecutions(tx, [request.executionId])).get(request.executionId)
     if (locked === undefined) throw noSuchExecution(request.executionId)
+    if (isSubscriptionLog(locked.summary.startEventType)) throw subscriptionUntouched(request.executionId)
     if (isTerminalStatus(locked.summary.status)) {
       throw new CpError('refused', `execution ${request.executionId} is already ${locked.summary.status}`, {
         details: { status: locked.summary.status },
@@ -172,7 +176,6 @@ export async function endExecution(deps: ExecutionsDeps, request: EndRequest): P
         idGiven: false,
         publish: true,
         createExecution: false,
-        onlyExecutions: true,
         trace: request.traceContext,
       },
     ])

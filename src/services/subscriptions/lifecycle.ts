@@ -10,6 +10,7 @@ import {
   type SubscriptionAction,
 } from '../../domain/subscriptions/subscription.js'
 import { CpError } from '../../errors.js'
+import { getExecution } from '../../stores/executions/executionStore.js'
 import {
   findByListener,
   findByPath,
@@ -214,7 +215,11 @@ function assertUntil(deps: LifecycleDeps, { until, action }: Change): void {
 export async function findSubscription(deps: { databases: Databases }, id: string): Promise<SubscriptionRow> {
   const row = await getSubscription(deps.databases.cluster.db, id)
   if (row !== undefined) return row
-  throw new CpError('not_found', `subscription ${id} was never registered; see "noetl-cp subscription list"`)
+  const execution = await getExecution(deps.databases.of(id), id)
+  const next = execution === undefined ? 'subscription list' : `execution show ${id}`
+  const what =
+    execution === undefined ? `subscription ${id} was never registered` : `${id} is an execution, not a subscription`
+  throw new CpError('not_found', `${what}; see "noetl-cp ${next}"`)
 }
 
 function tooBusy(what: string): CpError {

@@ -141,6 +141,7 @@ export interface ExecutionRow {
   stream_version: string
   event_count: string
   start_event_id: string | null
+  start_event_type: string | null
   updated_at: string
 }
 

@@ -3,6 +3,7 @@ import { parseExecutionId } from '../../../domain/ids/ids.js'
 import { parseJson } from '../../../domain/json/parse.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
+import { assertNoSubscription } from '../../../services/executions/lookups.js'
 import { span, whyStuck } from '../../../services/state/whyStuck.js'
 import type { CommandSpec } from '../../command.js'
 import { type Cell, type Tone, toned } from '../../output.js'
@@ -20,7 +21,10 @@ export const stateShow: CommandSpec = {
   ],
   run: async (context, input) => {
     const executionId = parseExecutionId(input.args['id'], 'id')
-    const { view, version } = await withStates(context, ({ state }) => state.ask(executionId, { view: true }))
+    const { view, version } = await withStates(context, async ({ state, deps }) => {
+      await assertNoSubscription(deps, executionId)
+      return state.ask(executionId, { view: true })
+    })
     const document = parseJson(Buffer.from(view!).toString('utf8')) as JsonObject
     const steps = isJsonObject(document['steps']) ? document['steps'] : {}
     const entries: [string, Cell][] = [['version', version]]

@@ -7,6 +7,8 @@ import type { StateService } from '../../../services/state/stateService.js'
 import type { RouteSpec } from '../../route.js'
 
 export interface StateRouteDeps {
+  /** Refuses ids that stand for something else. */
+  assertExecution(id: string): Promise<void>
   state: Pick<StateService, 'ask' | 'owns'>
   /** Tells the daemon that drives it, when that is another one. */
   wakeOwners(executionIds: readonly string[]): void
@@ -22,7 +24,7 @@ function inTime<T>(answer: Promise<T>, executionId: string): Promise<T> {
   })
 }
 
-export function stateRoutes({ state, wakeOwners }: StateRouteDeps): RouteSpec[] {
+export function stateRoutes({ assertExecution, state, wakeOwners }: StateRouteDeps): RouteSpec[] {
   return [
     {
       method: 'GET',
@@ -37,6 +39,7 @@ export function stateRoutes({ state, wakeOwners }: StateRouteDeps): RouteSpec[] 
       },
       handler: async ({ params }) => {
         const executionId = parseExecutionId(params['execution_id'], 'execution_id')
+        await assertExecution(executionId)
         const { view, version } = await inTime(state.ask(executionId, { view: true }), executionId)
         return {
           headers: { 'x-noetl-state-version': String(version) },

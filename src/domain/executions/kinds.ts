@@ -1,0 +1,25 @@
+// Executions and the logs of subscriptions are kept alike and share their ids. The start event tells them apart, and
+// whoever takes one for the other is told what it is.
+import { CpError } from '../../errors.js'
+import { canonicalEventType } from '../events/eventType.js'
+
+export function isSubscriptionLog(startEventType: string | null | undefined): boolean {
+  return startEventType != null && canonicalEventType(startEventType) === 'subscription.registered'
+}
+
+/** For readers: there is no execution of that id. */
+export function subscriptionInstead(id: string): CpError {
+  return new CpError('not_found', `${whatItIs(id)}; see "noetl-cp subscription show ${id}"`)
+}
+
+/** For those who would change it. */
+export function subscriptionUntouched(id: string): CpError {
+  return new CpError(
+    'refused',
+    `${whatItIs(id)}: nothing was changed; its log is written by the control plane alone, see "noetl-cp subscription show ${id}"`,
+  )
+}
+
+function whatItIs(id: string): string {
+  return `${id} is a subscription, not an execution`
+}
