@@ -383,3 +383,47 @@ describe('a playbook', () => {
     expect(plan.vars?.value(context({ workload: { big: 1 } }))).toEqual({ v: 1 })
   })
 })
+
+describe('what real playbooks write', () => {
+  it.each([
+    ['python', 'code, input, name, spec, libs, set, args, script, auth'],
+    ['postgres', 'auth, command, query, spec, credential, pool, script'],
+    [
+      'http',
+      'method, url, headers, spec, params, auth, json, verify_ssl, set, body, follow_redirects, data, payload, timeout, endpoint, form, output_select',
+    ],
+    ['shell', 'cmds, exports'],
+    ['playbook', 'path, return_step, retry, args, input, timeout, payload'],
+    ['duckdb', 'database, commands, command, query, auth'],
+  ])('for %s is known: %s', (kind, keys) => {
+    const maps = new Set(['input', 'args', 'spec', 'set', 'retry', 'payload'])
+    const fields = keys.split(', ').map((key) => `${key}: ${maps.has(key) ? '{}' : key === 'timeout' ? '30' : 'x'}`)
+    expect(planned(`workflow: [{step: a, tool: {kind: ${kind}, ${fields.join(', ')}}}]`).problems).toEqual([])
+  })
+
+  it('around a tool is known too', () => {
+    const body = `keychain: [{name: k, credential: c}]
+workbook: [{name: w, tool: {kind: noop}}]
+executor: {profile: local, version: noetl-runtime/1}
+workload: {xs: [1]}
+workflow:
+  - step: start
+    desc: all keys of a step
+    input: {a: 1}
+    tool: {kind: python, code: c}
+    loop: {in: '{{ workload.xs }}', iterator: x, spec: {mode: parallel, max_in_flight: 8, policy: {exec: distributed}}}
+    output: {output_select: [a, {path: b.c, as: c}]}
+    set: {ctx.n: 1}
+    vars: {v: 1}
+    spec: {timeout: 5m}
+    next: {spec: {mode: exclusive, on_no_match: quiet}, arcs: [{step: end, when: '{{ ctx.n }}', set: {m: 1}}]}
+`
+    const { plan, problems } = planned(body)
+    expect(problems).toEqual([])
+    expect(plan?.steps[0]?.tool.config.value(context({}))).toEqual({
+      kind: 'python',
+      code: 'c',
+      output: { output_select: ['a', { path: 'b.c', as: 'c' }] },
+    })
+  })
+})
