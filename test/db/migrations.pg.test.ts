@@ -273,6 +273,26 @@ describe('an older installation', () => {
   })
 })
 
+describe('when events came in', () => {
+  it('an adopted event came in when it happened, one of ours when it was written', async () => {
+    const database = await existing()
+    await applyMigrations(database.settings, { upTo: all.find(({ name }) => name === 'ingest_time')!.version - 1 })
+    await database.sql(
+      `insert into noetl.event (execution_id, event_id, catalog_id, event_type, event_time, ingest_time)
+       values (9, 9, 1, 'x', '2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z')`,
+    )
+    await applyMigrations(database.settings)
+    const rows = await database.sql(
+      'select event_id, ingest_time::text, ingest_time = event_time as own from noetl.event order by event_id limit 3',
+    )
+    expect(rows).toEqual([
+      { event_id: '8', ingest_time: '2026-10-17 12:00:03+00', own: true },
+      { event_id: '9', ingest_time: '2026-02-01 00:00:00+00', own: false },
+      { event_id: '370000000000000002', ingest_time: '2026-10-17 12:00:00.000001+00', own: true },
+    ])
+  })
+})
+
 describe('noetl-cp migrate', () => {
   it('shows, prints and applies; refuses with the code of a bad configuration', async () => {
     const database = await existing()

@@ -30,6 +30,29 @@ function answer(replayed: FileReplay | null) {
   return { truncated, nextEventId, eventsRead, warnings, document, timeline: replayed.timeline() }
 }
 
+describe('as of a time', () => {
+  const event = (id: number, times: JsonObject): JsonObject => ({
+    execution_id: 9001,
+    event_id: id,
+    event_type: 'x',
+    ...times,
+  })
+  const early = '2026-01-01T00:00:00Z'
+  const late = '2026-03-01T00:00:00Z'
+  const read = (profile: FoldProfile, events: JsonObject[]) =>
+    replayEvents(profile, queryOf(profile, { as_of_time: '2026-02-01T00:00:00Z' }), events).eventsRead
+
+  it('goes by when events came in, and by their own time where a file does not say', () => {
+    expect(read('cp', [event(1, { ingest_time: early, created_at: late, event_time: late })])).toBe(1)
+    expect(read('cp', [event(1, { ingest_time: late, created_at: early, event_time: early })])).toBe(0)
+    expect(read('cp', [event(1, { created_at: early, event_time: late }), event(2, { timestamp: early })])).toBe(2)
+    expect(read('cp', [event(1, { timestamp: late }), event(2, { event_time: early })])).toBe(1)
+  })
+  it('goes by what the sender said in profile python', () => {
+    expect(read('python', [event(1, { ingest_time: late, created_at: late, event_time: early })])).toBe(1)
+  })
+})
+
 describe.each(FOLD_PROFILES)('profile %s', (profile) => {
   it.each([
     {},

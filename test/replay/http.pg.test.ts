@@ -63,7 +63,8 @@ describe('GET /api/replay/state', () => {
     const found = await get('/api/replay/state?execution_id=9001')
     expect(found.status).toBe(200)
     expect(found.body).toMatchObject({ truncated: false, next_event_id: null, checksum: expected.checksum })
-    const { truncated: _t, next_event_id: _n, warnings, ...state } = found.body
+    const { truncated: _t, next_event_id: _n, may_change: mayChange, warnings, ...state } = found.body
+    expect(mayChange).toBe(false)
     expect(warnings).toEqual([])
     expect(state).toEqual(expected.state)
     expect(found.headers).toMatchObject({
@@ -72,6 +73,14 @@ describe('GET /api/replay/state', () => {
       'x-noetl-truncated': 'false',
       'x-noetl-fold-profile': 'cp',
     })
+  })
+
+  it('says that an answer about a time that is not over may change', async () => {
+    const found = await get('/api/replay/state?execution_id=9001&as_of_time=2100-01-01T00:00:00Z')
+    expect(found.body['may_change']).toBe(true)
+    expect(found.headers['x-noetl-may-change']).toBe('true')
+    const diff = await get('/api/replay/diff?execution_id=9001&from=version:1&to=time:2100-01-01T00:00:00Z')
+    expect(diff.body).toMatchObject({ from: { may_change: false }, to: { may_change: true } })
   })
 
   it('says that a limited answer is partial, in both profiles', async () => {

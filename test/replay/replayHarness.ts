@@ -83,6 +83,7 @@ const COLUMNS: readonly (readonly [string, string])[] = [
   ['status', 'text'],
   ['worker_id', 'text'],
   ['event_time', 'timestamptz'],
+  ['ingest_time', 'timestamptz'],
   ['stage_id', 'bigint'],
   ['frame_id', 'bigint'],
   ['command_id', 'bigint'],
@@ -96,7 +97,7 @@ const COLUMNS: readonly (readonly [string, string])[] = [
   ['payload_ref', 'jsonb'],
 ]
 
-/** Writes rows in the order given; created_at is the event's time. */
+/** Writes rows in the order given; created_at is the event's time, and so is the time they came in unless they say. */
 export async function plantLog(database: TestDatabase, rows: readonly JsonObject[]): Promise<void> {
   const names = COLUMNS.map(([name]) => name)
   const defaults: Record<string, string> = {
@@ -104,6 +105,7 @@ export async function plantLog(database: TestDatabase, rows: readonly JsonObject
     organization_id: `'default'`,
     schema_version: '1',
     event_time: 'now()',
+    ingest_time: 'coalesce(event_time, now())',
   }
   const selected = COLUMNS.map(([name, type]) => {
     const value = type === 'jsonb' ? `${name}::jsonb` : name

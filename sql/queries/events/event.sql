@@ -33,18 +33,19 @@ where e.execution_id = given.execution_id
   and (e.tenant_id, e.organization_id) is distinct from (given.tenant_id, given.organization_id);
 
 -- name: event_insert
--- Appends events: one array per column, JSON columns ($15 context, $16 result, $17 meta) as one JSON array each.
+-- Appends events: one array per column, JSON columns ($15 context, $16 result, $17 meta) as one JSON array each. The lock
+-- of their executions is held: by the time they came in they are in the order of their versions, and all are of one moment.
 insert into noetl.event (
   execution_id, event_id, catalog_id, parent_event_id, parent_execution_id, prev_event_id, created_at, event_time,
   event_type, node_id, node_name, node_type, status, worker_id, duration, context, result, meta, error, stack_trace,
-  tenant_id, organization_id, stream_version, envelope_checksum, sealed
+  tenant_id, organization_id, stream_version, envelope_checksum, sealed, ingest_time
 )
 select
   execution_id, event_id, catalog_id, parent_event_id, parent_execution_id, prev_event_id,
   at_time at time zone 'utc', at_time,
   event_type, node_id, node_name, node_type, status, worker_id, duration,
   nullif(context, 'null'), nullif(result, 'null'), nullif(meta, 'null'), error, stack_trace,
-  tenant_id, organization_id, stream_version, envelope_checksum, sealed
+  tenant_id, organization_id, stream_version, envelope_checksum, sealed, (select clock_timestamp())
 from rows from (
   unnest(
     $1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::timestamptz[], $8::text[],

@@ -22,11 +22,11 @@ executions as (
 ),
 events as (
   insert into noetl.event (
-    execution_id, event_id, catalog_id, parent_execution_id, created_at, event_time, event_type, node_id, node_name,
+    execution_id, event_id, catalog_id, parent_execution_id, created_at, event_time, ingest_time, event_type, node_id, node_name,
     node_type, status, context, result, meta, tenant_id, organization_id, stream_version, sealed
   )
   select execution_id, event_id, $8::bigint, $10::bigint, at_text::timestamptz at time zone 'utc', at_text::timestamptz,
-    $13::text, $14::text, $9::text, $15::text, $16::text, context, $17::jsonb, meta, $11::text, $12::text, 1, sealed
+    (select clock_timestamp()), $13::text, $14::text, $9::text, $15::text, $16::text, context, $17::jsonb, meta, $11::text, $12::text, 1, sealed
   from given
 )
 insert into noetl.outbox (execution_id, event_id, subject, payload, payload_codec, trace)

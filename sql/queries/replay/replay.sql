@@ -7,8 +7,8 @@ offset $3::int
 limit 1;
 
 -- name: replay_page
--- Events $2 to $3 of execution $1 of tenant $4 and organisation $5 as the fold reads them, up to the time $6 and
--- the version $7 where given. Of a result only the reference counts, and only without a payload reference. Short
+-- Events $2 to $3 of execution $1 of tenant $4 and organisation $5 as the fold reads them, those that had come in
+-- by the time $6 and up to the version $7 where given. Of a result only the reference counts, and only without a payload reference. Short
 -- columns travel as one value, the id and two arrays: a driver spends more on values than on their bytes, and neighbours
 -- often carry the very same texts. Whole pages as one value cost the driver less still, but the server more, and it
 -- sends nothing of a page before it has all of it: that was slower in all.
@@ -18,7 +18,7 @@ select event_id::text || array[stage_id, frame_id, command_id]::text
 from noetl.event
 where execution_id = $1::bigint and event_id >= $2::bigint and event_id <= $3::bigint
   and tenant_id = $4::text and organization_id = $5::text
-  and ($6::timestamp is null or created_at <= $6::timestamp)
+  and ($6::timestamp is null or ingest_time <= $6::timestamp at time zone 'utc')
   and ($7::bigint is null or stream_version <= $7::bigint)
 order by event_id;
 
@@ -31,7 +31,7 @@ select event_id::text || array[stage_id, frame_id, command_id]::text
 from noetl.event
 where execution_id = $1::bigint and event_id >= $2::bigint and event_id <= $3::bigint
   and tenant_id = $4::text and organization_id = $5::text
-  and ($6::timestamp is null or created_at <= $6::timestamp)
+  and ($6::timestamp is null or ingest_time <= $6::timestamp at time zone 'utc')
   and ($7::bigint is null or stream_version <= $7::bigint)
 order by event_id;
 
@@ -47,6 +47,26 @@ where execution_id = $1::bigint and event_id >= $2::bigint and event_id <= $3::b
   and ($6::timestamp is null or event_time <= $6::timestamp at time zone 'utc')
   and ($7::bigint is null or stream_version <= $7::bigint)
 order by event_id;
+
+-- name: replay_open_since
+-- Since when events may be written that nobody sees yet: the beginning of the oldest transaction that has written into
+-- this database and not ended, else now. Ask before the view is taken: what ends in between is in the view, what begins
+-- later comes in later. A transaction that we are not shown (of another role, or prepared) may have begun at any time.
+with shown as materialized (
+  select backend_xid, xact_start, datname = current_database() and pid <> pg_backend_pid() as counts
+  from pg_stat_activity
+  where backend_xid is not null and backend_type <> 'autovacuum worker'
+),
+not_shown as materialized (
+  select xid
+  from pg_snapshot_xip(pg_current_snapshot()) as xid
+  where xid::xid not in (select backend_xid from shown)
+)
+select case
+  -- Looked at again: most that are not shown have just ended.
+  when exists (select 1 from not_shown where pg_xact_status(xid) = 'in progress') then '0001-01-01 00:00:00+00'
+  else least(now(), (select min(xact_start) from shown where counts))
+end::text as open_since;
 
 -- name: replay_last_event_before
 -- The highest event id of execution $1 of tenant $2 and organisation $3 up to the time $4 of the event.

@@ -6,6 +6,10 @@ import { type Block, type Cell, type ToneCell, toned } from '../output.js'
 
 const VALUE_MAX = 60
 
+/** For a moment that is younger than a write that has not ended. */
+export const MAY_CHANGE =
+  'may change: that time is not over, or a transaction from before it is still writing; ask again later'
+
 export function differenceJson(difference: Difference): JsonObject {
   return { ...difference }
 }

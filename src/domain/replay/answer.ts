@@ -21,9 +21,13 @@ export interface AnswerOptions {
   resolvePayloads: boolean
 }
 
-export interface Truncation {
+/** How much of the log the answer rests on. */
+export interface Extent {
+  /** A limit left events out; the first of them is the next. */
   truncated: boolean
   nextEventId: string | null
+  /** The answer to the same question may be another later on. */
+  mayChange: boolean
 }
 
 export interface Answer {
@@ -32,8 +36,8 @@ export interface Answer {
   isRedacted: boolean
 }
 
-export function answerBytes(result: FoldResult, truncation: Truncation, options: AnswerOptions): Answer {
-  const beside: JsonObject = { ...remarksOf(result, truncation, options) }
+export function answerBytes(result: FoldResult, extent: Extent, options: AnswerOptions): Answer {
+  const beside: JsonObject = { ...remarksOf(result, extent, options) }
   if (options.resolvePayloads) Object.assign(beside, payloadReport(result, options.profile))
   const clean = options.secretNames === null ? undefined : withoutSecrets(result.state, options.secretNames)
   const isRedacted = clean !== undefined && clean !== result.state
@@ -74,14 +78,15 @@ function stateRules(names: readonly string[]): SecretRules {
 
 const PLAIN = /(?:_id|_at|_time|_type|_key|_version|checksum|status|state|kind|node_name)$/
 
-function remarksOf(result: FoldResult, truncation: Truncation, options: AnswerOptions): JsonObject {
+function remarksOf(result: FoldResult, extent: Extent, options: AnswerOptions): JsonObject {
   if (options.profile === 'python') return {}
   const warnings = warningsOf(result)
   const remarks: JsonObject = {}
-  if (truncation.truncated || options.remarks === 'always') {
-    remarks['truncated'] = truncation.truncated
-    remarks['next_event_id'] = truncation.nextEventId === null ? null : idValue(truncation.nextEventId)
+  if (extent.truncated || options.remarks === 'always') {
+    remarks['truncated'] = extent.truncated
+    remarks['next_event_id'] = extent.nextEventId === null ? null : idValue(extent.nextEventId)
   }
+  if (extent.mayChange || options.remarks === 'always') remarks['may_change'] = extent.mayChange
   if (warnings.length > 0 || options.remarks === 'always') remarks['warnings'] = warnings
   return remarks
 }

@@ -4,7 +4,7 @@
 
 import { parseWireTime, type WireTime } from '../events/wireTime.js'
 import type { JsonObject } from '../json/value.js'
-import { compareIntegers, type Integer, integerOf, type Maybe, textOrNull } from './coerce.js'
+import { compareIntegers, type Integer, integerOf, textOrNull } from './coerce.js'
 import type { ReplayCutoff } from './cutoff.js'
 import { eventIdOf, inIdOrder } from './eventIntake.js'
 import type { SnapshotSeed } from './fold.js'
@@ -82,11 +82,12 @@ function isWithin(profile: FoldProfile, row: JsonObject, cutoff: ReplayCutoff | 
   return time !== undefined && time <= cutoff.time
 }
 
-// `python` goes by when an event happened, `cp` by when it entered the log, which nobody can date back.
+// `python` goes by when an event happened as its sender says, `cp` by when it came into the log, which nobody can date
+// back. Logs from elsewhere may not know that; then the event's own time stands for it.
 function timeOf(profile: FoldProfile, row: JsonObject): WireTime | undefined {
-  const [first, second]: [Maybe, Maybe] =
-    profile === 'cp' ? [row['created_at'], row['event_time']] : [row['event_time'], row['created_at']]
-  return parseWireTime(first ?? second, profile === 'cp' ? 'created_at' : 'event_time')
+  const names = profile === 'cp' ? ['ingest_time', 'created_at', 'event_time'] : ['event_time', 'created_at']
+  const name = names.find((one) => (row[one] ?? null) !== null) ?? names[0]!
+  return parseWireTime(row[name], name)
 }
 
 function findSeed(

@@ -2,7 +2,7 @@
 // exported log gives the same document. Events in id order, as exports have them, are folded one by one and forgotten;
 // the fold needs that order, so a log in any other order has to be in memory as a whole to be sorted.
 import type { JsonObject, JsonValue } from '../../domain/json/value.js'
-import { answerBytes, type Truncation, warningsOf } from '../../domain/replay/answer.js'
+import { answerBytes, type Extent, warningsOf } from '../../domain/replay/answer.js'
 import { compareIntegers, type Integer, textOrNull } from '../../domain/replay/coerce.js'
 import { eventIdOf, inIdOrder } from '../../domain/replay/eventIntake.js'
 import { createFold, type FoldOptions, type FoldResult, foldEvents } from '../../domain/replay/fold.js'
@@ -13,10 +13,8 @@ import { isSelected, selectColumns, selectReplayInput } from '../../domain/repla
 import { Timeline, type TimelineReport } from '../../domain/replay/timeline.js'
 import { CpError } from '../../errors.js'
 
-export interface FileReplay {
+export interface FileReplay extends Extent {
   result: FoldResult
-  truncated: boolean
-  nextEventId: string | null
   eventsRead: number
   /** The JSON of the answer. */
   document(): Uint8Array
@@ -32,8 +30,8 @@ export function replayEvents(profile: FoldProfile, query: ReplayQuery, events: r
   const selected = selectReplayInput(profile, owned, [], query, REGISTRY_DIGEST)
   const rows = profile === 'python' ? selected.events.map((event) => UPCASTERS.upcast(event)) : selected.events
   const result = foldEvents(foldOptions(profile, query), rows)
-  const truncation = { truncated: selected.truncated, nextEventId: textOrNull(selected.nextEventId) }
-  return toReplay(profile, query, result, truncation, rows.length, () => {
+  const extent = { truncated: selected.truncated, nextEventId: textOrNull(selected.nextEventId), mayChange: false }
+  return toReplay(profile, query, result, extent, rows.length, () => {
     const timeline = new Timeline()
     for (const row of inIdOrder(rows)) timeline.add(row, timeOf(row))
     return timeline
@@ -76,8 +74,8 @@ export function createStreamedReplay(profile: FoldProfile, query: ReplayQuery): 
     },
     finish: () => {
       if (query.cutoff?.kind === 'version' && !hasVersion) throw noVersions()
-      const truncation = { truncated: nextEventId !== null, nextEventId: textOrNull(nextEventId) }
-      return toReplay(profile, query, fold.finish(), truncation, count, () => timeline)
+      const extent = { truncated: nextEventId !== null, nextEventId: textOrNull(nextEventId), mayChange: false }
+      return toReplay(profile, query, fold.finish(), extent, count, () => timeline)
     },
   }
 }
@@ -91,17 +89,17 @@ function toReplay(
   profile: FoldProfile,
   query: ReplayQuery,
   result: FoldResult,
-  truncation: Truncation,
+  extent: Extent,
   eventsRead: number,
   timeline: () => Timeline,
 ): FileReplay {
   const { ids, resolvePayloads } = query
   return {
     result,
-    ...truncation,
+    ...extent,
     eventsRead,
     document: () =>
-      answerBytes(result, truncation, { profile, remarks: 'whenNeeded', ids, secretNames: [], resolvePayloads }).bytes,
+      answerBytes(result, extent, { profile, remarks: 'whenNeeded', ids, secretNames: [], resolvePayloads }).bytes,
     warnings: warningsOf(result),
     timeline: () => timeline().report(),
   }

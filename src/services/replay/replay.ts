@@ -17,7 +17,7 @@ import { toWorkerDatabase, type WorkerDatabase } from './inThread/database.js'
 import type { SeedUse } from './inThread/seed.js'
 import type { ReplayOutput } from './inThread/state.js'
 
-export type { DiffOutput, VerifyOutput } from './inThread/compare.js'
+export type { DiffOutput, DiffSummary, VerifyOutput } from './inThread/compare.js'
 export type { ReplayOutput } from './inThread/state.js'
 
 export type SeedOutcome = 'used' | 'none' | SeedProblem

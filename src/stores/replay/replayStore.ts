@@ -4,6 +4,7 @@
 import type { Connection } from '../../db/connection.js'
 import type { Queryable } from '../../db/db.js'
 import { queries } from '../../db/queries.js'
+import { type WireTime, wireTimeFromPostgres } from '../../domain/events/wireTime.js'
 import type { LogRow } from './replayRows.js'
 
 const q = queries(
@@ -11,6 +12,7 @@ const q = queries(
   'replay_page',
   'replay_page_timed',
   'replay_page_python',
+  'replay_open_since',
   'replay_last_event_before',
   'replay_seed_check',
   'replay_log_version',
@@ -88,6 +90,12 @@ export async function readLog(connection: Connection, range: LogRange, reader: L
   }
   await page
   reader.onPage?.()
+}
+
+/** Whatever came in before this moment is visible to every view that is taken from now on. */
+export async function readOpenSince(connection: Connection, deadlineMs: number): Promise<WireTime> {
+  const [row] = await connection.run<{ open_since: string }>(q.replay_open_since, [], deadlineMs)
+  return wireTimeFromPostgres(row!.open_since, 'open_since')
 }
 
 export async function lastEventBefore(

@@ -4,13 +4,13 @@ import { parseJson } from '../../../domain/json/parse.js'
 import type { JsonObject } from '../../../domain/json/value.js'
 import { contentDifferences } from '../../../domain/replay/diff.js'
 import { CpError } from '../../../errors.js'
-import { diffExecution } from '../../../services/replay/replay.js'
+import { type DiffSummary, diffExecution } from '../../../services/replay/replay.js'
 import { parseDiffRequest } from '../../../services/replay/request.js'
 import type { CommandContext, CommandSpec, Input } from '../../command.js'
 import { EXIT } from '../../exit.js'
 import { textOption } from '../../options.js'
 import type { Output } from '../../output.js'
-import { differenceJson, differenceTable } from '../../replay/changes.js'
+import { differenceJson, differenceTable, MAY_CHANGE } from '../../replay/changes.js'
 import { foldFile } from '../../replay/foldFile.js'
 import { CUTOFF_OPTIONS, OWNER_OPTIONS, profileOf, requestOf } from '../../replay/options.js'
 import { watching } from '../../replay/watching.js'
@@ -69,17 +69,16 @@ async function diffFiles(context: CommandContext, input: Input, files: readonly 
   const sides = []
   for (const path of files) {
     const { result } = (await foldFile(context, input, path)).replayed
-    sides.push({ name: path, state: result.state, checksum: result.checksum, eventCount: String(result.eventCount) })
+    const { state, checksum, eventCount } = result
+    sides.push({ name: path, state, checksum, eventCount: String(eventCount), mayChange: false })
   }
   const [from, to] = sides as [(typeof sides)[number], (typeof sides)[number]]
   const differences = contentDifferences(from.state, to.state)
   return diffOutput(differences.map(differenceJson), differences.length, from, to)
 }
 
-interface Side {
+interface Side extends DiffSummary {
   name: string
-  checksum: string
-  eventCount: string
 }
 
 function diffOutput(differences: readonly JsonObject[], count: number, from: Side, to: Side): Output {
@@ -90,11 +89,12 @@ function diffOutput(differences: readonly JsonObject[], count: number, from: Sid
     notes: [
       count === 0 ? 'no difference' : `${count} difference(s)`,
       ...(count > differences.length ? [`only the first ${differences.length} are shown`] : []),
+      ...(from.mayChange || to.mayChange ? [MAY_CHANGE] : []),
     ],
     exitCode: count === 0 ? EXIT.ok : EXIT.difference,
   }
 }
 
-function sideJson({ name, checksum, eventCount }: Side): JsonObject {
-  return { moment: name, checksum, event_count: eventCount }
+function sideJson({ name, checksum, eventCount, mayChange }: Side): JsonObject {
+  return { moment: name, checksum, event_count: eventCount, may_change: mayChange }
 }

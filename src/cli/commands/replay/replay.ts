@@ -2,7 +2,7 @@
 import { parseExecutionId } from '../../../domain/ids/ids.js'
 import { parseJson } from '../../../domain/json/parse.js'
 import type { JsonObject } from '../../../domain/json/value.js'
-import { withoutSecrets } from '../../../domain/replay/answer.js'
+import { type Extent, withoutSecrets } from '../../../domain/replay/answer.js'
 import { SEED_PROBLEMS } from '../../../domain/replay/replaySeed.js'
 import { CpError } from '../../../errors.js'
 import { type ReplayOutput, replayExecution, verifyExecution } from '../../../services/replay/replay.js'
@@ -12,6 +12,7 @@ import { EXIT } from '../../exit.js'
 import { print } from '../../io.js'
 import { isSet, textOption } from '../../options.js'
 import type { Cell, Output } from '../../output.js'
+import { MAY_CHANGE } from '../../replay/changes.js'
 import { foldFile } from '../../replay/foldFile.js'
 import { CUTOFF_OPTIONS, FILE_OPTIONS, OWNER_OPTIONS, requestOf } from '../../replay/options.js'
 import { replayReport } from '../../replay/report.js'
@@ -99,9 +100,11 @@ async function printDocument(context: CommandContext, document: Uint8Array, note
   return EXIT.ok
 }
 
-function notesOf(request: ParsedRequest, output: { truncated: boolean; nextEventId: string | null }): string[] {
-  if (!output.truncated) return []
-  return [`partial: stopped after ${request.query.limit} events; the next one is ${output.nextEventId}`]
+function notesOf(request: ParsedRequest, { truncated, nextEventId, mayChange }: Extent): string[] {
+  const notes: string[] = []
+  if (truncated) notes.push(`partial: stopped after ${request.query.limit} events; the next one is ${nextEventId}`)
+  if (mayChange) notes.push(MAY_CHANGE)
+  return notes
 }
 
 function originOf(request: ParsedRequest, output: ReplayOutput): [string, Cell][] {

@@ -1,7 +1,13 @@
 // Replay over HTTP: the state of an execution at any moment, and what changed between two. The documents come
 // ready from a worker thread; here they only get their headers.
 import type { FoldProfile } from '../../../domain/replay/profile.js'
-import { diffExecution, outcomeOf, type ReplayDeps, replayExecution } from '../../../services/replay/replay.js'
+import {
+  type DiffSummary,
+  diffExecution,
+  outcomeOf,
+  type ReplayDeps,
+  replayExecution,
+} from '../../../services/replay/replay.js'
 import { parseDiffRequest, parseReplayRequest } from '../../../services/replay/request.js'
 import type { RouteSpec } from '../../route.js'
 
@@ -33,7 +39,10 @@ function stateRoute({ replay, replayProfile }: ReplayRouteDeps): RouteSpec {
       as_of_event_id: { format: 'int64', description: 'up to this event; at most one as_of parameter' },
       as_of_position: { format: 'int64', description: 'an older name of as_of_event_id' },
       as_of_version: { format: 'int64', description: "up to this number within the execution's log" },
-      as_of_time: { type: 'string', description: 'up to this time, to the microsecond' },
+      as_of_time: {
+        type: 'string',
+        description: 'what had come into the log by this time, to the microsecond (python: by the time events say)',
+      },
       projection: { type: 'string', default: 'all' },
       limit: {
         type: 'integer',
@@ -48,7 +57,7 @@ function stateRoute({ replay, replayProfile }: ReplayRouteDeps): RouteSpec {
       200: {
         type: 'object',
         description:
-          'the state; an unknown execution has an empty one. X-Noetl-Truncated and X-Noetl-Next-Event-Id tell of a partial answer, X-Noetl-Seed of the snapshot, X-Noetl-Redacted of secrets hidden after the checksum was made',
+          'the state; an unknown execution has an empty one. X-Noetl-Truncated and X-Noetl-Next-Event-Id tell of a partial answer, X-Noetl-May-Change of one for a time with open writes, X-Noetl-Seed of the snapshot, X-Noetl-Redacted of secrets hidden after the checksum was made',
       },
       400: 'malformed or contradictory parameters',
       503: 'too busy, or the deadline passed',
@@ -60,6 +69,7 @@ function stateRoute({ replay, replayProfile }: ReplayRouteDeps): RouteSpec {
         'x-noetl-fold-profile': request.profile,
         'x-noetl-checksum': output.checksum,
         'x-noetl-truncated': String(output.truncated),
+        'x-noetl-may-change': String(output.mayChange),
         'x-noetl-redacted': String(output.isRedacted),
       }
       if (output.nextEventId !== null) headers['x-noetl-next-event-id'] = output.nextEventId
@@ -82,7 +92,11 @@ function diffRoute({ replay, replayProfile }: ReplayRouteDeps): RouteSpec {
       to: { type: 'string', description: 'the same; now if it is left out' },
     },
     responses: {
-      200: { type: 'object', description: '{equal, count, from, to, differences: [{pointer, kind, from?, to?}]}' },
+      200: {
+        type: 'object',
+        description:
+          '{equal, count, from, to: {moment, checksum, event_count, may_change}, differences: [{pointer, kind, from?, to?}]}',
+      },
       400: 'malformed parameters',
       404: 'there is no snapshot to compare with',
     },
@@ -91,11 +105,15 @@ function diffRoute({ replay, replayProfile }: ReplayRouteDeps): RouteSpec {
       const head = JSON.stringify({
         equal: output.count === 0,
         count: output.count,
-        from: { moment: query['from'], checksum: output.from.checksum, event_count: output.from.eventCount },
-        to: { moment: query['to'] ?? 'now', checksum: output.to.checksum, event_count: output.to.eventCount },
+        from: sideJson(query['from']!, output.from),
+        to: sideJson(query['to'] ?? 'now', output.to),
       })
       // The list is lossless JSON text already; reading it here would only cost time.
       return { bytes: Buffer.from(`${head.slice(0, -1)},"differences":${output.differences}}`) }
     },
   }
+}
+
+function sideJson(moment: string, { checksum, eventCount, mayChange }: DiffSummary) {
+  return { moment, checksum, event_count: eventCount, may_change: mayChange }
 }

@@ -35,19 +35,33 @@ export interface DiffOutput {
   /** JSON text of the list. */
   differences: string
   count: number
-  from: { checksum: string; eventCount: string }
-  to: { checksum: string; eventCount: string }
+  from: DiffSummary
+  to: DiffSummary
+}
+
+export interface DiffSummary {
+  checksum: string
+  eventCount: string
+  /** Events that came in by the time asked for may still become visible. */
+  mayChange: boolean
+}
+
+interface SideState {
+  state: JsonObject
+  mayChange: boolean
 }
 
 const DIFFERENCES_MAX = 10_000
 
 export async function replayDiff(input: DiffInput): Promise<DiffOutput> {
-  const [from, to] = await onSnapshot(input.database, input.deadlineMs, async (snapshot) => [
-    await documentOf(snapshot, input, input.from),
-    await documentOf(snapshot, input, input.to),
-  ])
+  const [from, to] = await onSnapshot(
+    input.database,
+    input.deadlineMs,
+    async (snapshot) => [await documentOf(snapshot, input, input.from), await documentOf(snapshot, input, input.to)],
+    { asksOpenSince: [input.from, input.to].some((side) => side.query.cutoff?.kind === 'time') },
+  )
   const shown = (state: JsonObject) => (input.secretNames === null ? state : withoutSecrets(state, input.secretNames))
-  const differences = contentDifferences(shown(from!), shown(to!))
+  const differences = contentDifferences(shown(from!.state), shown(to!.state))
   return {
     differences: writeJson(differences.slice(0, DIFFERENCES_MAX) as unknown as JsonValue),
     count: differences.length,
@@ -56,10 +70,13 @@ export async function replayDiff(input: DiffInput): Promise<DiffOutput> {
   }
 }
 
-async function documentOf(snapshot: Snapshot, input: DiffInput, side: DiffSide): Promise<JsonObject> {
+async function documentOf(snapshot: Snapshot, input: DiffInput, side: DiffSide): Promise<SideState> {
   const { profile, progress } = input
   const request = { profile, query: side.query, fromSnapshot: false, ...(progress === undefined ? {} : { progress }) }
-  if (side.source === 'log') return (await foldLog(snapshot, request)).result.state
+  if (side.source === 'log') {
+    const { result, mayChange } = await foldLog(snapshot, request)
+    return { state: result.state, mayChange }
+  }
   const seed = await findSeed(snapshot, profile, side.query, REGISTRY_DIGEST)
   if (!seed.use.found) {
     throw new CpError('not_found', `execution ${side.query.executionId} has no snapshot; see "noetl-cp snapshot take"`)
@@ -68,11 +85,11 @@ async function documentOf(snapshot: Snapshot, input: DiffInput, side: DiffSide):
     const problem = seed.use.problem === null ? 'unusable' : SEED_PROBLEMS[seed.use.problem]
     throw new CpError('corrupt', `the snapshot of execution ${side.query.executionId} cannot be compared: ${problem}`)
   }
-  return seed.state
+  return { state: seed.state, mayChange: false }
 }
 
-function summaryOf(state: JsonObject): { checksum: string; eventCount: string } {
-  return { checksum: String(state['checksum'] ?? ''), eventCount: String(state['event_count'] ?? 0) }
+function summaryOf({ state, mayChange }: SideState): DiffSummary {
+  return { checksum: String(state['checksum'] ?? ''), eventCount: String(state['event_count'] ?? 0), mayChange }
 }
 
 export interface VerifyInput {

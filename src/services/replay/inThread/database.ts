@@ -2,7 +2,9 @@
 // threads. Functions do not, so the one that TLS may need is named and made again on this side.
 import { type Connection, type ConnectionSettings, createConnection } from '../../../db/connection.js'
 import { statement } from '../../../db/queries.js'
+import type { WireTime } from '../../../domain/events/wireTime.js'
 import { CpError } from '../../../errors.js'
+import { readOpenSince } from '../../../stores/replay/replayStore.js'
 
 export interface WorkerDatabase {
   target: ConnectionSettings['target']
@@ -33,6 +35,8 @@ export function openSettings({ ignoresServerName, tls, ...settings }: WorkerData
 
 export interface Snapshot {
   connection: Connection
+  /** What came in before this is visible here, once and for all; null when nobody asked. */
+  openSince: WireTime | null
   /** What is left of the time given. */
   leftMs(): number
 }
@@ -46,6 +50,7 @@ export async function onSnapshot<T>(
   database: WorkerDatabase,
   deadlineMs: number,
   work: (snapshot: Snapshot) => Promise<T>,
+  { asksOpenSince = false }: { asksOpenSince?: boolean } = {},
 ): Promise<T> {
   const connection = createConnection(openSettings(database))
   const started = performance.now()
@@ -55,8 +60,10 @@ export async function onSnapshot<T>(
     return left
   }
   try {
+    // Before the view is taken: afterwards it would be too late to see what was open then.
+    const openSince = asksOpenSince ? await readOpenSince(connection, leftMs()) : null
     await connection.run(BEGIN, [], leftMs())
-    const result = await work({ connection, leftMs })
+    const result = await work({ connection, leftMs, openSince })
     if (!connection.isBroken()) await connection.run(COMMIT, [], leftMs())
     await connection.close(CLOSE_MS)
     return result

@@ -27,6 +27,8 @@ export interface FoldedLog {
   result: FoldResult
   truncated: boolean
   nextEventId: string | null
+  /** Events that came in by the time asked for may still become visible. */
+  mayChange: boolean
   eventsRead: number
   seed: SeedUse
   timeline: TimelineReport | null
@@ -83,10 +85,16 @@ export async function foldFrom(snapshot: Snapshot, request: FoldRequest, seed: U
     result: fold.finish(),
     truncated: nextEventId !== null,
     nextEventId,
+    mayChange: mayChange(request, snapshot),
     eventsRead,
     seed: seed.use,
     timeline: timeline?.report() ?? null,
   }
+}
+
+/** In profile `python` times are the clients' word, and may always change. */
+function mayChange({ profile, query: { cutoff } }: FoldRequest, { openSince }: Snapshot): boolean {
+  return profile === 'cp' && cutoff?.kind === 'time' && openSince !== null && cutoff.time >= openSince
 }
 
 function rangeOf(request: FoldRequest, seed: SeedUse): LogRange {

@@ -29,6 +29,7 @@ export interface ReplayOutput {
   eventsRead: number
   truncated: boolean
   nextEventId: string | null
+  mayChange: boolean
   isRedacted: boolean
   /** JSON text: warnings and unknown event types. */
   warnings: string
@@ -37,8 +38,11 @@ export interface ReplayOutput {
 }
 
 export async function replay(input: ReplayInput): Promise<ReplayOutput> {
-  const folded = await onSnapshot(input.database, input.deadlineMs, (snapshot) =>
-    foldLog(snapshot, { ...input, keepText: true }),
+  const folded = await onSnapshot(
+    input.database,
+    input.deadlineMs,
+    (snapshot) => foldLog(snapshot, { ...input, keepText: true }),
+    { asksOpenSince: input.query.cutoff?.kind === 'time' },
   )
   const { result } = folded
   const { bytes, isRedacted } = answerBytes(result, folded, input.answer)
@@ -50,6 +54,7 @@ export async function replay(input: ReplayInput): Promise<ReplayOutput> {
     eventsRead: folded.eventsRead,
     truncated: folded.truncated,
     nextEventId: folded.nextEventId,
+    mayChange: folded.mayChange,
     isRedacted,
     warnings: writeJson(warningsOf(result)),
     seed: folded.seed,
@@ -110,7 +115,7 @@ export async function replaySeed(input: SeedInput): Promise<SeedOutput | null> {
 }
 
 function toSeed({ result, eventsRead, seed }: FoldedLog, query: ReplayQuery, streamVersion: string): SeedOutput {
-  const { bytes } = answerBytes({ ...result, warnings: [], unknownTypes: NOTHING_UNKNOWN }, NOT_TRUNCATED, PLAIN_ANSWER)
+  const { bytes } = answerBytes({ ...result, warnings: [], unknownTypes: NOTHING_UNKNOWN }, WHOLE, PLAIN_ANSWER)
   const { state } = result
   const execution = state['execution']
   const summary: JsonObject = {
@@ -145,7 +150,7 @@ function toSeed({ result, eventsRead, seed }: FoldedLog, query: ReplayQuery, str
 }
 
 const NOTHING_UNKNOWN = { count: 0, types: [] }
-const NOT_TRUNCATED = { truncated: false, nextEventId: null }
+const WHOLE = { truncated: false, nextEventId: null, mayChange: false }
 const PLAIN_ANSWER: AnswerOptions = {
   profile: 'cp',
   remarks: 'whenNeeded',
