@@ -13,7 +13,7 @@ export function parseGauges(text: string): Gauges {
   for (const line of text.split('\n')) {
     const match = /^([a-z_]+)(?:\{(.*)\})? ([-+.\deE]+)$/.exec(line)
     if (match === null) continue
-    const labels = [...(match[2] ?? '').matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, name, value]) => [
+    const labels = [...(match[2] ?? '').matchAll(/\b(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, name, value]) => [
       name!,
       value!,
     ])

@@ -27,14 +27,14 @@ export interface Setting<T> {
   parser: Parser<T>
   default: T
   help: string
-  /** Masked wherever it is shown; may also be given as <ENV>_FILE. */
-  secret: boolean
+  /** Masked wherever it is shown, an address only in part; may also be given as <ENV>_FILE. */
+  secret: boolean | 'address'
 }
 
 interface Extra {
   flag?: string
   aliases?: readonly string[]
-  secret?: boolean
+  secret?: boolean | 'address'
 }
 
 function setting<T, D extends T | undefined>(
@@ -58,6 +58,7 @@ function setting<T, D extends T | undefined>(
 }
 
 const secret = { secret: true } as const
+const address = { secret: 'address' } as const
 
 // biome-ignore format: one row per setting reads as the table it is
 export const KEYS = {
@@ -66,7 +67,7 @@ export const KEYS = {
   embeddedNatsPort: setting('Embedded', 'NOETL_CP_NATS_PORT', port, undefined, 'Port of the embedded nats-server; default any free one', { flag: 'nats-port' }),
   natsServerPath: setting('Embedded', 'NOETL_CP_NATS_SERVER', text, undefined, 'The nats-server binary to run; default the one on PATH'),
 
-  databaseUrl: setting('Postgres', 'NOETL_DATABASE_URL', url('postgres', 'postgresql'), undefined, 'Database to use instead of the embedded one', { flag: 'database-url', ...secret }),
+  databaseUrl: setting('Postgres', 'NOETL_DATABASE_URL', url('postgres', 'postgresql'), undefined, 'Database to use instead of the embedded one', { flag: 'database-url', ...address }),
   postgresHost: setting('Postgres', 'POSTGRES_HOST', text, undefined, 'Host, when there is no URL; setting any of the family leaves the embedded mode'),
   postgresPort: setting('Postgres', 'POSTGRES_PORT', port, 5432, 'Port, when there is no URL'),
   postgresUser: setting('Postgres', 'POSTGRES_USER', text, 'noetl', 'User, when there is no URL'),
@@ -80,7 +81,7 @@ export const KEYS = {
   postgresTlsCa: setting('Postgres', 'NOETL_CP_PG_TLS_CA', text, undefined, 'Path of the CA (PEM) for sslmode=verify-ca or verify-full'),
   autoMigrate: setting('Postgres', 'NOETL_AUTO_MIGRATE', bool, false, 'Let serve apply pending migrations to an existing schema', { flag: 'auto-migrate' }),
 
-  natsUrl: setting('NATS', 'NOETL_NATS_URL', natsUrls, undefined, 'nats:// or tls:// address, several separated by commas; without it outbox rows wait', { flag: 'nats-url', aliases: ['NOETL_EVENT_NATS_URL', 'NATS_URL'], ...secret }),
+  natsUrl: setting('NATS', 'NOETL_NATS_URL', natsUrls, undefined, 'nats:// or tls:// address, several separated by commas; without it outbox rows wait', { flag: 'nats-url', aliases: ['NOETL_EVENT_NATS_URL', 'NATS_URL'], ...address }),
   natsUser: setting('NATS', 'NOETL_NATS_USER', text, undefined, 'User name'),
   natsPassword: setting('NATS', 'NOETL_NATS_PASSWORD', secretText, undefined, 'Password', secret),
   natsToken: setting('NATS', 'NOETL_NATS_TOKEN', secretText, undefined, 'Token', secret),
@@ -111,8 +112,8 @@ export const KEYS = {
   outboxRetentionSeconds: setting('Outbox', 'NOETL_CP_OUTBOX_RETENTION', seconds(0, 315360000), 86400, 'How long published rows are kept for audits'),
   publicUrl: setting('Outbox', 'NOETL_PUBLIC_SERVER_URL', url('http', 'https'), undefined, 'Our address as consumers see it, in references to payloads too large for the stream'),
 
-  shards: setting('Shards', 'NOETL_SHARDS', text, undefined, 'Databases of the executions: postgres:// URLs or host=..;user=..;password=.. items, separated by commas', secret),
-  clusterDsn: setting('Shards', 'NOETL_CLUSTER_DSN', text, undefined, 'Database of the cluster-wide tables; default the first shard', secret),
+  shards: setting('Shards', 'NOETL_SHARDS', text, undefined, 'Databases of the executions: postgres:// URLs or host=..;user=..;password=.. items, separated by commas', address),
+  clusterDsn: setting('Shards', 'NOETL_CLUSTER_DSN', text, undefined, 'Database of the cluster-wide tables; default the first shard', address),
   shardIndex: setting('Shards', 'NOETL_SHARD_INDEX', text, undefined, 'Which share of the executions this daemon drives; default 0'),
   shardCount: setting('Shards', 'NOETL_SHARD_COUNT', text, undefined, 'Number of such shares; default 1'),
   shardIndexFromHostname: setting('Shards', 'NOETL_SHARD_INDEX_FROM_HOSTNAME', bool, false, 'Take the index from a host name that ends in -<number>'),

@@ -103,19 +103,24 @@ function parseNamed(setting: Setting<unknown>, raw: Raw): unknown {
 function readSecret(name: string, path: string): string {
   try {
     // Editors and `echo` end a file with a newline that is no part of the secret.
-    return readFileSync(path, 'utf8').replace(/(\r?\n)+$/, '')
+    return readFileSync(path, 'utf8').replace(/(?<![\r\n])[\r\n]+$/, '')
   } catch (error) {
     throw new Error(`${name}: cannot read ${path}: ${messageOf(error)}`)
   }
 }
 
+const CONFIG_FILE_LENGTH_MAX = 65_536
+
 function readConfigFile(path: string, problems: string[]): Record<string, string> {
   const result: Record<string, string> = {}
   let document: unknown
   try {
+    const text = readFileSync(path, 'utf8')
+    // The YAML library takes quadratic time for many keys; no file of settings comes near.
+    if (text.length > CONFIG_FILE_LENGTH_MAX) throw new Error(`is longer than ${CONFIG_FILE_LENGTH_MAX} characters`)
     // Every value is read as the text it was written as: YAML would turn a token 0123 into the number 123.
     // Pretty errors quote the line, which may hold a secret.
-    document = parseYaml(readFileSync(path, 'utf8'), { schema: 'failsafe', prettyErrors: false, maxAliasCount: 10 })
+    document = parseYaml(text, { schema: 'failsafe', prettyErrors: false, maxAliasCount: 10 })
   } catch (error) {
     problems.push(`config file ${path}: ${messageOf(error)}`)
     return result

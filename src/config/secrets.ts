@@ -16,7 +16,7 @@ export function secretLookup(
     }
     const name = `NOETL_SECRET_${alias.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`
     const value = env[name] ?? readSecretFile(folder, alias)
-    if (value !== undefined && value.trim() !== '') return value.replace(/(\r?\n)+$/, '')
+    if (value !== undefined && value.trim() !== '') return value.replace(/(?<![\r\n])[\r\n]+$/, '')
     throw new CpError(
       'config',
       `the secret ${alias} is not there; set ${name}, or put a file ${alias} into NOETL_SECRETS_DIR`,

@@ -1,5 +1,5 @@
 // What `serve` tells the person who started it: what runs, where, where the data lives, how it is protected.
-import { maskUrls } from '../config/masked.js'
+import { maskAddress } from '../config/masked.js'
 import type { ApiProtection } from '../domain/access/apiProtection.js'
 import { describeTarget } from '../domain/shards/databaseTarget.js'
 import { VERSION } from '../version.js'
@@ -30,7 +30,7 @@ export function banner(deps: Deps, facts: BannerFacts): string {
     'NATS',
     endpoints.nats === undefined
       ? 'not configured: outbox rows wait (NOETL_NATS_URL)'
-      : `${maskUrls(endpoints.nats.url)}${pid(facts.embedded?.natsPid)}`,
+      : `${maskAddress(endpoints.nats.url)}${pid(facts.embedded?.natsPid)}`,
   ])
   if (facts.embedded !== undefined) {
     rows.push(['Data', facts.embedded.dataDir])

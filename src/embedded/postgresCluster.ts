@@ -137,7 +137,7 @@ async function majorOfPrograms(job: ClusterJob): Promise<string> {
       { cause: error },
     )
   })
-  const [, major] = /PostgreSQL\D*(\d+)/.exec(output) ?? []
+  const [, major] = /PostgreSQL\D{0,40}(\d+)/.exec(output) ?? []
   if (major === undefined) throw new CpError('unavailable', `"postgres --version" answered: ${output}`)
   return major
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { KEYS, type KeyName, type Setting } from '../../src/config/keys.js'
 import { type Flags, KEY_NAMES, loadConfig } from '../../src/config/load.js'
-import { maskSetting, maskUrls } from '../../src/config/masked.js'
+import { maskAddress, maskSetting } from '../../src/config/masked.js'
 import { CpError } from '../../src/errors.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'noetl-config-'))
@@ -257,28 +257,33 @@ describe('the settings file', () => {
 describe('masking', () => {
   const SECRET = 'hunter2'
   it.each([
-    ['databaseUrl', `postgres://user:${SECRET}@host:5432/db`, 'postgres://user:****@host:5432/db'],
-    ['databaseUrl', `postgres://user:a@${SECRET}@host/db`, 'postgres://user:****@host/db'],
+    ['databaseUrl', `postgres://user:${SECRET}@host:5432/db`, 'postgres://user:[REDACTED]@host:5432/db'],
+    ['databaseUrl', `postgres://user:a@${SECRET}@host/db`, 'postgres://user:[REDACTED]@host/db'],
     [
       'databaseUrl',
       `postgres://host/db?password=${SECRET}&sslmode=require`,
-      'postgres://host/db?password=****&sslmode=require',
+      'postgres://host/db?password=[REDACTED]&sslmode=require',
     ],
-    ['natsUrl', `nats://${SECRET}@host:4222,nats://u:${SECRET}@other`, 'nats://****@host:4222,nats://u:****@other'],
-    ['natsUrl', `${SECRET}@host:4222`, 'nats://****@host:4222'],
-    ['shards', `host=a;user=b;password=${SECRET}`, '********'],
+    [
+      'natsUrl',
+      `nats://${SECRET}@host:4222,nats://u:${SECRET}@other`,
+      'nats://[REDACTED]@host:4222,nats://u:[REDACTED]@other',
+    ],
+    ['natsUrl', `${SECRET}@host:4222`, 'nats://[REDACTED]@host:4222'],
+    ['shards', `host=a;user=b;password=${SECRET}`, 'host=a;user=b;password=[REDACTED]'],
     [
       'shards',
       `postgres://u:${SECRET}@h/d,host=a;user=b;password=${SECRET}`,
-      'postgres://u:****@h/d,host=a;user=b;password=****',
+      'postgres://u:[REDACTED]@h/d,host=a;user=b;password=[REDACTED]',
     ],
     ['apiToken', SECRET, '********'],
+    ['apiToken', `odd://${SECRET}`, '********'],
     ['postgresPassword', SECRET, '********'],
   ] as [KeyName, string, string][])('%s: %s is shown as %s', (key, text, shown) => {
     expect(maskSetting(row(key), row(key).parser.parse(text))).toBe(shown)
   })
   it('leaves text without credentials alone', () => {
-    expect(maskUrls('see https://example.org/a@b and mail me@example.org')).toBe(
+    expect(maskAddress('see https://example.org/a@b and mail me@example.org')).toBe(
       'see https://example.org/a@b and mail me@example.org',
     )
   })

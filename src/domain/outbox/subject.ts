@@ -23,7 +23,7 @@ export interface EventSubjectValues {
 export function cleanToken(text: string | null | undefined, whenEmpty = 'default'): string {
   // Most are clean: an id, or a plain name.
   if (typeof text === 'string' && /^[A-Za-z0-9_]+$/.test(text)) return text
-  const cleaned = (text ?? '').replace(/[^A-Za-z0-9_-]/gu, '-').replace(/^-+|-+$/g, '')
+  const cleaned = (text ?? '').replace(/[^A-Za-z0-9_-]/gu, '-').replace(/^-+|(?<!-)-+$/g, '')
   return cleaned === '' ? whenEmpty : cleaned
 }
 

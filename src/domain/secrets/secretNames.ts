@@ -121,6 +121,6 @@ export function wordsOf(name: string): string[] {
     .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
     .toLowerCase()
     .split(/[^a-z0-9]+/)
-    .map((word) => word.replace(/[0-9]+$/, ''))
+    .map((word) => word.replace(/(?<![0-9])[0-9]+$/, ''))
     .filter((word) => word !== '')
 }

@@ -164,7 +164,7 @@ function readIngress(spec: Reader): SubscriptionIngress | undefined {
 
 /** The name under which messages are pushed: the last segment of the path. */
 export function listenerOf(gatewayPath: string): string | undefined {
-  return /(?:^|\/)([A-Za-z0-9._-]{1,128})$/.exec(gatewayPath.replace(/\/+$/, ''))?.[1]
+  return /(?:^|\/)([A-Za-z0-9._-]{1,128})$/.exec(gatewayPath.replace(/(?<!\/)\/+$/, ''))?.[1]
 }
 
 function readVerify(ingress: Reader): IngressVerify | undefined {
