@@ -8,7 +8,9 @@ const RULES = secretRules()
 export function maskSetting(setting: Setting<unknown>, value: unknown): string {
   if (value === undefined) return ''
   const shown = Array.isArray(value) ? value.join(',') : String(value)
-  return setting.secret === true ? '********' : maskAddress(shown)
+  // What does not look like an address may be a secret in the wrong place.
+  const isWhole = setting.secret === true || (setting.secret === 'address' && !/:\/\/|=/.test(shown))
+  return isWhole ? '********' : maskAddress(shown)
 }
 
 /** `postgres://user:secret@host` → `postgres://user:[REDACTED]@host`; likewise `password=…`, wherever it stands. */
