@@ -187,7 +187,7 @@ describe('config show', () => {
       httpPort: { value: '9999', source: 'flag', from: '--port', env: 'NOETL_PORT' },
       httpHost: { value: 'localhost', source: 'env', from: 'NOETL_HOST' },
       apiToken: { value: '********', source: 'env' },
-      databaseUrl: { value: 'postgres://user:****@host/db' },
+      databaseUrl: { value: 'postgres://user:[REDACTED]@host/db' },
       tlsCert: { value: null, source: 'default' },
     })
   })
