@@ -31,7 +31,7 @@ function snapshot(upTo: number, change: (state: JsonObject) => JsonObject = (sta
   return {
     tenant_id: 'default',
     organization_id: 'default',
-    aggregate_type: 'replay_state',
+    aggregate_type: 'cp_replay_state',
     aggregate_id: 'execution/9001/all',
     version: upTo,
     snapshot: change(parseJson(writeJson(state)) as JsonObject),

@@ -38,7 +38,7 @@ select page.execution_id, page.tenant_id, page.organization_id, page.event_count
     (select case when jsonb_typeof(s.meta -> 'event_count') = 'number' then (s.meta ->> 'event_count')::numeric end
      from noetl.projection_snapshot s
      where s.tenant_id = page.tenant_id and s.organization_id = page.organization_id
-       and s.aggregate_type = 'replay_state' and s.aggregate_id = 'execution/' || page.execution_id || '/all'),
+       and s.aggregate_type = 'cp_replay_state' and s.aggregate_id = 'execution/' || page.execution_id || '/all'),
     0
   )::text as seeded,
   (select max(execution_id) from page) as last_id, (select count(*) from page)::int as page_size

@@ -10,7 +10,7 @@ where x.execution_id = $2::bigint;
 
 -- name: state_snapshot_save
 -- Stores a snapshot: type $1, execution $2, tenant $3, organisation $4, version $5, summary $6, checksum $7, meta $8,
--- bytes $9, codec $10. Never over a newer one, unless that one was folded by other rules or written by others.
+-- bytes $9, codec $10. Never over a newer one, unless that one was folded by other rules.
 insert into noetl.projection_snapshot as stored (
   aggregate_type, aggregate_id, tenant_id, organization_id, version, snapshot, checksum, meta, snapshot_bytes, snapshot_codec
 )
@@ -25,7 +25,6 @@ on conflict (tenant_id, organization_id, aggregate_type, aggregate_id) do update
   updated_at = now()
 where stored.version < excluded.version
   or stored.meta ->> 'fold_version' is distinct from excluded.meta ->> 'fold_version'
-  or stored.snapshot_codec is null
 returning version;
 
 -- name: state_snapshot_discard

@@ -9,7 +9,12 @@ import { CP_PROFILE_MARK, type FoldProfile } from './profile.js'
 import type { ReplayQuery } from './replayQuery.js'
 import { verifyState } from './verifyState.js'
 
-export const SEED_AGGREGATE_TYPE = 'replay_state'
+/** Ours lie beside those of the original, which we read and never write. */
+export const SEED_AGGREGATE_TYPE = 'cp_replay_state'
+
+export function seedAggregateType(profile: FoldProfile): string {
+  return profile === 'cp' ? SEED_AGGREGATE_TYPE : 'replay_state'
+}
 
 /** In `cp` one complete state serves every projection. */
 export function seedAggregateId(profile: FoldProfile, query: Pick<ReplayQuery, 'executionId' | 'projection'>): string {

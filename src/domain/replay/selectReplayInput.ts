@@ -10,7 +10,7 @@ import { eventIdOf, inIdOrder } from './eventIntake.js'
 import type { SnapshotSeed } from './fold.js'
 import type { FoldProfile } from './profile.js'
 import type { ReplayQuery } from './replayQuery.js'
-import { SEED_AGGREGATE_TYPE, seedAggregateId, seedRefusal, seedState, snapshotSeedOf } from './replaySeed.js'
+import { seedAggregateId, seedAggregateType, seedRefusal, seedState, snapshotSeedOf } from './replaySeed.js'
 
 export interface ReplayInput {
   /** In id order. */
@@ -98,12 +98,13 @@ function findSeed(
 ): JsonObject | null {
   const versionMax = seedVersionMax(profile, own, query.cutoff)
   if (versionMax === 'none') return null
+  const aggregateType = seedAggregateType(profile)
   const aggregateId = seedAggregateId(profile, query)
   let best: { row: JsonObject; version: Integer } | null = null
   for (const row of snapshots) {
     const version = integerOf(row['version'])
     if (version === undefined || !isOfTenant(row, query)) continue
-    if (row['aggregate_type'] !== SEED_AGGREGATE_TYPE || row['aggregate_id'] !== aggregateId) continue
+    if (row['aggregate_type'] !== aggregateType || row['aggregate_id'] !== aggregateId) continue
     if (versionMax !== 'any' && compareIntegers(version, versionMax) > 0) continue
     if (best === null || compareIntegers(version, best.version) > 0) best = { row, version }
   }

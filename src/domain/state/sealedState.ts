@@ -10,7 +10,8 @@ import { digestText, type LiveState, parseDigest } from './liveState.js'
 import { parseState, serialiseState } from './serialiseState.js'
 import { FOLD_VERSION } from './workflowState.js'
 
-export const STATE_SNAPSHOT_TYPE = 'orchestrator_workflow_state'
+/** Beside those of the original (`orchestrator_workflow_state`), which are not ours to change. */
+export const STATE_SNAPSHOT_TYPE = 'cp_workflow_state'
 
 export const SNAPSHOT_PROBLEMS = {
   format: 'it was not written by this program',

@@ -24,10 +24,16 @@ export interface SeedRow {
 
 export async function loadSeed(
   connection: Connection,
-  key: { tenantId: string; organizationId: string; aggregateId: string; versionMax: string | null },
+  key: {
+    tenantId: string
+    organizationId: string
+    aggregateType: string
+    aggregateId: string
+    versionMax: string | null
+  },
   deadlineMs: number,
 ): Promise<SeedRow | undefined> {
-  const values = [key.tenantId, key.organizationId, SEED_AGGREGATE_TYPE, key.aggregateId, key.versionMax]
+  const values = [key.tenantId, key.organizationId, key.aggregateType, key.aggregateId, key.versionMax]
   return (await connection.run<SeedRow>(q.snapshot_load, values, deadlineMs))[0]
 }
 

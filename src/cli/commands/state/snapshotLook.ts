@@ -4,6 +4,8 @@ import { wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
 import { parseExecutionId } from '../../../domain/ids/ids.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
+import { SEED_AGGREGATE_TYPE } from '../../../domain/replay/replaySeed.js'
+import { STATE_SNAPSHOT_TYPE } from '../../../domain/state/sealedState.js'
 import { CpError } from '../../../errors.js'
 import { pageOfSnapshots, type SnapshotListRow } from '../../../services/state/snapshots.js'
 import type { CommandSpec, Input } from '../../command.js'
@@ -12,8 +14,8 @@ import { EXIT } from '../../exit.js'
 import { integerOption, textOption } from '../../options.js'
 
 const TYPES: Readonly<Record<string, string | null>> = {
-  state: 'orchestrator_workflow_state',
-  replay: 'replay_state',
+  state: STATE_SNAPSHOT_TYPE,
+  replay: SEED_AGGREGATE_TYPE,
   all: null,
 }
 const LIMIT_MAX = 1_000

@@ -1,5 +1,6 @@
 // Working on snapshots of live states: hold them against the log, make one anew, remove those of ended executions.
 import { parseExecutionId } from '../../../domain/ids/ids.js'
+import { STATE_SNAPSHOT_TYPE } from '../../../domain/state/sealedState.js'
 import { CpError } from '../../../errors.js'
 import { pageOfSnapshots, pruneAll, rebuildSnapshotOf, verifySnapshotOf } from '../../../services/state/snapshots.js'
 import type { CommandSpec } from '../../command.js'
@@ -8,7 +9,6 @@ import { isSet, requireYes } from '../../options.js'
 import { toned } from '../../output.js'
 import { withStates } from '../../states.js'
 
-const STATE_TYPE = 'orchestrator_workflow_state'
 const PAGE = 200
 
 export const snapshotVerify: CommandSpec = {
@@ -72,7 +72,12 @@ async function* each(ids: readonly string[]): AsyncIterable<string> {
 
 async function* listAll(deps: Parameters<typeof pageOfSnapshots>[0]): AsyncIterable<string> {
   for (let after = { type: '', id: '' }; ; ) {
-    const { rows, failures } = await pageOfSnapshots(deps, { type: STATE_TYPE, executionId: null, after, limit: PAGE })
+    const { rows, failures } = await pageOfSnapshots(deps, {
+      type: STATE_SNAPSHOT_TYPE,
+      executionId: null,
+      after,
+      limit: PAGE,
+    })
     const failure = failures[0]
     if (failure !== undefined) throw failure.error
     for (const row of rows) if (/^\d+$/.test(row.aggregate_id)) yield row.aggregate_id

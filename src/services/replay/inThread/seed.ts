@@ -12,6 +12,7 @@ import type { ReplayQuery } from '../../../domain/replay/replayQuery.js'
 import {
   type SeedProblem,
   seedAggregateId,
+  seedAggregateType,
   seedProblem,
   seedState,
   snapshotSeedOf,
@@ -47,7 +48,13 @@ export async function findSeed(
   const versionMax = await seedVersionMax(snapshot, profile, query)
   if (versionMax === 'none') return NO_SEED
   const { tenantId, organizationId } = query
-  const key = { tenantId, organizationId, aggregateId: seedAggregateId(profile, query), versionMax }
+  const key = {
+    tenantId,
+    organizationId,
+    aggregateType: seedAggregateType(profile),
+    aggregateId: seedAggregateId(profile, query),
+    versionMax,
+  }
   const stored = await loadSeed(snapshot.connection, key, snapshot.leftMs())
   if (stored === undefined) return NO_SEED
   const row = readRow(stored)
