@@ -61,7 +61,7 @@ describe('a daemon on a database of its own', () => {
     const { daemon, database } = await serve({})
     expect(await write(daemon)).not.toBe(403)
     await storeCredential(database)
-    await until('writes need a token', async () => (await write(daemon)) === 403, { timeoutMs: 20_000 })
+    await until('writes need a token', async () => (await write(daemon)) === 403, { timeoutMs: 120_000 })
     expect((await daemon.get('/api/executions')).status).toBe(200)
     expect((await daemon.get('/metrics')).text).toContain('noetl_cp_api_protection{level="writes_token"} 1')
   })

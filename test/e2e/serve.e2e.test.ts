@@ -132,7 +132,7 @@ describe('serve with nothing configured', () => {
     expect(pids).toHaveLength(2)
     for (const pid of pids) process.kill(pid, 'SIGKILL')
     await until('both run again', () => (daemon.stderr().match(/ runs again/g) ?? []).length === 2)
-    await until('it is ready again', async () => (await daemon.get('/readyz')).status === 200, { timeoutMs: 30_000 })
+    await until('it is ready again', async () => (await daemon.get('/readyz')).status === 200, { timeoutMs: 120_000 })
     expect((await daemon.get('/livez')).status).toBe(200)
     expect((await daemon.stop()).code).toBe(0)
     await nothingRunsIn(folder)

@@ -106,7 +106,7 @@ describe('a NoETL database in use', () => {
         const counts = await countBy(database)
         return Object.keys(counts).every((status) => status === 'PUBLISHED') && counts
       },
-      { timeoutMs: 30_000 },
+      { timeoutMs: 120_000 },
     )
     // What the original had published before is not published again; the window of such rows is over by now.
     expect(before.size).toBe(80)

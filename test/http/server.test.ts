@@ -243,7 +243,7 @@ describe('the signal of a request', () => {
     finish()
     await stopped
     expect(await received).toMatch(/^HTTP\/1.1 200 .*\{"ok":true\}/s)
-  }, 15_000)
+  })
 
   it.each([
     ['nothing', ''],

@@ -35,7 +35,7 @@ beforeEach(async () => {
 })
 
 const run = (args: string[], extra: Record<string, string> = {}) =>
-  runBinary(['outbox', ...args], { env: { ...env, ...extra }, timeoutMs: 60_000 })
+  runBinary(['outbox', ...args], { env: { ...env, ...extra }, timeoutMs: 120_000 })
 const audit = async (args: string[] = [], extra: Record<string, string> = {}) => {
   const ended = await run(['audit', '--json', ...args], extra)
   return { code: ended.code, body: JSON.parse(ended.stdout || 'null'), stderr: ended.stderr }

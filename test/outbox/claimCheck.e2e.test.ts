@@ -101,7 +101,7 @@ it('is resolved, waits for the publisher, and is set aside when it is gone', asy
   expect(await sizes(away, id)).toHaveLength(2)
   publisher = await startPublisher(port)
   await until('the large one comes when its publisher is back', async () => (await sizes(away, id)).length === 3, {
-    timeoutMs: 30_000,
+    timeoutMs: 120_000,
   })
 
   // Gone for good: 404.

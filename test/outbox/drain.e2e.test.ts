@@ -197,7 +197,7 @@ describe('outbox drain', () => {
       dead.port = '1'
       const half = await runBinary(['outbox', 'drain'], {
         env: { ...env, NOETL_SHARDS: `${database.url},${dead}` },
-        timeoutMs: 60_000,
+        timeoutMs: 120_000,
       })
       expect(half.code, half.stdout + half.stderr).toBe(69)
       expect(await countBy(database)).toEqual({ PUBLISHED: 5 })

@@ -62,7 +62,7 @@ const settled = () =>
       if (info === undefined) return false
       return info.num_pending === 0 && info.num_ack_pending === 0
     },
-    { timeoutMs: 60_000 },
+    { timeoutMs: 120_000 },
   )
 const cli = (...args: string[]) => runBinary([...args, '--json'], { env })
 

@@ -22,7 +22,7 @@ beforeAll(async () => {
   await plantSeries(LONG, EVENTS)
   await plantEvents(LONG_TOO, EVENTS)
   await plantSeries(SHORT, 10)
-}, 120_000)
+})
 afterAll(() => harness.close())
 
 async function plantSeries(executionId: string, count: number): Promise<void> {
@@ -68,7 +68,7 @@ describe('a long log', () => {
     } finally {
       await small.close()
     }
-  }, 180_000)
+  })
 
   it('is counted while it is read', async () => {
     const progress = new SharedArrayBuffer(4)
@@ -152,7 +152,7 @@ describe('a replay that is stopped', () => {
       wire.close()
       await killable.close()
     }
-  }, 120_000)
+  })
 
   it('by a lost connection fails with a code, and the next one works', async () => {
     const progress = new SharedArrayBuffer(4)

@@ -57,7 +57,7 @@ it(`${KILLS} kills while a large state is written after every event`, async () =
   let last = 0
   for (let kill = 0; kill < KILLS; kill++) {
     const launched = await launch(`writer-${kill}`)
-    await until('it writes', async () => (await stored(executionId)) > last, { timeoutMs: 40_000 })
+    await until('it writes', async () => (await stored(executionId)) > last, { timeoutMs: 120_000 })
     const stopAt = performance.now() + 100 + Math.random() * 600
     while (performance.now() < stopAt) {
       await fill(++count)

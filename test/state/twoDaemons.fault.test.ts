@@ -124,7 +124,7 @@ it(`${EXECUTIONS} executions of ${STEPS} steps, ${KILLS} kills: all through, eve
   await reader.close()
 
   // One that has not started yet would not hear the request to stop.
-  await until('both are up', () => [...drivers.values()].every((child) => ready.has(child)), { timeoutMs: 30_000 })
+  await until('both are up', () => [...drivers.values()].every((child) => ready.has(child)), { timeoutMs: 120_000 })
   for (const child of drivers.values()) child.kill('SIGTERM')
   await Promise.all([...drivers.values()].map((child) => child.exitCode ?? once(child, 'exit')))
   // The lanes of one that was killed shortly before the end are its own until its lease is over; nobody is left to

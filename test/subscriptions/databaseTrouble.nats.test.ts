@@ -89,7 +89,7 @@ it.each(['25006', '40P01', '58030'])('survives %s', async (sqlstate) => {
       )
       return rows.length === MESSAGES
     },
-    { timeoutMs: 30_000 },
+    { timeoutMs: 120_000 },
   )
   expect(await pageOfDead(core, undefined, '0', 10)).toEqual([])
 })

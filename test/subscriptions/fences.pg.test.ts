@@ -173,4 +173,4 @@ it('says so when a shard cannot be asked and the runtime has not let go', async 
   expect(refusal).toMatchObject({ code: 'unavailable', message: expect.stringContaining('shard 1') })
   proxy.setMode('pass')
   await expect(changeSubscription(core, { id, action: 'pause' })).resolves.toMatchObject({ changed: false })
-}, 60_000)
+})

@@ -176,7 +176,7 @@ describe.each([1, 3])('over %i database(s)', (count) => {
       }
       expect((await findSubscription(core, id)).state).toBe(state)
     }
-  }, 60_000)
+  })
 
   it('picks up a newer version of the entry and keeps the id', async () => {
     const { id, path } = await fresh('ACTIVE')

@@ -41,7 +41,7 @@ it('starts the messages of a stream that was made anew under the same name', asy
   await runtime.publish(subject, 15, 10)
   await runtime.untilStarted(id, 25)
   expect(await runtime.started(id)).toEqual(numbers(25))
-}, 60_000)
+})
 
 it('gives up a message with NUL in a header, and goes on', async () => {
   await makeStream()
@@ -69,7 +69,7 @@ it('gives up a message with NUL in a header, and goes on', async () => {
     return false
   })
   expect(await redriveDead(runtime.cores[0]!, dead!.dead_letter_id)).toMatchObject({ outcome: 'started' })
-}, 60_000)
+})
 
 it('keeps any message: texts that Postgres refuses, and the body that came last', async () => {
   const { db } = runtime.cores[0]!.databases.cluster
@@ -136,4 +136,4 @@ it('uses a low rate for new messages alone: none is delivered twice while it wai
   await runtime.drive()
   await runtime.untilStarted(id, 122)
   expect(runtime.outcomes.get('duplicate')).toBe(120)
-}, 60_000)
+})

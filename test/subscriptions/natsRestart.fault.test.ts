@@ -106,7 +106,7 @@ it('loses and repeats nothing', async () => {
     await until('the trouble is told', async () => (await findSubscription(core, id)).trouble !== null)
     await nats.start()
     await until(`all are started after restart ${round}`, async () => (await started(id)).length >= published, {
-      timeoutMs: 60_000,
+      timeoutMs: 120_000,
     })
   }
   // Somebody deletes the consumer: it is made again, sees the whole stream, and recognises what was started.
@@ -116,7 +116,7 @@ it('loses and repeats nothing', async () => {
   })
   await publish(published, 100)
   published += 100
-  await until('the new ones are started', async () => (await started(id)).length >= published, { timeoutMs: 60_000 })
+  await until('the new ones are started', async () => (await started(id)).length >= published, { timeoutMs: 120_000 })
   await until('nothing is left to be acknowledged', async () =>
     withNats(async (connection) => {
       const jsm = await connection.jetstreamManager()
@@ -126,4 +126,4 @@ it('loses and repeats nothing', async () => {
   )
   expect(await started(id)).toEqual(Array.from({ length: published }, (_, n) => n))
   await until('the trouble is over', async () => (await findSubscription(core, id)).trouble === null)
-}, 180_000)
+})

@@ -51,4 +51,4 @@ it('starts what was published after the return, under sequences that were there 
   await runtime.untilStarted(id, 25, 60_000)
   await settled()
   expect(await runtime.started(id)).toEqual(numbers(25))
-}, 120_000)
+})

@@ -41,7 +41,7 @@ export async function runBinary(args: readonly string[], options: RunOptions = {
   const finished = collect(child)
   child.stdin.on('error', () => undefined)
   child.stdin.end(options.input ?? '')
-  const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs ?? 30_000)
+  const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs ?? 90_000)
   try {
     return await finished
   } finally {
@@ -113,7 +113,7 @@ export async function startDaemon(args: readonly string[], options: RunOptions =
     throw new EndedEarly(result)
   })
   const ready = until('the daemon is ready', () => /API +(https?:\/\/\S+)/.exec(stdout)?.[1], {
-    timeoutMs: options.timeoutMs ?? 30_000,
+    timeoutMs: options.timeoutMs ?? 90_000,
   })
   ready.catch(() => undefined)
   const url = await Promise.race([ready, early]).catch((error: unknown) => {

@@ -10,7 +10,7 @@ export async function until<T>(
   condition: () => Promise<T | false | undefined> | T | false | undefined,
   options: UntilOptions = {},
 ): Promise<T> {
-  const deadline = performance.now() + (options.timeoutMs ?? 15_000)
+  const deadline = performance.now() + (options.timeoutMs ?? 90_000)
   let last: unknown
   for (;;) {
     try {

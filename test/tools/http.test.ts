@@ -371,6 +371,6 @@ describe('many requests', () => {
       await Promise.all(Array.from({ length: 10 }, () => tools.tool({ kind: 'http', url: server.url() })))
     }
     expect(server.open()).toBeLessThan(30)
-    await until('idle connections are closed', () => server.open() === 0, { timeoutMs: 20_000 })
+    await until('idle connections are closed', () => server.open() === 0, { timeoutMs: 120_000 })
   })
 })

@@ -105,7 +105,7 @@ const wait = (what: string, wanted: Partial<Told>) =>
     what,
     () => told.find((span) => Object.entries(wanted).every(([key, value]) => span[key as keyof Told] === value)),
     {
-      timeoutMs: 30_000,
+      timeoutMs: 120_000,
     },
   )
 

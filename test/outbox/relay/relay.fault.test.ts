@@ -48,7 +48,7 @@ async function relay(env: Record<string, string> = {}, preload: string[] = []): 
 
 const allPublished = () =>
   until('everything is published', async () => Object.keys(await countBy(database)).join() === 'PUBLISHED', {
-    timeoutMs: 60_000,
+    timeoutMs: 120_000,
     everyMs: 200,
   })
 
@@ -221,7 +221,7 @@ describe('the relay', () => {
       async () => (await metric(daemon, 'noetl_cp_outbox_publish_total\\{outcome="unavailable"\\}')) > 1,
     )
     await until('the stream is made again', () => stream.jsm.streams.info(stream.name).then(() => true), {
-      timeoutMs: 45_000,
+      timeoutMs: 120_000,
     })
     await allPublished()
     const messages = await stream.messages()
@@ -321,11 +321,11 @@ describe('the relay', () => {
     )
     const state = async () => (await stream.jsm.streams.info(stream.name)).state
     await until('all is stored', async () => (await state()).messages === 40)
-    await until('the lanes are given back', async () => (await held()).length === 0, { timeoutMs: 30_000 })
+    await until('the lanes are given back', async () => (await held()).length === 0, { timeoutMs: 120_000 })
     // Somebody else's message, after which the last one of the subject proves nothing.
     if (kind === 'shared') await stream.connection.jetstream().publish(`${stream.prefix}.shared`, 'other')
     const forgottenAt = Date.parse(String((await state()).last_ts)) + 9_500
-    await until('the stream has forgotten the ids', () => Date.now() > forgottenAt, { timeoutMs: 30_000 })
+    await until('the stream has forgotten the ids', () => Date.now() > forgottenAt, { timeoutMs: 120_000 })
     proxy.setMode('pass')
     await allPublished()
     await proxy.close()

@@ -44,13 +44,13 @@ async function insertStubbornly(firstEvent: number, rows: number): Promise<void>
       await insertRows(database, { rows, executions: 60, prefix: stream.prefix, firstEvent })
       return true
     },
-    { timeoutMs: 30_000, everyMs: 200 },
+    { timeoutMs: 120_000, everyMs: 200 },
   )
 }
 
 async function settled(): Promise<void> {
   await until('everything is published', async () => Object.keys(await countBy(database)).join() === 'PUBLISHED', {
-    timeoutMs: 60_000,
+    timeoutMs: 120_000,
     everyMs: 200,
   })
 }
