@@ -1,6 +1,8 @@
 // Settings → the tools of the built-in worker.
 import { join } from 'node:path'
 import type { Config } from '../config/keys.js'
+import { CpError } from '../errors.js'
+import { type CredentialsDeps, openCredential } from '../services/credentials/credentials.js'
 import {
   type Credentials,
   credentialsOfEnvironment,
@@ -8,6 +10,7 @@ import {
   firstOf,
 } from '../tools/credentials/credentials.js'
 import type { Endpoint } from '../tools/http/addressGuard.js'
+import type { Children } from '../tools/run/children.js'
 import type { ResultStore } from '../tools/run/resultStore.js'
 import { createWorkerTools, type WorkerTools } from '../tools/workerTools.js'
 import { VERSION } from '../version.js'
@@ -21,9 +24,9 @@ export interface WorkerSurroundings {
   readonly workFolder: string
   /** Where the API listens; undefined before it does. */
   readonly listening: () => { host: string; port: number } | undefined
-  /** Asked before the file and the environment. */
-  readonly storedCredentials: readonly Credentials[]
+  readonly credentials: Pick<CredentialsDeps, 'databases' | 'keyring' | 'onRead'>
   readonly results: ResultStore
+  readonly children: Children
 }
 
 export function buildWorkerTools(deps: Deps, around: WorkerSurroundings): WorkerTools {
@@ -44,13 +47,28 @@ export function buildWorkerTools(deps: Deps, around: WorkerSurroundings): Worker
       serverUrl: () => config.publicUrl ?? addressOf(listening()),
       version: VERSION,
     },
-    { clock, random, credentials: credentials(config, around), results: around.results },
+    { clock, random, credentials: credentials(config, around), results: around.results, children: around.children },
   )
 }
 
-function credentials(config: Config, { environment, storedCredentials }: WorkerSurroundings): Credentials {
+/** The stored ones first, then the file, then the environment. */
+function credentials(config: Config, around: WorkerSurroundings): Credentials {
   const file = config.credentialsFile === undefined ? [] : [credentialsOfFile(config.credentialsFile)]
-  return firstOf(...storedCredentials, ...file, credentialsOfEnvironment(environment))
+  return firstOf(storedCredentials(around.credentials), ...file, credentialsOfEnvironment(around.environment))
+}
+
+function storedCredentials(deps: WorkerSurroundings['credentials']): Credentials {
+  return {
+    find: async (name, executionId) => {
+      try {
+        const { credential, data } = await openCredential(deps, name, executionId)
+        return { name, type: credential.type, data }
+      } catch (error) {
+        if (error instanceof CpError && error.code === 'not_found') return undefined
+        throw error
+      }
+    },
+  }
 }
 
 /** What a step must not talk to over HTTP: with it, it could do anything in our name. */

@@ -15,8 +15,8 @@ export interface ToolRun {
   readonly command: ToolCommand
   /** The task's label in a pipeline; undefined when the tool is the step. */
   readonly label: string | undefined
-  /** 1 for the first run of the task in this command. */
-  readonly runNumber: number
+  /** Counts the runs of the task in this command, jumps back to it included. */
+  readonly startNumber: number
   /** Aborts with a ToolFailure as its reason: out of time, or cancelled. */
   readonly signal: AbortSignal
   readonly timeoutMs: number

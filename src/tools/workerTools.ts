@@ -2,22 +2,30 @@
 import type { JsonObject, JsonValue } from '../domain/json/value.js'
 import { envelopeJson } from '../domain/tool/envelope.js'
 import type { Clock } from '../runtime/clock.js'
+import { createArtifactTool } from './artifactTool.js'
+import { createContainerTool } from './container/containerTool.js'
 import type { Credentials } from './credentials/credentials.js'
 import { AddressGuard, type AddressGuardSettings } from './http/addressGuard.js'
 import { createHttpClient } from './http/httpClient.js'
 import { createFetchText, createHttpTool, createTokenRequest } from './http/httpTool.js'
+import { natsTool } from './nats/natsTool.js'
 import { noopTool } from './noopTool.js'
+import { createPlaybookTool } from './playbookTool.js'
 import { createPgPools } from './postgres/pgPools.js'
 import { createPostgresTool } from './postgres/postgresTool.js'
 import { shortEnvironment } from './process/toolEnvironment.js'
 import { createPythonTool } from './python/pythonTool.js'
+import { createResultFetchTool } from './resultFetchTool.js'
+import type { Children } from './run/children.js'
 import { createCommandRunner, type RunOptions } from './run/commandRunner.js'
 import type { ResultStore } from './run/resultStore.js'
 import { createDataFolder } from './script/dataFolder.js'
 import { createScriptSource } from './script/scriptSource.js'
 import { createScriptTool } from './script/scriptTool.js'
+import { secretsTool } from './secretsTool.js'
 import { createShellTool } from './shell/shellTool.js'
 import type { Tool } from './tool.js'
+import { createTransferTool } from './transfer/transferTool.js'
 
 export interface WorkerToolsSettings {
   /** Of this process; steps see a small part of it. */
@@ -51,6 +59,7 @@ export interface WorkerToolsDeps {
   readonly random: () => number
   readonly credentials: Credentials
   readonly results: ResultStore
+  readonly children: Children
 }
 
 export function createWorkerTools(settings: WorkerToolsSettings, deps: WorkerToolsDeps): WorkerTools {
@@ -66,13 +75,21 @@ export function createWorkerTools(settings: WorkerToolsSettings, deps: WorkerToo
     scripts,
   )
   const shell = createShellTool(processes, scripts)
+  const pools = createPgPools('noetl-cp step')
   const tools = new Map<string, Tool>([
     ['noop', noopTool],
     ['http', createHttpTool(client, clock)],
-    ['postgres', createPostgresTool(createPgPools(`noetl-cp step`), scripts)],
+    ['postgres', createPostgresTool(pools, scripts)],
     ['python', python],
     ['shell', shell],
     ['script', createScriptTool(python, shell, (kind) => allowed.has(kind))],
+    ['nats', natsTool],
+    ['transfer', createTransferTool({ pools, client, clock })],
+    ['artifact', createArtifactTool(folder, deps.results)],
+    ['result_fetch', createResultFetchTool(deps.results)],
+    ['secrets', secretsTool],
+    ['playbook', createPlaybookTool(deps.children)],
+    ['container', createContainerTool({ ...processes, ownEnvironment: settings.environment })],
   ])
   const runner = createCommandRunner({ ...deps, tools, allowed, requestToken: createTokenRequest(client, clock) })
   return { ...runner, run: async (context, meta, options) => envelopeJson(await runner.run(context, meta, options)) }

@@ -47,7 +47,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
 /** Package → the only places that may import it. */
 export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   postgres: ['db'],
-  nats: ['bus'],
+  nats: ['bus', 'tools/nats'],
   piscina: ['workers'],
   fastify: ['http'],
   commander: ['cli'],

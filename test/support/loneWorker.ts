@@ -24,7 +24,7 @@ export async function startLoneWorker(config: JsonObject): Promise<LoneWorker> {
     const tools = createWorkerTools(
       { environment: process.env, allowed: ['python', 'shell'], pythonProgram: 'python3', workFolder: folder, dataFolder: folder,
         http: { forbidden: () => [], allowed: [], denyPrivate: false }, serverUrl: () => undefined, version: 'test' },
-      { clock: systemClock, random: Math.random, credentials: { find: async () => undefined }, results: {} },
+      { clock: systemClock, random: Math.random, credentials: { find: async () => undefined }, results: {}, children: {} },
     )
     await tools.run({ tool_config: ${JSON.stringify(config)} }, { step: 'lone' }, { signal: new AbortController().signal, onLine: (_, line) => console.log(line) })`
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })

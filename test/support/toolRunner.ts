@@ -7,6 +7,7 @@ import type { JsonObject, JsonValue } from '../../src/domain/json/value.js'
 import { ToolFailure } from '../../src/domain/tool/toolFailure.js'
 import { systemClock } from '../../src/runtime/clock.js'
 import type { Credentials } from '../../src/tools/credentials/credentials.js'
+import type { Children } from '../../src/tools/run/children.js'
 import type { RunOptions } from '../../src/tools/run/commandRunner.js'
 import type { ResultStore } from '../../src/tools/run/resultStore.js'
 import {
@@ -65,6 +66,12 @@ const noResultStore: ResultStore = {
   put: () => Promise.reject(new ToolFailure('storage', 'this test has no result store')),
 }
 
+const noChildren: Children = {
+  start: () => Promise.reject(new ToolFailure('config', 'this test has no playbooks')),
+  ended: () => Promise.reject(new ToolFailure('config', 'this test has no playbooks')),
+  resultOf: () => Promise.reject(new ToolFailure('config', 'this test has no playbooks')),
+}
+
 /** At the top of a test file or a group: closed at its end. */
 export function useTools(settings: Partial<WorkerToolsSettings> = {}, deps: Partial<WorkerToolsDeps> = {}): ToolRunner {
   const folder = mkdtempSync(join(tmpdir(), 'noetl-tools-'))
@@ -80,7 +87,14 @@ export function useTools(settings: Partial<WorkerToolsSettings> = {}, deps: Part
       version: 'test',
       ...settings,
     },
-    { clock: systemClock, random: () => 0.5, credentials: credentialsOf({}), results: noResultStore, ...deps },
+    {
+      clock: systemClock,
+      random: () => 0.5,
+      credentials: credentialsOf({}),
+      results: noResultStore,
+      children: noChildren,
+      ...deps,
+    },
   )
   afterAll(async () => {
     await tools.close()

@@ -11,6 +11,8 @@ export interface ToolCommand {
   readonly catalogId: string
   readonly step: string
   readonly attempt: number
+  /** The argument that is the item of a loop. */
+  readonly itemName: string
   /** Seconds from now until the engine gives the command up; undefined for no such limit. */
   readonly timeoutSeconds: number | undefined
   readonly toolConfig: JsonObject
@@ -39,6 +41,7 @@ export function readCommand(context: JsonValue, meta: JsonValue): ToolCommand {
     catalogId: textOf(meta['catalog_id']),
     step: textOf(meta['step']),
     attempt: numberOf(meta['attempt']) ?? 1,
+    itemName: textOf(meta['item_var']),
     timeoutSeconds: numberOf(meta['timeout_seconds']),
     toolConfig,
     args: mapOf(context['args']),

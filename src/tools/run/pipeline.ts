@@ -52,6 +52,7 @@ export class Pipeline {
   /** The kind of the task that failed. */
   failedKind = ''
   private readonly tasks: readonly Task[]
+  private readonly starts = new Map<Task, number>()
   private readonly values: ScopedValues
   /** Also for those who render beside it: entries of the keychain. */
   readonly context: PipelineContext
@@ -92,7 +93,10 @@ export class Pipeline {
     const began = this.around.clock.monotonic()
     for (let run = 1; ; run++) {
       const label = this.list.isLabelled ? task.name : undefined
-      const result = await runTask(task, label, run, this.context, this.around)
+      const startNumber = (this.starts.get(task) ?? 0) + 1
+      this.starts.set(task, startNumber)
+      const place = { label, runNumber: run, startNumber }
+      const result = await runTask(task, place, this.context, this.around)
       this.keepOutput(task, result)
       if (this.around.signal.aborted) throw result.failure ?? this.around.signal.reason
       const decision = await this.decide(task, result, retries)

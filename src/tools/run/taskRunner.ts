@@ -29,6 +29,15 @@ export interface TaskSurroundings {
   whileWaiting<T>(work: () => Promise<T>): Promise<T>
 }
 
+export interface RunPlace {
+  /** Undefined for the one tool of a step. */
+  readonly label: string | undefined
+  /** 1 for the first run, and again after a jump. */
+  readonly runNumber: number
+  /** Counts on after a jump. */
+  readonly startNumber: number
+}
+
 export interface TaskRun {
   readonly outcome: TaskOutcome
   /** Undefined when it succeeded. */
@@ -40,15 +49,15 @@ export interface TaskRun {
 
 export async function runTask(
   task: Task,
-  label: string | undefined,
-  runNumber: number,
+  place: RunPlace,
   context: PipelineContext,
   around: TaskSurroundings,
 ): Promise<TaskRun> {
+  const { runNumber } = place
   const began = around.clock.monotonic()
   const durationMs = (): number => Math.round(around.clock.monotonic() - began)
   try {
-    const answer = await perform(task, label, runNumber, context, around)
+    const answer = await perform(task, place, context, around)
     const data = storableJson(answer.data)
     return {
       outcome: { data, error: null, http: answer.http, attempt: runNumber, durationMs: durationMs() },
@@ -78,8 +87,7 @@ export async function runTask(
 
 async function perform(
   task: Task,
-  label: string | undefined,
-  runNumber: number,
+  { label, startNumber }: RunPlace,
   context: PipelineContext,
   around: TaskSurroundings,
 ): Promise<ToolAnswer> {
@@ -96,7 +104,7 @@ async function perform(
       variables: { ...command.renderContext, execution_id: command.executionId, step: command.step },
       command,
       label,
-      runNumber,
+      startNumber,
       signal: limited,
       timeoutMs: ms,
       auth: around.auth,
