@@ -6,6 +6,7 @@ import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import Table from 'cli-table3'
 import { formatValue, isMet } from '../scripts/benchReport.mjs'
+import claims from './claims.mjs'
 import fold from './fold.mjs'
 import history from './history.mjs'
 import ingest from './ingest.mjs'
@@ -30,6 +31,7 @@ const BENCHMARKS = [
   relay,
   latency,
   history,
+  claims,
   peers,
   templates,
   plan,

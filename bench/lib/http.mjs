@@ -1,14 +1,15 @@
 // A plain HTTP client over keep-alive connections; nothing in it that would be measured instead of the server.
 import http from 'node:http'
 
-export function createClient(url, connections) {
+export function createClient(url, connections, extraHeaders = {}) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: connections })
   const { hostname, port } = new URL(url)
 
   function request(method, path, body) {
     return new Promise((resolve, reject) => {
-      const headers =
+      const about =
         body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+      const headers = { ...extraHeaders, ...about }
       const sent = http.request({ agent, hostname, port, method, path, headers }, (response) => {
         const chunks = []
         response.on('data', (chunk) => chunks.push(chunk))

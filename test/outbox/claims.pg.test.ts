@@ -1,5 +1,6 @@
 // Promise: outside publishers get rows under a lease, in order per execution, never a row that a live relay may be
 // publishing; a mark acts only on rows that are still the caller's, and says which were not.
+import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { outboxRoutes } from '../../src/http/routes/outbox/outbox.js'
 import type { HttpServer } from '../../src/http/server.js'
@@ -14,6 +15,7 @@ import { takeLanes } from '../../src/stores/outbox/laneStore.js'
 import { server, testLimits } from '../http/httpHarness.js'
 import { cloneDatabase, type TestDatabase, useDatabase } from '../support/database.js'
 import { openTestDatabases } from '../support/topology.js'
+import { until } from '../support/until.js'
 
 const database = useDatabase()
 let deps: OutboxClaimDeps
@@ -77,6 +79,35 @@ const statusOf = async (id: string) =>
         [id],
       )
   )[0]!
+
+interface RowState {
+  execution: number | null
+  status: string
+  isDue: boolean
+}
+
+async function plantInStates(rows: readonly RowState[]): Promise<void> {
+  await database.get().sql('truncate noetl.outbox restart identity')
+  await database.get().sql(
+    `insert into noetl.outbox (execution_id, event_id, payload, status, available_at, lease_until, lease_owner)
+     select e, 1000 + n, '{}', s, case when s = 'IN_FLIGHT' then now() else t end, case when s = 'IN_FLIGHT' then t end, 'http'
+     from (select n, e, s, now() + case when due then interval '-1 second' else interval '1 hour' end as t
+       from unnest($1::bigint[], $2::text[], $3::boolean[]) with ordinality as given (e, s, due, n)) as g order by n`,
+    [rows.map((row) => row.execution), rows.map((row) => row.status), rows.map((row) => row.isDue)],
+  )
+}
+
+/** The rule in its plainest form. */
+function claimable(rows: readonly RowState[], deadPolicy: 'hold' | 'release'): string[] {
+  const stuck = new Set<number | null>()
+  const ids: string[] = []
+  for (const [index, { execution, status, isDue }] of rows.entries()) {
+    if (status === 'PUBLISHED' || (status === 'DEAD' && deadPolicy === 'release')) continue
+    if (status !== 'DEAD' && isDue && !stuck.has(execution)) ids.push(String(index + 1))
+    else if (execution !== null) stuck.add(execution)
+  }
+  return ids
+}
 
 describe('claim', () => {
   it('takes rows in order, once, with one more attempt', async () => {
@@ -145,7 +176,10 @@ describe('claim', () => {
     const tokens = await database
       .get()
       .sql<{ lane: number; token: string }>('select lane, token from noetl.outbox_lane')
-    for (const lane of held) expect(tokens.find((row) => row.lane === lane.lane)!.token).not.toBe(lane.token)
+    const taken = new Set(await lanesOf(rest))
+    expect(taken.size).toBeGreaterThan(20)
+    for (const lane of held.filter((one) => taken.has(one.lane)))
+      expect(tokens.find((row) => row.lane === lane.lane)!.token).not.toBe(lane.token)
   })
 
   it('leaves out what somebody else has locked, and what comes after it', async () => {
@@ -167,9 +201,9 @@ describe('claim', () => {
     const published = new Map<string, string[]>()
     await Promise.all(
       Array.from({ length: 6 }, async () => {
-        for (let empty = 0; empty < 5; ) {
+        // Empty while others are at work on what is left.
+        while (seen.length < 2_000) {
           const rows = await claim(50)
-          if (rows.length === 0) empty += 1
           seen.push(...idsOf(rows))
           for (const row of rows) {
             const list = published.get(row.execution_id!) ?? []
@@ -188,14 +222,103 @@ describe('claim', () => {
     for (const list of published.values()) expect(list.map(Number)).toEqual(list.map(Number).sort((a, b) => a - b))
   })
 
-  it('finds work behind a long execution that waits', async () => {
+  // In the lane of the long one, so that its rows are in the way.
+  const sameLane = async (execution: number): Promise<number> => {
+    const [row] = await database
+      .get()
+      .sql<{ other: number }>(
+        'select n as other from generate_series(1000, 2000) n where noetl.lane_of(n) = noetl.lane_of($1) limit 1',
+        [execution],
+      )
+    return row!.other
+  }
+
+  it('finds work behind 60,000 rows of one execution that waits', async () => {
     await database
       .get()
       .sql(
-        `insert into noetl.outbox (execution_id, event_id, payload, available_at) select 1, n, '{}', case n when 1 then now() + interval '1 hour' else now() end from generate_series(1, 5000) n`,
+        `insert into noetl.outbox (execution_id, event_id, payload, available_at) select 1, n, '{}', case n when 1 then now() + interval '1 hour' else now() end from generate_series(1, 60000) n`,
       )
-    const [last] = await plant([2])
-    expect(idsOf(await claim(10))).toEqual([last])
+    const [other, same] = await plant([2, await sameLane(1)])
+    expect(idsOf(await claim(10))).toEqual([other, same])
+    expect(await claim(10)).toEqual([])
+  })
+
+  it.each(['PENDING', 'FAILED'])('finds the one due row behind 60,000 %s rows that wait', async (status) => {
+    await database
+      .get()
+      .sql(
+        `insert into noetl.outbox (execution_id, event_id, payload, status, available_at) select n % 30000, n, '{}', $1, now() + interval '1 hour' from generate_series(1, 60000) n`,
+        [status],
+      )
+    const [due] = await plant([70_000])
+    expect(await pendingOutbox(deps)).toMatchObject({ pending: 1 })
+    expect(idsOf(await claim(10))).toEqual([due])
+    expect(await pendingOutbox(deps)).toMatchObject({ pending: 0 })
+  })
+
+  it('does not wait for another claim, and leaves the lanes of that one alone', async () => {
+    const db = database.get()
+    await plant(Array.from({ length: 200 }, (_, index) => index + 1))
+    // The first claim hangs when it writes the row of execution 1, until the lock is free.
+    await db.sql(`create function hang() returns trigger language plpgsql as
+      'begin perform pg_advisory_xact_lock_shared(42); return new; end'`)
+    await db.sql(
+      'create trigger hang before update on noetl.outbox for each row when (new.execution_id = 1) execute function hang()',
+    )
+    let release: () => void = () => undefined
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const isLocked = async (granted: boolean) =>
+      (await db.sql(`select 1 from pg_locks where locktype = 'advisory' and objid = 42 and granted = $1`, [granted]))
+        .length > 0
+    const holder = db.db.tx(async (tx) => {
+      await tx.run({ name: 'test', text: 'select pg_advisory_xact_lock(42)' })
+      await released
+    })
+    try {
+      await until('the lock is held', () => isLocked(true))
+      const first = claim(8)
+      await until('the first claim hangs', () => isLocked(false))
+      const [second, third] = [await claim(50), await claim(50)]
+      expect([second.length, third.length]).toEqual([50, 50])
+      expect(await isLocked(false)).toBe(true)
+      release()
+      await holder
+      expect(idsOf(await first)).toContain('1')
+      expect(new Set([...idsOf(await first), ...idsOf(second), ...idsOf(third)]).size).toBe(108)
+    } finally {
+      release()
+      await db.sql('drop trigger hang on noetl.outbox')
+      await db.sql('drop function hang')
+    }
+  })
+
+  it('finds exactly what may be claimed, whatever state the rows are in', async () => {
+    const row = fc.record({
+      execution: fc.option(fc.nat(30), { freq: 20 }),
+      status: fc.constantFrom('PENDING', 'PENDING', 'PENDING', 'PENDING', 'FAILED', 'IN_FLIGHT', 'PUBLISHED', 'DEAD'),
+      isDue: fc.integer({ min: 0, max: 9 }).map((n) => n > 0),
+    })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(row, { maxLength: 400, size: 'max' }),
+        fc.constantFrom('hold' as const, 'release' as const),
+        fc.integer({ min: 1, max: 60 }),
+        async (rows, deadPolicy, limit) => {
+          await plantInStates(rows)
+          const found: string[] = []
+          for (let part = await claim(limit, { deadPolicy }); part.length > 0; ) {
+            found.push(...idsOf(part))
+            await markOutboxPublished(deps, { outboxIds: idsOf(part) })
+            part = await claim(limit, { deadPolicy })
+          }
+          expect(found.sort((left, right) => Number(left) - Number(right))).toEqual(claimable(rows, deadPolicy))
+        },
+      ),
+      { numRuns: 12 },
+    )
   })
 })
 

@@ -1,49 +1,127 @@
--- name: outbox_claim_turn
--- One claim over HTTP at a time per database; the others wait here, for a moment.
-select pg_advisory_xact_lock(hashtextextended('noetl-cp outbox claim', 0));
-
 -- name: outbox_claim_lanes
--- Lanes that no live relay holds. Locked, so that none can take one until the claim is committed.
-select lane from noetl.outbox_lane
-where owner is null or lease_until < now()
-order by lane
-for update skip locked;
+-- Locks up to $1 lanes that no live relay holds and that have something due, the one that has waited longest first; the
+-- lanes $2 are held already. Lanes that another claim has locked are left to it. Until the end of the transaction no
+-- relay can take one. `late`: a relay let its lease run out.
+with due as materialized (
+  select l.lane, least(
+    (
+      select available_at from noetl.outbox
+      where noetl.lane_of(coalesce(execution_id, event_id)) = l.lane
+        and status in ('PENDING', 'FAILED') and available_at <= now()
+      order by available_at
+      limit 1
+    ),
+    (
+      select coalesce(lease_until, locked_at, '-infinity') from noetl.outbox
+      where noetl.lane_of(coalesce(execution_id, event_id)) = l.lane
+        and status = 'IN_FLIGHT' and coalesce(lease_until, locked_at, '-infinity') <= now()
+      order by coalesce(lease_until, locked_at, '-infinity')
+      limit 1
+    )
+  ) as since
+  from noetl.outbox_lane l
+  where (owner is null or lease_until < now()) and lane <> all($2::int[])
+)
+select l.lane, l.owner is not null as late
+from noetl.outbox_lane l join due on due.lane = l.lane
+where due.since is not null and (l.owner is null or l.lease_until < now())
+order by due.since
+limit $1::int
+for update of l skip locked;
 
 -- name: outbox_claim_retire
 -- The lanes $1 whose relay let its lease run out: its next renewal must fail, because rows of them are claimed now.
 update noetl.outbox_lane set token = token + 1 where lane = any($1::smallint[]) and owner is not null;
 
--- name: outbox_claim_scan
--- Unsettled rows after $1 in order, visiting at most $2, of lanes $3: may each be claimed, and is a dead row of its
--- execution ahead (asked only when $4)?
-select v.outbox_id, v.execution_id, v.bytes, v.claimable, coalesce(dead.outbox_id < v.outbox_id, false) as behind_dead,
-  (hashint8extended(coalesce(v.execution_id, v.event_id), 0) & 63)::smallint = any($3::smallint[]) as free
+-- name: outbox_claim_due
+-- The rows of the lanes $1 that have been due longest, $2 in all, evenly from each lane as far as it has them; by
+-- execution. Rows without one stand alone, each with its id.
+select execution_id, case when execution_id is null then outbox_id end as outbox_id, count(*)::int as rows
 from (
-  select outbox_id, execution_id, event_id, pg_column_size(payload) as bytes,
-    case when status = 'IN_FLIGHT' then coalesce(lease_until, locked_at + interval '15 seconds', now()) <= now()
-      else available_at <= now() end as claimable
-  from noetl.outbox
-  where status in ('PENDING', 'FAILED', 'IN_FLIGHT') and outbox_id > $1::bigint
-  order by outbox_id
+  select found.outbox_id, found.execution_id
+  from unnest($1::int[]) as held (lane), lateral (
+    (
+      select outbox_id, execution_id, row_number() over (order by available_at, outbox_id) as place from noetl.outbox
+      where noetl.lane_of(coalesce(execution_id, event_id)) = held.lane
+        and status in ('PENDING', 'FAILED') and available_at <= now()
+      order by available_at, outbox_id
+      limit $2::int
+    )
+    union all
+    (
+      select outbox_id, execution_id,
+        row_number() over (order by coalesce(lease_until, locked_at, '-infinity'), outbox_id) as place
+      from noetl.outbox
+      where noetl.lane_of(coalesce(execution_id, event_id)) = held.lane
+        and status = 'IN_FLIGHT' and coalesce(lease_until, locked_at, '-infinity') <= now()
+      order by coalesce(lease_until, locked_at, '-infinity'), outbox_id
+      limit $2::int
+    )
+  ) as found
+  order by found.place
   limit $2::int
-) as v
-left join (
-  select execution_id, min(outbox_id) as outbox_id from noetl.outbox
-  where status = 'DEAD' and $4::boolean
-  group by execution_id
-) as dead on dead.execution_id = v.execution_id
-order by v.outbox_id;
+) as due
+group by 1, 2;
+
+-- name: outbox_claim_heads
+-- Executions after $1 (null: after one by chance) in the lanes $2 whose first unsettled row is due, at most $3. Goes from
+-- execution to execution, however many rows each has, and visits at most $4. With $5 not those behind a dead row.
+with recursive head as (
+  (
+    select execution_id, outbox_id, 1 as visits from noetl.outbox
+    where status in ('PENDING', 'FAILED', 'IN_FLIGHT') and execution_id > coalesce($1::bigint, (
+      select (min(execution_id) + floor(random()::numeric * (max(execution_id) - min(execution_id)))) from noetl.outbox
+      where status in ('PENDING', 'FAILED', 'IN_FLIGHT')
+    )::bigint)
+    order by execution_id, outbox_id
+    limit 1
+  )
+  union all
+  select next.execution_id, next.outbox_id, head.visits + 1
+  from head, lateral (
+    select execution_id, outbox_id from noetl.outbox
+    where status in ('PENDING', 'FAILED', 'IN_FLIGHT') and execution_id > head.execution_id
+    order by execution_id, outbox_id
+    limit 1
+  ) as next
+  where head.visits < $4::int
+)
+select head.execution_id from head join noetl.outbox o on o.outbox_id = head.outbox_id
+where noetl.due_at(o) <= now() and noetl.lane_of(head.execution_id) = any($2::int[])
+  and not ($5::boolean and exists (
+    select 1 from noetl.outbox d where d.execution_id = head.execution_id and d.status = 'DEAD' and d.outbox_id < head.outbox_id
+  ))
+limit $3::int;
+
+-- name: outbox_claim_runs
+-- The first unsettled rows of the executions $1, as many of each as $2 says, and the rows $3, all in order: may each be
+-- claimed, and is a dead row of its execution ahead (asked only when $4)?
+select run.outbox_id, run.execution_id, run.bytes, run.claimable,
+  $4::boolean and exists (
+    select 1 from noetl.outbox d where d.execution_id = run.execution_id and d.status = 'DEAD' and d.outbox_id < run.outbox_id
+  ) as behind_dead
+from (
+  select first.outbox_id, first.execution_id, first.bytes, first.claimable
+  from unnest($1::bigint[], $2::int[]) as wanted (execution_id, rows), lateral (
+    select outbox_id, execution_id, pg_column_size(payload) as bytes, noetl.due_at(o) <= now() as claimable
+    from noetl.outbox o
+    where execution_id = wanted.execution_id and status in ('PENDING', 'FAILED', 'IN_FLIGHT')
+    order by outbox_id
+    limit wanted.rows
+  ) as first
+  union all
+  select outbox_id, execution_id, pg_column_size(payload), noetl.due_at(o) <= now()
+  from noetl.outbox o
+  where outbox_id = any($3::bigint[]) and status in ('PENDING', 'FAILED', 'IN_FLIGHT')
+) as run
+order by run.outbox_id;
 
 -- name: outbox_claim
 -- Claims the rows $1 of executions $2 for $3 seconds, with a token that ends in the shard $4. A row that somebody
 -- else has locked or settled is left out, and with it the later rows of its execution.
 with locked as materialized (
-  select outbox_id, execution_id from noetl.outbox
-  where outbox_id = any($1::bigint[])
-    and (
-      status in ('PENDING', 'FAILED') and available_at <= now()
-      or status = 'IN_FLIGHT' and coalesce(lease_until, locked_at + interval '15 seconds', now()) <= now()
-    )
+  select outbox_id, execution_id from noetl.outbox o
+  where outbox_id = any($1::bigint[]) and status in ('PENDING', 'FAILED', 'IN_FLIGHT') and noetl.due_at(o) <= now()
   order by outbox_id
   for update skip locked
 ),
@@ -99,10 +177,15 @@ returning status, least($3::bigint, 2 ^ least(8, greatest(0, attempts - 1)))::in
 -- name: outbox_pending
 -- Rows that could be published now: due, or abandoned by whoever claimed them. Counted up to $1.
 select count(*)::int as pending from (
-  select 1 from noetl.outbox
-  where status in ('PENDING', 'FAILED', 'IN_FLIGHT')
-    and case when status = 'IN_FLIGHT' then coalesce(lease_until, locked_at + interval '15 seconds', now()) <= now()
-      else available_at <= now() end
+  select 1 from generate_series(0, 63) as every (lane), lateral (
+    select 1 from noetl.outbox
+    where noetl.lane_of(coalesce(execution_id, event_id)) = every.lane
+      and status in ('PENDING', 'FAILED') and available_at <= now()
+    union all
+    select 1 from noetl.outbox o
+    where noetl.lane_of(coalesce(execution_id, event_id)) = every.lane
+      and status = 'IN_FLIGHT' and coalesce(lease_until, locked_at, '-infinity') <= now() and noetl.due_at(o) <= now()
+  ) as one
   limit $1::int
 ) as due;
 

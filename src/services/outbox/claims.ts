@@ -4,24 +4,18 @@
 import type { Databases } from '../../db/databases.js'
 import type { Db } from '../../db/db.js'
 import { writeEnvelope } from '../../domain/events/envelope.js'
-import { compareIds } from '../../domain/ids/ids.js'
-import { createClaimPlan } from '../../domain/outbox/claim.js'
 import { CpError, toCpError } from '../../errors.js'
 import { traced } from '../../runtime/tracing.js'
 import { toEventRecord } from '../../stores/events/eventRows.js'
 import {
   type ClaimedRow,
-  claimRows,
   countPending,
-  lockFreeLanes,
   markFailed,
   markPublished,
   readEvent,
   readPayload,
-  retireLateRelays,
-  scanClaimable,
-  takeClaimTurn,
 } from '../../stores/outbox/outboxClaimStore.js'
+import { takeRows } from './takeRows.js'
 
 export type { ClaimedRow } from '../../stores/outbox/outboxClaimStore.js'
 
@@ -36,10 +30,6 @@ export interface OutboxClaimDeps {
   onDead?: () => void
 }
 
-const SCAN_PAGE = 2_000
-// Rows passed over per claim, when very many wait: the rest is for the next one.
-const SCAN_MAX = 50_000
-const CLAIM_BYTES_MAX = 64 * 1024 * 1024
 const PENDING_MAX = 1_000_000
 /** Lease tokens end in the shard, so that a mark finds its database; as many as there may be shards. */
 const TOKEN_SHARDS = 1_024n
@@ -66,7 +56,7 @@ async function claimAnywhere(
 ): Promise<Claimed> {
   const { shards } = deps.databases
   if (request.shard !== undefined) {
-    const rows = await claimFrom(deps, databaseOf(deps, request.shard), request.shard, request.limit)
+    const rows = await takeRows(deps, databaseOf(deps, request.shard), request.shard, request.limit)
     return { rows: rows.map((row) => ({ ...row, shard: request.shard! })), failedShards: [] }
   }
   // Anywhere, so that a busy first shard does not starve the others.
@@ -76,7 +66,7 @@ async function claimAnywhere(
   for (let step = 0; step < shards.length && claimed.rows.length < request.limit; step++) {
     const shard = (first + step) % shards.length
     try {
-      const rows = await claimFrom(deps, shards[shard]!.db, shard, request.limit - claimed.rows.length)
+      const rows = await takeRows(deps, shards[shard]!.db, shard, request.limit - claimed.rows.length)
       claimed.rows.push(...rows.map((row) => ({ ...row, shard })))
     } catch (error) {
       lastError = error
@@ -85,31 +75,6 @@ async function claimAnywhere(
   }
   if (claimed.failedShards.length === shards.length) throw toCpError(lastError)
   return claimed
-}
-
-async function claimFrom(deps: OutboxClaimDeps, db: Db, shard: number, limit: number): Promise<ClaimedRow[]> {
-  return db.tx(async (tx) => {
-    await takeClaimTurn(tx)
-    // Before the rows are looked at: what a relay did with its lanes until then is visible now.
-    const lanes = await lockFreeLanes(tx)
-    if (lanes.length === 0) return []
-    const plan = createClaimPlan({ rows: limit, bytes: CLAIM_BYTES_MAX })
-    let after = '0'
-    for (let visited = 0; visited < SCAN_MAX; visited += SCAN_PAGE) {
-      const rows = await scanClaimable(tx, {
-        after,
-        visit: SCAN_PAGE,
-        lanes,
-        holdBehindDead: deps.deadPolicy === 'hold',
-      })
-      if (!rows.every((row) => plan.offer(row)) || rows.length < SCAN_PAGE) break
-      after = rows[rows.length - 1]!.outbox_id
-    }
-    if (plan.chosen().length === 0) return []
-    const claimed = await claimRows(tx, plan.chosen(), deps.leaseSeconds, shard)
-    if (claimed.length > 0) await retireLateRelays(tx, lanes)
-    return claimed.sort((left, right) => compareIds(left.outbox_id, right.outbox_id))
-  })
 }
 
 export interface PublishedRequest {

@@ -6,10 +6,11 @@ import type { ClaimCandidate } from '../../domain/outbox/claim.js'
 import type { EventRow } from '../events/eventRows.js'
 
 const q = queries(
-  'outbox_claim_turn',
   'outbox_claim_lanes',
   'outbox_claim_retire',
-  'outbox_claim_scan',
+  'outbox_claim_due',
+  'outbox_claim_heads',
+  'outbox_claim_runs',
   'outbox_claim',
   'outbox_mark_published',
   'outbox_mark_failed',
@@ -18,14 +19,15 @@ const q = queries(
   'outbox_event',
 )
 
-/** Waits until no other claim runs on this database. */
-export async function takeClaimTurn(tx: Tx): Promise<void> {
-  await tx.run(q.outbox_claim_turn)
+export interface LockedLane {
+  lane: number
+  /** Its relay let the lease run out. */
+  late: boolean
 }
 
-/** Lanes without a relay; none can take them before this transaction ends. */
-export async function lockFreeLanes(tx: Tx): Promise<number[]> {
-  return (await tx.run<{ lane: number }>(q.outbox_claim_lanes)).map((row) => row.lane)
+/** Locks lanes with something due that neither a live relay nor another claim has, for the rest of the transaction. */
+export function lockDueLanes(tx: Tx, limit: number, held: readonly number[]): Promise<LockedLane[]> {
+  return tx.run<LockedLane>(q.outbox_claim_lanes, [limit, held])
 }
 
 /** A relay that was late cannot renew these any more; it has to take them again and read anew. */
@@ -33,11 +35,46 @@ export async function retireLateRelays(tx: Tx, lanes: readonly number[]): Promis
   await tx.run(q.outbox_claim_retire, [lanes])
 }
 
-export function scanClaimable(
-  tx: Tx,
-  page: { after: string; visit: number; lanes: readonly number[]; holdBehindDead: boolean },
-): Promise<ClaimCandidate[]> {
-  return tx.run<ClaimCandidate>(q.outbox_claim_scan, [page.after, page.visit, page.lanes, page.holdBehindDead])
+/** How many rows to look at from the first of an execution on, or one row that has no execution. */
+export type DueRows =
+  | { execution_id: string; outbox_id: null; rows: number }
+  | { execution_id: null; outbox_id: string }
+
+/** What has been due longest, whether or not something of its execution is ahead. */
+export function listDue(tx: Tx, lanes: readonly number[], rows: number): Promise<DueRows[]> {
+  return tx.run<DueRows>(q.outbox_claim_due, [lanes, rows])
+}
+
+export interface HeadSearch {
+  /** Begin behind this execution; undefined: somewhere. */
+  after: string | undefined
+  lanes: readonly number[]
+  limit: number
+  visits: number
+  holdBehindDead: boolean
+}
+
+/** Executions whose first row is due. Costs by executions visited, not by their rows. */
+export async function findDueHeads(tx: Tx, search: HeadSearch): Promise<string[]> {
+  const { after, lanes, limit, visits, holdBehindDead } = search
+  const rows = await tx.run<{ execution_id: string }>(q.outbox_claim_heads, [
+    after ?? null,
+    lanes,
+    limit,
+    visits,
+    holdBehindDead,
+  ])
+  return rows.map((row) => row.execution_id)
+}
+
+export function readRuns(tx: Tx, due: readonly DueRows[], holdBehindDead: boolean): Promise<ClaimCandidate[]> {
+  const runs = due.filter((one) => one.execution_id !== null)
+  return tx.run<ClaimCandidate>(q.outbox_claim_runs, [
+    runs.map((run) => run.execution_id),
+    runs.map((run) => run.rows),
+    due.map((one) => one.outbox_id).filter((id) => id !== null),
+    holdBehindDead,
+  ])
 }
 
 export interface ClaimedRow {
