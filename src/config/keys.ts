@@ -132,6 +132,7 @@ export const KEYS = {
   bodyLimitMb: setting('HTTP', 'NOETL_CP_BODY_LIMIT_MB', integer(1, 256), 16, 'Largest body of a batch: /api/events/batch, /api/execute/batch; other routes take 64 KB'),
   uploadLimitMb: setting('HTTP', 'NOETL_CP_UPLOAD_LIMIT_MB', integer(1, 4096), 64, 'Largest body that is handed on as it comes'),
   bodiesMb: setting('HTTP', 'NOETL_CP_BODIES_MB', integer(16, 65536), 128, 'Memory of all request bodies that arrive or are being worked on; beyond it the one that has been arriving longest gives way with 503'),
+  pageMb: setting('HTTP', 'NOETL_CP_PAGE_MB', integer(1, 256), 8, 'About where a page of large things ends: the catalog list goes on with next_cursor, events keep their rows and refer to /api/executions/{id}/events/{event_id}'),
   answersMb: setting('HTTP', 'NOETL_CP_ANSWERS_MB', integer(16, 65536), 128, 'Memory of all answers that wait to be read by their callers; beyond it the connection that has been silent longest is cut'),
   pipelineMax: setting('HTTP', 'NOETL_CP_PIPELINE_MAX', integer(0, 1000), 32, 'Requests of one connection that may wait for the answer before them; a connection that sends more is cut'),
   requestTimeoutSeconds: setting('HTTP', 'NOETL_CP_REQUEST_TIMEOUT', seconds(1, 600), 30, 'Longest time a client may take to send a request'),

@@ -129,6 +129,12 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
       onAppended: (outcome) => metrics.inc('noetl_cp_events_appended_total', { outcome, source: 'api' }),
       executions: writing,
       queries: { databases, stepProgress: createStepProgress() },
+      wholeEvents: {
+        databases,
+        shownEvent: (text) =>
+          deps.parsers.run('shownEvent', { text, secretNames: config.redact ? config.redactKeys : null }),
+      },
+      pageBytes: config.pageMb * 1_048_576,
       catalog: writing,
       credentials: credentialsDeps(deps, core.ids, credentials.stored),
       workerPools: { databases, ids: core.ids },

@@ -8,8 +8,9 @@ import { type AccessSettings, checkAccess, hasInternalToken } from './access.js'
 import type { Answers } from './answers.js'
 import { type Body, readBody, streamBody } from './bodies.js'
 import { createByteBudget } from './byteBudget.js'
+import { createLargeAnswers } from './largeAnswers.js'
 import { checkQuery } from './query.js'
-import type { BodySize, RequestHead, RouteSpec } from './route.js'
+import type { ApiRequest, BodySize, RequestHead, RouteSpec } from './route.js'
 import { violation } from './schema.js'
 
 export interface MountSettings {
@@ -27,6 +28,7 @@ export function mountRoutes(
   answers: Answers,
 ): void {
   const budget = createByteBudget(settings.limits.bodiesBytes)
+  const largeAnswers = createLargeAnswers()
   const admitted = new WeakMap<FastifyRequest, unknown>()
 
   app.removeAllContentTypeParsers()
@@ -54,7 +56,8 @@ export function mountRoutes(
           body.release()
           if (!reply.raw.writableFinished) gone.abort()
         })
-        const answer = await route.handler({
+        const rules = route.showsAll === true ? null : settings.secretRules
+        const given: ApiRequest = {
           ...headOf(request),
           query: checkQuery(route, request.query as Record<string, unknown>),
           body: route.rawBody === true ? undefined : readJson(route, body.bytes),
@@ -63,8 +66,11 @@ export function mountRoutes(
           admitted: admitted.get(request),
           isInternal: hasInternalToken(request.headers, settings.access),
           signal: gone.signal,
-        })
-        return answers.send(reply, answer, route.showsAll === true ? null : settings.secretRules)
+        }
+        const answer = await (route.isLarge === true
+          ? largeAnswers.make(() => route.handler(given), rules, gone.signal)
+          : route.handler(given))
+        return answers.send(reply, answer, rules)
       },
     })
   }

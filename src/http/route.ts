@@ -68,6 +68,8 @@ export interface RouteSpec {
   admit?(head: RequestHead): Promise<unknown>
   /** Take the body as bytes, whatever its content type. */
   rawBody?: boolean
+  /** Answers of several MB: only few of them are made at a time. */
+  isLarge?: true
   /** The answer is a document of ours or a source as its author wrote it: secrets are not looked for. */
   showsAll?: boolean
   responses: Readonly<Record<number, Schema | string>>

@@ -2,10 +2,11 @@
 // top of its answer are handed over, not copied.
 
 import { catalogDocument } from '../services/catalog/inThread/catalogDocument.js'
+import { shownEvent } from '../services/events/inThread/shownEvent.js'
 import { replayDiff, replayVerify } from '../services/replay/inThread/compare.js'
 import { replay, replaySeed } from '../services/replay/inThread/state.js'
 
-export const TASKS = { catalogDocument, replay, replaySeed, replayDiff, replayVerify }
+export const TASKS = { catalogDocument, shownEvent, replay, replaySeed, replayDiff, replayVerify }
 
 export type TaskName = keyof typeof TASKS
 export type TaskTypes = {

@@ -23,8 +23,17 @@ afterAll(async () => {
 
 const register = (path: string, workload = '{}', via = core) =>
   registerEntry(via, { content: playbook(path, workload) })
-const list = (fields: Partial<Parameters<typeof listEntries>[1]> = {}) =>
-  listEntries(core, { kind: null, includeArchived: false, after: null, limit: 100, ...fields })
+const pageOf = (fields: Partial<Parameters<typeof listEntries>[1]> = {}) =>
+  listEntries(core, {
+    kind: null,
+    includeArchived: false,
+    after: null,
+    limit: 100,
+    includeContent: true,
+    bytesMax: 8e6,
+    ...fields,
+  })
+const list = async (...given: Parameters<typeof pageOf>) => (await pageOf(...given)).entries
 
 describe('versions', () => {
   it('of 16 at once on two daemons are 1..16', async () => {
@@ -64,7 +73,7 @@ describe('entries', () => {
   it('are found by id, path and version, and kinds by any case', async () => {
     const first = await register('find/me', '{v: 1}')
     const newest = await register('find/me', '{v: 2}')
-    expect(await findEntry(core, { catalogId: first.catalogId })).toMatchObject({ version: 1, payload: { v: 1 } })
+    expect(await findEntry(core, { catalogId: first.catalogId })).toMatchObject({ version: 1, payload: '{"v": 1}' })
     expect(await findEntry(core, { path: 'find/me', version: 1 })).toMatchObject({ catalog_id: first.catalogId })
     expect(await findEntry(core, { path: 'find/me' })).toMatchObject({ catalog_id: newest.catalogId })
     for (const kind of ['Playbook', 'PLAYBOOK', 'playbook']) expect((await list({ kind })).length).toBeGreaterThan(10)

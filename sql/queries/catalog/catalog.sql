@@ -14,7 +14,8 @@ values ($1::bigint, $2::text, $3::int, $4::text, $5::text, $6::jsonb, $7::jsonb,
 -- name: catalog_get
 -- Entry by id $1, or by path $2 and version $3 (null: the newest that is not archived).
 -- plan: each time
-select catalog_id, path, version, kind, content, layout, payload, meta, created_at::text as created_at, archived_at::text as archived_at
+select catalog_id, path, version, kind, content, layout::text as layout, payload::text as payload, meta::text as meta,
+  created_at::text as created_at, archived_at::text as archived_at
 from noetl.catalog
 where remove_after is null
   and (
@@ -25,16 +26,37 @@ order by version desc
 limit 1;
 
 -- name: catalog_list
--- Entries newest first: kind $1 (lower case), archived ones too if $2, after the position ($3 created_at, $4 id), at most $5.
+-- Entries newest first: kind $1 (lower case), archived ones too if $2, after the position ($3 created_at, $4 id), at most $5,
+-- with their documents if $6. Ends early when the documents reach $7 bytes; `found` is how many there were without that.
 -- plan: each time
-select catalog_id, path, version, kind, content, layout, payload, meta, created_at::text as created_at, archived_at::text as archived_at
-from noetl.catalog
-where remove_after is null
-  and ($1::text is null or lower(kind) = $1)
-  and ($2::boolean or archived_at is null)
-  and ($3::timestamp is null or (created_at, catalog_id) < ($3::timestamp, $4::bigint))
-order by created_at desc, catalog_id desc
-limit $5::int;
+with found as (
+  select catalog_id, path, version, kind, created_at, archived_at, meta,
+    case when $6::boolean then content end as content,
+    case when $6::boolean then layout end as layout,
+    case when $6::boolean then payload end as payload
+  from noetl.catalog
+  where remove_after is null
+    and ($1::text is null or lower(kind) = $1)
+    and ($2::boolean or archived_at is null)
+    and ($3::timestamp is null or (created_at, catalog_id) < ($3::timestamp, $4::bigint))
+  order by created_at desc, catalog_id desc
+  limit $5::int
+),
+sized as (
+  select *, coalesce(octet_length(content), 0) + coalesce(pg_column_size(layout), 0) + coalesce(pg_column_size(payload), 0)
+    + coalesce(pg_column_size(meta), 0) as bytes
+  from found
+),
+summed as (
+  select *, count(*) over () as found,
+    sum(bytes) over (order by created_at desc, catalog_id desc rows unbounded preceding) - bytes as bytes_before
+  from sized
+)
+select catalog_id, path, version, kind, content, layout::text as layout, payload::text as payload, meta::text as meta,
+  created_at::text as created_at, archived_at::text as archived_at, found::int as found
+from summed
+where bytes_before < $7::bigint
+order by summed.created_at desc, catalog_id desc;
 
 -- name: catalog_versions
 -- Ids and versions of path $1, or of its version $2; archived ones only if $3 is true, live ones only if false.

@@ -91,16 +91,54 @@ from unnest($2::bigint[], $3::bigint[]) as given (event_id, stream_version)
 where e.execution_id = $1::bigint and e.event_id = given.event_id and e.stream_version is null;
 
 -- name: event_latest
--- The last $2 events of execution $1, newest first, without their contexts.
-select event_id, event_type, node_name, status, created_at::text as created_at, result, error
-from noetl.event
-where execution_id = $1::bigint
-order by event_id desc
-limit $2::int;
+-- The last $2 events of execution $1, newest first, without their contexts. A column above $3 bytes is left out, and so are
+-- those of older events once $4 bytes are reached; `left_out` names them. What is stored beyond these sizes is not even read.
+with page as materialized (
+  select event_id, event_type, node_name, status, created_at, result, error,
+    sum(case when pg_column_size(result) <= $3::int then pg_column_size(result) else 0 end
+      + case when octet_length(error) <= $3::int then octet_length(error) else 0 end)
+      over (order by event_id desc rows unbounded preceding) <= $4::bigint as is_near
+  from noetl.event
+  where execution_id = $1::bigint
+  order by event_id desc
+  limit $2::int
+),
+texts as materialized (
+  select *,
+    case when is_near and pg_column_size(result) <= $3::int then result::text end as result_text,
+    case when is_near and octet_length(error) <= $3::int then error end as error_text
+  from page
+),
+fitting as (
+  select *,
+    sum(case when octet_length(result_text) <= $3::int then octet_length(result_text) else 0 end + coalesce(octet_length(error_text), 0))
+      over (order by event_id desc rows unbounded preceding) <= $4::bigint as fits
+  from texts
+),
+shown as (
+  select *,
+    fits and octet_length(result_text) <= $3::int as has_result,
+    fits and error_text is not null as has_error
+  from fitting
+)
+select event_id, event_type, node_name, status, created_at::text as created_at,
+  case when has_result then result_text end::json as result,
+  case when has_error then error_text end as error,
+  array_remove(array[
+    case when result is not null and has_result is not true then 'result' end,
+    case when error is not null and has_error is not true then 'error' end
+  ], null) as left_out
+from shown
+order by event_id desc;
 
 -- name: event_start
--- The event $2 that started execution $1.
-select context from noetl.event where execution_id = $1::bigint and event_id = $2::bigint;
+-- The workload in the context of event $2 that started execution $1, as text; `left_out` if it has more than $3 bytes.
+select case when octet_length(workload) <= $3::int then workload end as workload, coalesce(octet_length(workload) > $3::int, false) or is_far as left_out
+from (
+  select pg_column_size(context) > $3::int as is_far,
+    case when pg_column_size(context) <= $3::int then (context -> 'workload')::text end as workload
+  from noetl.event where execution_id = $1::bigint and event_id = $2::bigint
+) as started;
 
 -- name: event_step_ranks
 -- How far each step of execution $1 has come by the events after version $2, and apart from them by those without a

@@ -31,6 +31,12 @@ from unnest($2::bigint[]) with ordinality as given (event_id, position)
 join noetl.event e on e.execution_id = $1::bigint and e.event_id = given.event_id
 order by given.position;
 
+-- name: event_bytes
+-- About how many bytes event $2 of execution $1 has as text.
+select coalesce(octet_length(context::text), 0)::bigint + coalesce(octet_length(result::text), 0) + coalesce(octet_length(meta::text), 0)
+  + coalesce(octet_length(error), 0) + coalesce(octet_length(stack_trace), 0) as bytes
+from noetl.event where execution_id = $1::bigint and event_id = $2::bigint;
+
 -- name: event_restore
 -- The columns of imported events that appending does not write, or not as they were: executions $1, events $2, times of
 -- the events $3 and of their arrival $4, their lines $6. JSON is read from the line, with every digit, unless a secret

@@ -8,8 +8,8 @@ import type { OwnSources } from '../../domain/subscriptions/ownSources.js'
 import { ownSourceViolations } from '../../domain/subscriptions/subscriptionSource.js'
 import {
   archiveEntries,
-  type CatalogEntry,
   type CatalogFilter,
+  type CatalogPage,
   type CatalogVersion,
   hideEntries,
   insertCatalogEntry,
@@ -90,7 +90,7 @@ export async function registerEntry(deps: CatalogDeps, request: RegisterRequest)
   })
 }
 
-export function listEntries(deps: { databases: Databases }, filter: CatalogFilter): Promise<CatalogEntry[]> {
+export function listEntries(deps: { databases: Databases }, filter: CatalogFilter): Promise<CatalogPage> {
   return listCatalog(deps.databases.cluster.db, { ...filter, kind: filter.kind?.toLowerCase() ?? null })
 }
 

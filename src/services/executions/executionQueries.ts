@@ -5,9 +5,10 @@ import type { Databases } from '../../db/databases.js'
 import { noSuchExecution } from '../../domain/executions/executionStatus.js'
 import { isSubscriptionLog, subscriptionInstead } from '../../domain/executions/kinds.js'
 import type { ExecutionId } from '../../domain/ids/ids.js'
-import { isJsonObject, type JsonValue } from '../../domain/json/value.js'
+import { parseJson } from '../../domain/json/parse.js'
+import type { JsonValue } from '../../domain/json/value.js'
 import type { CpError } from '../../errors.js'
-import { type LatestEvent, readLatest, readStartContext } from '../../stores/events/eventStore.js'
+import { type LatestEvent, readLatest, readStartWorkload, type StartWorkload } from '../../stores/events/eventStore.js'
 import {
   type ExecutionFilter,
   type ExecutionRow,
@@ -15,6 +16,7 @@ import {
   type ListedExecution,
   listExecutions,
 } from '../../stores/executions/executionStore.js'
+import { wholeEventPath } from '../events/wholeEvent.js'
 import type { StepCounts, StepProgress } from './stepProgress.js'
 
 export type { ExecutionRow } from '../../stores/executions/executionStore.js'
@@ -60,6 +62,9 @@ export async function findExecution({ databases }: ExecutionQueriesDeps, id: Exe
   return row
 }
 
+export const PAGE_BYTES_DEFAULT = 8 * 1_048_576
+const COLUMN_BYTES_MAX = 256 * 1024
+
 export interface ExecutionDetail {
   row: ExecutionRow
   workload: JsonValue
@@ -71,15 +76,39 @@ export async function executionDetail(
   deps: ExecutionQueriesDeps,
   id: ExecutionId,
   eventLimit: number,
+  pageBytes = PAGE_BYTES_DEFAULT,
 ): Promise<ExecutionDetail> {
   const db = deps.databases.of(id)
   const row = await findExecution(deps, id)
-  const [events, context] = await Promise.all([
-    readLatest(db, id, eventLimit),
-    row.start_event_id === null ? null : readStartContext(db, id, row.start_event_id),
+  const [events, start] = await Promise.all([
+    readLatest(db, id, eventLimit, { columnBytes: COLUMN_BYTES_MAX, pageBytes }),
+    row.start_event_id === null ? undefined : readStartWorkload(db, id, row.start_event_id, COLUMN_BYTES_MAX),
   ])
-  const workload = isJsonObject(context) ? (context['workload'] ?? null) : null
-  return { row, workload, events }
+  return {
+    row,
+    workload: shownWorkload(start, id, row.start_event_id),
+    events: events.map((event) => withReferences(event, id)),
+  }
+}
+
+function shownWorkload(start: StartWorkload | undefined, id: string, eventId: string | null): JsonValue {
+  if (start?.left_out === true && eventId !== null) return leftOut(id, eventId)
+  return start?.workload == null ? null : parseJson(start.workload)
+}
+
+/** What a page leaves out is replaced by where to get it. */
+function withReferences(event: LatestEvent, id: string): LatestEvent {
+  if (event.left_out.length === 0) return event
+  const reference = leftOut(id, event.event_id)
+  return {
+    ...event,
+    result: event.left_out.includes('result') ? reference : event.result,
+    error: event.left_out.includes('error') ? `too large for this page; see ${reference['_left_out']}` : event.error,
+  }
+}
+
+function leftOut(executionId: string, eventId: string) {
+  return { _left_out: wholeEventPath(executionId, eventId), _reason: 'too large for this page' }
 }
 
 export async function executionStatus(

@@ -13,11 +13,13 @@ import { isTerminalStatus, noSuchExecution, type TerminalStatus } from '../../do
 import { isSubscriptionLog, subscriptionUntouched } from '../../domain/executions/kinds.js'
 import type { CatalogId, EventId, ExecutionId } from '../../domain/ids/ids.js'
 import { canonicalChecksum } from '../../domain/json/canonical.js'
+import { parseJson } from '../../domain/json/parse.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
 import { shardOf } from '../../domain/shards/shards.js'
 import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { traced } from '../../runtime/tracing.js'
+import type { CatalogEntry } from '../../stores/catalog/catalogStore.js'
 import { claimDedupKey, dedupHolder } from '../../stores/executions/dedupStore.js'
 import { lockExecutions } from '../../stores/executions/executionStore.js'
 import { findEntry } from '../catalog/findEntry.js'
@@ -109,10 +111,11 @@ export function startEvent(
   deps: Pick<ExecutionsDeps, 'ids' | 'clock'>,
   request: StartRequest,
   executionId: ExecutionId,
-  entry: { catalog_id: string; path: string; version: number; payload: JsonValue },
+  entry: Pick<CatalogEntry, 'catalog_id' | 'path' | 'version' | 'payload'>,
 ): OwnedEvent {
   const now = wireTimeFromMillis(deps.clock.now())
-  const workload: JsonObject = { ...(isJsonObject(entry.payload) ? entry.payload : {}), ...request.payload }
+  const defaults = entry.payload === null ? null : parseJson(entry.payload)
+  const workload: JsonObject = { ...(isJsonObject(defaults) ? defaults : {}), ...request.payload }
   const context: JsonObject = {
     catalog_id: entry.catalog_id,
     execution_id: executionId,

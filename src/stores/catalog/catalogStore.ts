@@ -1,7 +1,6 @@
 // The catalog of playbooks and subscriptions, in the cluster database.
 import type { Queryable, Tx } from '../../db/db.js'
 import { queries } from '../../db/queries.js'
-import type { JsonValue } from '../../domain/json/value.js'
 
 const q = queries(
   'catalog_lock_path',
@@ -24,9 +23,10 @@ export interface CatalogEntry {
   version: number
   kind: string
   content: string | null
-  layout: JsonValue
-  payload: JsonValue
-  meta: JsonValue
+  /** JSON texts: a document may be large, and most who ask for it only hand it on. */
+  layout: string | null
+  payload: string | null
+  meta: string | null
   created_at: string
   archived_at: string | null
 }
@@ -94,16 +94,30 @@ export interface CatalogFilter {
   includeArchived: boolean
   after: { createdAt: string; catalogId: string } | null
   limit: number
+  /** Without it content, layout and payload are null. */
+  includeContent: boolean
+  /** The page ends early when its documents reach this. */
+  bytesMax: number
 }
 
-export function listCatalog(db: Queryable, filter: CatalogFilter): Promise<CatalogEntry[]> {
-  return db.run<CatalogEntry>(q.catalog_list, [
+export interface CatalogPage {
+  entries: CatalogEntry[]
+  hasMore: boolean
+}
+
+export async function listCatalog(db: Queryable, filter: CatalogFilter): Promise<CatalogPage> {
+  const rows = await db.run<CatalogEntry & { found: number }>(q.catalog_list, [
     filter.kind,
     filter.includeArchived,
     filter.after?.createdAt ?? null,
     filter.after?.catalogId ?? null,
-    filter.limit,
+    // One more than asked for tells whether there is a next page.
+    filter.limit + 1,
+    filter.includeContent,
+    filter.bytesMax,
   ])
+  const entries = rows.slice(0, filter.limit)
+  return { entries, hasMore: (rows[0]?.found ?? 0) > entries.length }
 }
 
 export interface CatalogVersion {

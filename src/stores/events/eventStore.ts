@@ -145,15 +145,39 @@ export interface LatestEvent {
   created_at: string
   result: JsonValue
   error: string | null
+  /** Columns that are too large for the page: null although they are not. */
+  left_out: ('result' | 'error')[]
 }
 
-export function readLatest(db: Queryable, executionId: string, limit: number): Promise<LatestEvent[]> {
-  return db.run<LatestEvent>(q.event_latest, [executionId, limit])
+/** Bytes of one column and of all of them on a page. */
+export interface PageBounds {
+  columnBytes: number
+  pageBytes: number
 }
 
-export async function readStartContext(db: Queryable, executionId: string, eventId: string): Promise<JsonValue> {
-  const [row] = await db.run<{ context: JsonValue }>(q.event_start, [executionId, eventId])
-  return row?.context ?? null
+export function readLatest(
+  db: Queryable,
+  executionId: string,
+  limit: number,
+  { columnBytes, pageBytes }: PageBounds,
+): Promise<LatestEvent[]> {
+  return db.run<LatestEvent>(q.event_latest, [executionId, limit, columnBytes, pageBytes])
+}
+
+export interface StartWorkload {
+  /** JSON text. */
+  workload: string | null
+  left_out: boolean
+}
+
+export async function readStartWorkload(
+  db: Queryable,
+  executionId: string,
+  eventId: string,
+  columnBytes: number,
+): Promise<StartWorkload | undefined> {
+  const [row] = await db.run<StartWorkload>(q.event_start, [executionId, eventId, columnBytes])
+  return row
 }
 
 export interface StepRank {

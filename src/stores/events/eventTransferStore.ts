@@ -4,7 +4,14 @@ import { queries } from '../../db/queries.js'
 import type { ExportedRow } from '../../domain/events/exportedEvent.js'
 import type { WireTime } from '../../domain/events/wireTime.js'
 
-const q = queries('event_tail_ids', 'event_unnumbered_ids', 'event_numbered_ids', 'event_whole', 'event_restore')
+const q = queries(
+  'event_tail_ids',
+  'event_unnumbered_ids',
+  'event_numbered_ids',
+  'event_whole',
+  'event_bytes',
+  'event_restore',
+)
 
 /** Newest first. */
 export async function tailIds(db: Queryable, executionId: string, limit: number): Promise<string[]> {
@@ -35,6 +42,12 @@ export function numberedIds(
 /** In the order of the ids. */
 export async function readWhole(db: Queryable, executionId: string, ids: readonly string[]): Promise<ExportedRow[]> {
   return ids.length === 0 ? [] : db.run<ExportedRow>(q.event_whole, [executionId, ids])
+}
+
+/** About how many bytes an event has as text; undefined when there is none. */
+export async function readBytes(db: Queryable, executionId: string, eventId: string): Promise<number | undefined> {
+  const [row] = await db.run<{ bytes: string }>(q.event_bytes, [executionId, eventId])
+  return row === undefined ? undefined : Number(row.bytes)
 }
 
 export interface RestoredEvent {

@@ -2,7 +2,8 @@
 
 import { YAML_LIMITS } from '../../../domain/catalog/yamlText.js'
 import { wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
-import type { JsonObject } from '../../../domain/json/value.js'
+import { parseJson } from '../../../domain/json/parse.js'
+import type { JsonObject, JsonValue } from '../../../domain/json/value.js'
 import { CpError } from '../../../errors.js'
 import {
   type CatalogEntry,
@@ -22,6 +23,8 @@ import { withCore } from '../../writing.js'
 
 const WARNINGS_SHOWN = 10
 const VERSION_MAX = 2_147_483_647
+// Without their documents entries are small.
+const LIST_BYTES_MAX = 64 * 1_048_576
 const LIMIT_MAX = 1_000
 // Base64 is a third longer than the document it holds.
 export const FILE_BYTES_MAX = YAML_LIMITS.bytesMax * 2
@@ -92,20 +95,21 @@ export const catalogList: CommandSpec = {
   ],
   run: async (context, input) => {
     const limit = integerOption(input, 'limit', { min: 1, max: LIMIT_MAX }) ?? 100
-    const entries = await listEntries(await context.deps(), {
+    const { entries, hasMore } = await listEntries(await context.deps(), {
       kind: textOption(input, 'kind') ?? null,
       includeArchived: isSet(input, 'archived'),
       after: null,
-      limit: limit + 1,
+      limit,
+      includeContent: false,
+      bytesMax: LIST_BYTES_MAX,
     })
-    const shown = entries.slice(0, limit)
     return {
-      json: { entries: shown.map(summaryOf), has_more: entries.length > limit },
+      json: { entries: entries.map(summaryOf), has_more: hasMore },
       blocks: [
         {
           kind: 'table',
           columns: ['path', 'version', 'kind', 'id', 'created', 'state'],
-          rows: shown.map((entry) => [
+          rows: entries.map((entry) => [
             entry.path,
             entry.version,
             entry.kind,
@@ -116,7 +120,7 @@ export const catalogList: CommandSpec = {
           empty: 'the catalog is empty',
         },
       ],
-      notes: entries.length > limit ? [`only the newest ${limit} are shown; raise --limit for more`] : [],
+      notes: hasMore ? [`only the newest ${entries.length} are shown; raise --limit for more`] : [],
     }
   },
 }
@@ -144,9 +148,9 @@ export const catalogGet: CommandSpec = {
         json: {
           ...summaryOf(entry),
           content: entry.content,
-          payload: entry.payload,
-          layout: entry.layout,
-          meta: entry.meta,
+          payload: jsonOf(entry.payload),
+          layout: jsonOf(entry.layout),
+          meta: jsonOf(entry.meta),
         },
         blocks: [],
       }
@@ -155,6 +159,10 @@ export const catalogGet: CommandSpec = {
     context.io.stdout.write(entry.content ?? '')
     return EXIT.ok
   },
+}
+
+function jsonOf(text: string | null): JsonValue {
+  return text === null ? null : parseJson(text)
 }
 
 export const catalogDelete: CommandSpec = {

@@ -3,7 +3,9 @@
 import { parseWireTime, wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
 import { parseCatalogId } from '../../../domain/ids/ids.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
+import { writeJson } from '../../../domain/json/write.js'
 import { CpError } from '../../../errors.js'
+import { createTurns } from '../../../runtime/turns.js'
 import {
   type CatalogDeps,
   type CatalogEntry,
@@ -19,6 +21,8 @@ import type { Schema } from '../../schema.js'
 
 export interface CatalogRouteDeps {
   catalog: CatalogDeps
+  /** Where a page of large things ends. */
+  pageBytes: number
 }
 
 const LIST_MAX = 1_000
@@ -32,7 +36,7 @@ const WHICH: Schema = {
   },
 }
 
-export function catalogRoutes({ catalog }: CatalogRouteDeps): RouteSpec[] {
+export function catalogRoutes({ catalog, pageBytes }: CatalogRouteDeps): RouteSpec[] {
   return [
     {
       method: 'POST',
@@ -85,25 +89,42 @@ export function catalogRoutes({ catalog }: CatalogRouteDeps): RouteSpec[] {
           resource_type: { type: 'string', nullable: true },
           include_archived: { type: 'boolean' },
           limit: { type: 'integer', minimum: 1, maximum: LIST_MAX },
+          include_content: {
+            type: 'boolean',
+            default: true,
+            description: 'false leaves out content, layout and payload',
+          },
           cursor: { type: 'string', nullable: true, description: 'next_cursor of the page before' },
         },
       },
       bodyOptional: true,
-      responses: { 200: { type: 'object' } },
+      isLarge: true,
+      responses: {
+        200: {
+          type: 'object',
+          description: 'entries; next_cursor when there are more, also after a page that large documents ended early',
+        },
+      },
       handler: async ({ body }) => {
         const given = isJsonObject(body) ? body : {}
-        const limit = typeof given['limit'] === 'number' ? given['limit'] : LIST_MAX
-        const entries = await listEntries(catalog, {
+        const includeContent = given['include_content'] !== false
+        const { entries, hasMore } = await listEntries(catalog, {
           kind: typeof given['resource_type'] === 'string' ? given['resource_type'] : null,
           includeArchived: given['include_archived'] === true,
           after: typeof given['cursor'] === 'string' ? parseCursor(given['cursor']) : null,
-          limit: limit + 1,
+          limit: typeof given['limit'] === 'number' ? given['limit'] : LIST_MAX,
+          includeContent,
+          bytesMax: pageBytes,
         })
-        const page = entries.slice(0, limit)
-        const last = page[page.length - 1]
-        const answer: JsonObject = { entries: page.map(entryOf) }
-        if (entries.length > limit && last !== undefined) answer['next_cursor'] = formatCursor(last)
-        return { body: answer }
+        const texts: string[] = []
+        const turns = createTurns()
+        for (const entry of entries) {
+          texts.push(entryText(entry, includeContent))
+          await turns.rest()
+        }
+        const last = entries[entries.length - 1]
+        const next = hasMore && last !== undefined ? `,"next_cursor":${JSON.stringify(formatCursor(last))}` : ''
+        return { bytes: Buffer.from(`{"entries":[${texts.join(',')}]${next}}`) }
       },
     },
     {
@@ -129,7 +150,7 @@ export function catalogRoutes({ catalog }: CatalogRouteDeps): RouteSpec[] {
           path: typeof given['path'] === 'string' ? given['path'] : undefined,
           version: parseVersion(given['version']),
         })
-        return { body: entryOf(entry) }
+        return { bytes: Buffer.from(entryText(entry, true)) }
       },
     },
     {
@@ -175,19 +196,16 @@ function removedAnswer(path: string, { removed }: Removed, verb: string): JsonOb
   }
 }
 
-function entryOf(entry: CatalogEntry): JsonObject {
-  return {
-    catalog_id: entry.catalog_id,
-    path: entry.path,
-    kind: entry.kind,
-    version: entry.version,
-    content: entry.content,
-    layout: entry.layout,
-    payload: entry.payload,
-    meta: entry.meta,
+/** Put together as text: the parts of a document are JSON already, and reading them would only cost time. */
+function entryText(entry: CatalogEntry, withDocument: boolean): string {
+  const { catalog_id, path, kind, version, content, layout, payload, meta } = entry
+  const head = writeJson({ catalog_id, path, kind, version })
+  const rest = writeJson({
     created_at: wireTimeFromPostgres(entry.created_at, 'created_at'),
     archived_at: entry.archived_at === null ? null : wireTimeFromPostgres(entry.archived_at, 'archived_at'),
-  }
+  })
+  const document = `"content":${writeJson(content)},"layout":${layout},"payload":${payload},`
+  return `${head.slice(0, -1)},${withDocument ? document : ''}"meta":${meta},${rest.slice(1)}`
 }
 
 export function parseVersion(value: JsonValue | undefined): number | undefined {

@@ -3,9 +3,10 @@
 
 import { parseWireTime, wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
 import { formatCursor, parseCursor, pathPattern } from '../../../domain/executions/executionPage.js'
-import { parseCatalogId, parseExecutionId } from '../../../domain/ids/ids.js'
+import { parseCatalogId, parseEventId, parseExecutionId } from '../../../domain/ids/ids.js'
 import { integerValue, isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
 import { CpError } from '../../../errors.js'
+import { type WholeEventDeps, wholeEvent } from '../../../services/events/wholeEvent.js'
 import { cancelExecution } from '../../../services/executions/cancellation.js'
 import {
   type ExecutionQueriesDeps,
@@ -22,6 +23,9 @@ import { traceContextOf } from '../../traceContext.js'
 
 export interface ExecutionRouteDeps {
   queries: ExecutionQueriesDeps & { stepProgress: StepProgress }
+  wholeEvents: WholeEventDeps
+  /** Where a page of large things ends. */
+  pageBytes: number
   executions: ExecutionsDeps
 }
 
@@ -78,16 +82,24 @@ function listRoute({ queries }: ExecutionRouteDeps): RouteSpec {
   }
 }
 
-function readRoutes({ queries }: ExecutionRouteDeps): RouteSpec[] {
+function readRoutes({ queries, wholeEvents, pageBytes }: ExecutionRouteDeps): RouteSpec[] {
   return [
     {
       method: 'GET',
       path: '/api/executions/:execution_id',
       summary: `One execution with its latest events (at most ${EVENTS_MAX})`,
       access: 'public',
-      responses: { 200: { type: 'object' }, 404: 'unknown execution' },
+      isLarge: true,
+      responses: {
+        200: {
+          type: 'object',
+          description:
+            'columns above 256 KB, and those of older events on a page that is full, are {_left_out: the route of that one event}',
+        },
+        404: 'unknown execution',
+      },
       handler: async ({ params }) => {
-        const { row, workload, events } = await executionDetail(queries, idOf(params), EVENTS_MAX)
+        const { row, workload, events } = await executionDetail(queries, idOf(params), EVENTS_MAX, pageBytes)
         return {
           body: {
             ...summaryOf(row),
@@ -106,6 +118,17 @@ function readRoutes({ queries }: ExecutionRouteDeps): RouteSpec[] {
           },
         }
       },
+    },
+    {
+      method: 'GET',
+      path: '/api/executions/:execution_id/events/:event_id',
+      summary: 'One event with all its columns, whatever their size',
+      access: 'public',
+      isLarge: true,
+      responses: { 200: { type: 'object' }, 404: 'unknown event', 413: 'more than 64 MB' },
+      handler: async ({ params }) => ({
+        bytes: await wholeEvent(wholeEvents, idOf(params), parseEventId(params['event_id'], 'event_id')),
+      }),
     },
     {
       method: 'GET',
