@@ -8,6 +8,7 @@ import { Template } from '../template/template.js'
 import { readAssignments } from './assignments.js'
 import { RETRY_KEYS, THEN_KEYS, warnUnknownKeys } from './knownKeys.js'
 import type { Assignment, Count } from './plan.js'
+import { listed } from './problems.js'
 import type { PlanSite } from './site.js'
 
 const ACTIONS = ['continue', 'retry', 'break', 'jump', 'fail'] as const
@@ -115,7 +116,7 @@ function readAction(then: Reader, labels: ReadonlySet<string>, site: PlanSite, t
   const label = then.text(to)
   if (action === 'jump' && !then.has(to)) site.problems.error(then.path, `jumps nowhere; name a task in ${to}`)
   if (action === 'jump' && label !== undefined && !labels.has(label)) {
-    const known = [...labels].join(', ')
+    const known = listed(labels)
     site.problems.error(`${then.path}/${to}`, `there is no task ${JSON.stringify(label)} here; there are ${known}`)
   }
   return {

@@ -5,6 +5,14 @@ import type { Violation } from '../catalog/violation.js'
 import type { Problem } from './plan.js'
 
 const PROBLEMS_MAX = 200
+const NAMES_SHOWN = 10
+
+/** Names for a message, few enough to read. */
+export function listed(names: Iterable<string>): string {
+  const all = [...names]
+  const shown = all.slice(0, NAMES_SHOWN).join(', ')
+  return all.length > NAMES_SHOWN ? `${shown}, …` : shown
+}
 
 export class Problems {
   private readonly errors: Problem[] = []

@@ -4,7 +4,11 @@
 import type { Reader } from '../catalog/violation.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.js'
 import { KNOWN_KINDS, WORKBOOK_KEYS, warnUnknownKeys } from './knownKeys.js'
+import { listed } from './problems.js'
 import type { PlanSite } from './site.js'
+
+/** From one task of the workbook to the next. */
+const REFERENCES_MAX = 20
 
 export interface TaskSource {
   readonly label: string
@@ -144,11 +148,14 @@ export class ToolReader {
     if (name === undefined) return undefined
     const found = this.workbook.get(name)
     if (found === undefined) {
-      const known = [...this.workbook.keys()].join(', ') || 'the workbook is empty'
-      return problems.error(pointer, `the workbook has no task ${JSON.stringify(name)}; it has ${known}`)
+      const known = this.workbook.size === 0 ? 'it is empty' : `it has ${listed(this.workbook.keys())}`
+      return problems.error(pointer, `the workbook has no task ${JSON.stringify(name)}; ${known}`)
     }
     if (trail.includes(name)) {
       return problems.error(found.pointer, `refers to itself: ${[...trail, name].join(' → ')}`)
+    }
+    if (trail.length >= REFERENCES_MAX) {
+      return problems.error(found.pointer, `is the end of more than ${REFERENCES_MAX} references in a row`)
     }
     const tool = found.entry.value('tool')
     if (tool === undefined)
