@@ -1,5 +1,8 @@
 // The outside of the command line, as an argument: so that a subcommand can be run in a test.
 import type { Readable } from 'node:stream'
+import type { JsonValue } from '../domain/json/value.js'
+import { writeJson } from '../domain/json/write.js'
+import { printable, printableJson, printableMessage } from '../runtime/printable.js'
 import type { SignalSource } from '../runtime/shutdown.js'
 
 export interface Stream extends NodeJS.WritableStream {
@@ -16,9 +19,19 @@ export interface Io extends SignalSource {
   getuid?: () => number
 }
 
-/** Standard output is data, standard error is everything else. */
+/** A message. Standard output is data, standard error is everything else. */
 export function print(stream: Stream, text: string): void {
-  stream.write(text.endsWith('\n') ? text : `${text}\n`)
+  stream.write(`${printableMessage(text)}\n`)
+}
+
+/** Lines of our own making. */
+export function printLines(stream: Stream, lines: readonly string[]): void {
+  stream.write(lines.map((line) => `${printable(line)}\n`).join(''))
+}
+
+/** One JSON document on one line. */
+export function printJson(stream: Stream, value: JsonValue): void {
+  stream.write(`${printableJson(writeJson(value))}\n`)
 }
 
 export function wantsColor(stream: Stream, env: Readonly<Record<string, string | undefined>>): boolean {

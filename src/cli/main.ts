@@ -1,15 +1,16 @@
 // main(argv, env, io) → exit code. Parses, runs one subcommand, renders its output, turns any error into one
 // clear message and its exit code. Never touches the process itself; bin/ does that.
+
 import { CommanderError } from 'commander'
 import type { Environment } from '../config/load.js'
-import { writeJson } from '../domain/json/write.js'
 import { redactText } from '../domain/secrets/redact.js'
 import { secretRules } from '../domain/secrets/secretNames.js'
 import { type CpError, toCpError } from '../errors.js'
+import { printableLines } from '../runtime/printable.js'
 import { COMMANDS } from './commands/index.js'
 import { createContext } from './context.js'
 import { EXIT, EXIT_OF } from './exit.js'
-import { flushed, type Io, print, wantsColor } from './io.js'
+import { flushed, type Io, print, printJson, wantsColor } from './io.js'
 import { buildProgram, type Invocation } from './program.js'
 import { render } from './render.js'
 import { outputWithoutSecrets } from './withoutSecrets.js'
@@ -26,6 +27,8 @@ export async function main(argv: readonly string[], env: Environment, io: Io): P
     command.configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
+      // Names what was typed, or pasted.
+      outputError: (text, write) => write(printableLines(text)),
       getOutHelpWidth: () => io.stdout.columns ?? 100,
       getErrHelpWidth: () => io.stderr.columns ?? 100,
       getOutHasColors: () => wantsColor(io.stdout, env),
@@ -70,7 +73,7 @@ const MESSAGE_RULES = secretRules()
 
 function report(error: CpError, isJson: boolean, io: Io, env: Environment): void {
   const message = redactText(error.message, MESSAGE_RULES)
-  if (isJson) print(io.stderr, writeJson({ error: message, code: error.code }))
+  if (isJson) printJson(io.stderr, { error: message, code: error.code })
   else print(io.stderr, `noetl-cp: ${message}`)
   // Our own mistakes come with a trail; expected failures only with their message.
   if (error.code === 'internal' && env['NOETL_CP_LOG_LEVEL'] === 'debug')

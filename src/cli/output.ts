@@ -13,7 +13,10 @@ export interface ToneCell {
 export type Block =
   | { kind: 'table'; title?: string; columns: readonly string[]; rows: readonly (Cell | ToneCell)[][]; empty?: string }
   | { kind: 'record'; title?: string; entries: readonly (readonly [string, Cell | ToneCell])[] }
+  /** One line. */
   | { kind: 'text'; text: string }
+  /** Several lines: what is put into one of them cannot begin another. */
+  | { kind: 'lines'; lines: readonly string[] }
 
 export interface Output {
   /** The one document that --json prints. */

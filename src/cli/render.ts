@@ -1,7 +1,9 @@
-// Output → text: cli-table3 tables for people, one JSON document for programs.
+// Output → text: cli-table3 tables for people, one JSON document for programs. Every cell, title and line passes the
+// filter for terminals here.
 import Table from 'cli-table3'
 import colors from 'picocolors'
 import { writeJsonPretty } from '../domain/json/write.js'
+import { printable, printableJson } from '../runtime/printable.js'
 import type { Block, Cell, Output, Tone, ToneCell } from './output.js'
 import { layoutTable, wrapText, wrapWords } from './tableLayout.js'
 
@@ -13,7 +15,7 @@ export interface RenderOptions {
 }
 
 export function render(output: Output, options: RenderOptions): string {
-  if (options.json) return `${writeJsonPretty(output.json)}\n`
+  if (options.json) return `${printableJson(writeJsonPretty(output.json))}\n`
   const paint = colors.createColors(options.color)
   return output.blocks.map((block) => `${renderBlock(block, options, paint)}\n`).join('\n')
 }
@@ -21,14 +23,15 @@ export function render(output: Output, options: RenderOptions): string {
 type Paint = ReturnType<typeof colors.createColors>
 
 function renderBlock(block: Block, options: RenderOptions, paint: Paint): string {
-  if (block.kind === 'text') return block.text
-  const title = block.title === undefined ? '' : `${paint.bold(block.title)}\n`
+  if (block.kind === 'text') return printable(block.text)
+  if (block.kind === 'lines') return block.lines.map(printable).join('\n')
+  const title = block.title === undefined ? '' : `${paint.bold(printable(block.title))}\n`
   if (block.kind === 'record') return title + renderRecord(block.entries, options.width, paint)
-  if (block.rows.length === 0) return `${title}  ${block.empty ?? 'nothing'}`
+  if (block.rows.length === 0) return `${title}  ${printable(block.empty ?? 'nothing')}`
   const texts = block.rows.map((row) => row.map((cell) => shortTime(plainText(cell), options.width)))
   const { widths, gap } = layoutTable(block.columns, texts, options.width)
   // Broken first and painted line by line: a colour that spans two lines of a cell would spill into the next column.
-  const head = block.columns.map((name, column) => wrapText(name, widths[column]!))
+  const head = block.columns.map((name, column) => wrapText(printable(name), widths[column]!))
   const rows = texts.map((row) => row.map((text, column) => wrapText(text, widths[column]!)))
   const painted = {
     head: head.map((lines) => lines.map((line) => paint.bold(line))),
@@ -77,14 +80,14 @@ function renderRecord(
   width: number | undefined,
   paint: Paint,
 ): string {
-  const names = Math.max(0, ...entries.map(([name]) => name.length))
+  const names = Math.max(0, ...entries.map(([name]) => printable(name).length))
   const indent = names + 4
   return entries
     .map(([name, value]) => {
       const text = plainText(value)
       const lines = width === undefined ? [text] : wrapWords(text, Math.max(20, width - indent))
       const shown = lines.map((line) => tinted(line, value, paint)).join(`\n${' '.repeat(indent)}`)
-      return `  ${paint.dim(name.padEnd(names))}  ${shown}`
+      return `  ${paint.dim(printable(name).padEnd(names))}  ${shown}`
     })
     .join('\n')
 }
@@ -98,7 +101,7 @@ export function shortTime(text: string, width: number | undefined): string {
 
 function plainText(cell: Cell | ToneCell): string {
   if (cell === null || cell === undefined) return ''
-  return typeof cell === 'object' ? cell.text : String(cell)
+  return printable(typeof cell === 'object' ? cell.text : String(cell))
 }
 
 function tinted(text: string, cell: Cell | ToneCell, paint: Paint): string {

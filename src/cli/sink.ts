@@ -1,9 +1,11 @@
 // Output of a streaming subcommand: standard output or a file, written as fast as the reader takes it. A file
 // appears under its name only when it is complete. A pipe that the reader closes is no error; it is the end.
+
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { CpError, messageOf } from '../errors.js'
+import { printableLines } from '../runtime/printable.js'
 import type { CommandContext } from './command.js'
 
 export interface Sink {
@@ -31,7 +33,9 @@ function toStdout(context: CommandContext): Sink {
   return {
     write: async (text) => {
       if (closed) return false
-      if (!stdout.write(text)) await Promise.race([once(stdout, 'drain'), once(stdout, 'close')]).catch(onClosed)
+      // A pipe gets the bytes as they are.
+      if (!stdout.write(stdout.isTTY === true ? printableLines(text) : text))
+        await Promise.race([once(stdout, 'drain'), once(stdout, 'close')]).catch(onClosed)
       return !closed
     },
     isClosed: () => closed,

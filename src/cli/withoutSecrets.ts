@@ -15,6 +15,7 @@ export function outputWithoutSecrets(output: Output, rules: SecretRules): Output
 
 function cleanBlock(block: Block, rules: SecretRules): Block {
   if (block.kind === 'text') return { ...block, text: redactText(block.text, rules) }
+  if (block.kind === 'lines') return { ...block, lines: block.lines.map((line) => redactText(line, rules)) }
   if (block.kind === 'record') {
     return { ...block, entries: block.entries.map(([name, cell]) => [name, cleanCell(cell, name, rules)] as const) }
   }

@@ -4,6 +4,7 @@ import { type DestinationStream, type Logger, pino } from 'pino'
 import pretty from 'pino-pretty'
 import { redactJson } from '../domain/secrets/redact.js'
 import { secretRules } from '../domain/secrets/secretNames.js'
+import { printable, printableJson } from './printable.js'
 
 export type Log = Logger
 
@@ -29,14 +30,15 @@ export function createLog(options: LogOptions): Log {
         // One line per message: the first start tells a dozen things before the banner.
         singleLine: true,
         ignore: 'pid,hostname,component',
-        messageFormat: '{if component}[{component}] {end}{msg}',
+        messageFormat: (line, key) =>
+          printable(`${line['component'] ? `[${line['component']}] ` : ''}${line[key] ?? ''}`),
       })
     : (options.stream as unknown as DestinationStream)
   return pino(
     {
       level: options.level,
       base: null,
-      hooks: { streamWrite: (line) => withoutSecrets(line) },
+      hooks: { streamWrite: (line) => forReaders(withoutSecrets(line), isPretty) },
       formatters: { level: (label) => ({ level: label }) },
       timestamp: pino.stdTimeFunctions.isoTime,
     },
@@ -49,6 +51,16 @@ function withoutSecrets(line: string): string {
   const clean = redactJson(line, RULES)
   return clean === line ? line : `${clean}\n`
 }
+
+/** pino-pretty shows texts as they are; in JSON only what JSON leaves alone needs a mark. */
+function forReaders(line: string, isPretty: boolean): string {
+  const document = printableJson(line)
+  return isPretty ? document.replace(ESCAPED_CONTROL, (found) => (found === '\\\\' ? found : '\ufffd')) : document
+}
+
+// An escaped backslash is matched first, so that what stands behind it is not taken for an escape. Line breaks stay: they
+// are the lines of stacks.
+const ESCAPED_CONTROL = /\\\\|\\u00(?:[01][0-9a-f]|7f|[89][0-9a-f])|\\[bfr]/gi
 
 export function componentLog(log: Log, component: string): Log {
   return log.child({ component })

@@ -313,6 +313,24 @@ describe('logs', () => {
   })
 })
 
+describe('logs on a terminal', () => {
+  it('show control characters as marks, and no line that is not ours', () => {
+    let text = ''
+    const stream = new Writable({
+      write: (chunk, _, done) => {
+        text += chunk
+        done()
+      },
+    })
+    const log = createLog({ level: 'info', format: 'pretty', isTerminal: true, color: false, stream })
+    const hostile = 'a\x1b[2J\r\nFAKE\u009b\x07\\u001b'
+    log.info({ path: hostile, err: new Error(hostile) }, hostile)
+    log.child({ component: hostile }).warn(hostile)
+    expect(text.match(/\p{Cc}/gu)?.every((found) => found === '\n')).toBe(true)
+    expect(text).toContain('\\u001b')
+  })
+})
+
 describe('signals', () => {
   it('first asks, second forces with the code of the signal, dispose lets go', async () => {
     const source = new EventEmitter()

@@ -1,11 +1,11 @@
 // One screen per event while walking through an execution, and the keys that move on.
 import colors from 'picocolors'
-import type { JsonObject } from '../../domain/json/value.js'
-import { isJsonObject } from '../../domain/json/value.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
+import { printable } from '../../runtime/printable.js'
 import type { Walk, WalkStep } from '../../services/replay/walk.js'
 import type { CommandContext } from '../command.js'
 import { shortValue } from './changes.js'
-import { text } from './report.js'
+import { text as textOf } from './report.js'
 
 export type Move = 'next' | 'back' | 'first' | 'last' | 'further' | 'farther back' | 'quit'
 
@@ -85,6 +85,8 @@ export function splitKeys(chunk: string): string[] {
 
 const CHANGES_MAX = 18
 
+const text = (value: JsonValue | undefined): string => printable(textOf(value))
+
 export function screen(step: WalkStep, walk: Walk, color: boolean, width: number): string {
   const paint = colors.createColors(color)
   const event: JsonObject = step.event ?? {}
@@ -102,7 +104,8 @@ export function screen(step: WalkStep, walk: Walk, color: boolean, width: number
       const from = 'from' in change ? shortValue(change.from) : ''
       const to = 'to' in change ? shortValue(change.to) : ''
       const mark = change.kind === 'added' ? '+' : change.kind === 'removed' ? '-' : '~'
-      return `  ${mark} ${pointer}  ${change.kind === 'changed' ? `${from} → ${to}` : from + to}`.slice(0, width)
+      const line = `  ${mark} ${pointer}  ${change.kind === 'changed' ? `${from} → ${to}` : from + to}`
+      return printable(line).slice(0, width)
     }),
     ...(step.changes.length > CHANGES_MAX ? [`  … ${step.changes.length - CHANGES_MAX} more`] : []),
     '',

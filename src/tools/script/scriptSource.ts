@@ -79,5 +79,5 @@ function isAddress(text: string): boolean {
 
 /** An endpoint that names the script already, or a base for its uri. */
 function joined(endpoint: string, uri: string): string {
-  return endpoint.endsWith(uri) ? endpoint : `${endpoint.replace(/\/+$/, '')}/${uri.replace(/^\/+/, '')}`
+  return endpoint.endsWith(uri) ? endpoint : `${endpoint.replace(/(?<!\/)\/+$/, '')}/${uri.replace(/^\/+/, '')}`
 }

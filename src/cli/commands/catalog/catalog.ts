@@ -18,6 +18,7 @@ import type { CommandSpec, Input } from '../../command.js'
 import { EXIT } from '../../exit.js'
 import { integerOption, isSet, requireYes, textOption } from '../../options.js'
 import { type Output, toned } from '../../output.js'
+import { openSink } from '../../sink.js'
 import { readSource } from '../../source.js'
 import { withCore } from '../../writing.js'
 
@@ -156,7 +157,7 @@ export const catalogGet: CommandSpec = {
       }
     }
     // Byte for byte as it was registered: a line more or less would be another document.
-    context.io.stdout.write(entry.content ?? '')
+    await openSink(context, undefined).write(entry.content ?? '')
     return EXIT.ok
   },
 }

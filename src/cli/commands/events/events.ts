@@ -1,4 +1,5 @@
 // Reading the log of one execution: its end, as it grows, or all of it.
+
 import { parseExecutionId } from '../../../domain/ids/ids.js'
 import { parseJson } from '../../../domain/json/parse.js'
 import type { JsonObject, JsonValue } from '../../../domain/json/value.js'
@@ -6,6 +7,7 @@ import { writeJson } from '../../../domain/json/write.js'
 import { redact } from '../../../domain/secrets/redact.js'
 import type { SecretRules } from '../../../domain/secrets/secretNames.js'
 import { isTransient, toCpError } from '../../../errors.js'
+import { printable } from '../../../runtime/printable.js'
 import { listenForShutdown } from '../../../runtime/shutdown.js'
 import { type EventReader, readEvents, tailEvents } from '../../../services/events/eventReading.js'
 import type { CommandContext, CommandSpec } from '../../command.js'
@@ -103,7 +105,7 @@ function lineOf(event: JsonObject, width: number | undefined): string {
 
 function text(value: JsonValue | undefined): string {
   // One event is one line, and a terminal must not be steered by what an event says.
-  return typeof value === 'string' ? value.replace(/\p{Cc}+/gu, ' ') : ''
+  return typeof value === 'string' ? printable(value) : ''
 }
 
 export const eventsExport: CommandSpec = {

@@ -1,6 +1,5 @@
 // Writing events from files and pipes: new ones as the HTTP route takes them, and exported ones back.
 import { isJsonObject, JSON_DEPTH_MAX, type JsonObject } from '../../../domain/json/value.js'
-import { writeJson } from '../../../domain/json/write.js'
 import { CpError, isTransient, toCpError } from '../../../errors.js'
 import type { AppendOutcome } from '../../../services/events/appendInTx.js'
 import { type Imported, type ImportLine, importEvents } from '../../../services/events/eventImport.js'
@@ -9,7 +8,7 @@ import { inBatches } from '../../batches.js'
 import type { CommandContext, CommandSpec } from '../../command.js'
 import { type Entry, readEntries } from '../../eventLines.js'
 import { EXIT, EXIT_OF } from '../../exit.js'
-import { print } from '../../io.js'
+import { print, printJson, printLines } from '../../io.js'
 import { isSet } from '../../options.js'
 import { createProgress } from '../../progress.js'
 import { openSource } from '../../source.js'
@@ -156,8 +155,8 @@ function createTeller(context: CommandContext, what: string, plain: 'ids' | 'sum
       print(context.io.stderr, `line ${told.line}: ${told.error.message}`)
     } else if (told.status === 'stored') counts.stored += 1
     else counts.duplicate += 1
-    if (context.isJson) context.io.stdout.write(`${writeJson(toJson(told))}\n`)
-    else if (plain === 'ids' && told.eventId !== undefined) context.io.stdout.write(`${told.eventId}\n`)
+    if (context.isJson) printJson(context.io.stdout, toJson(told))
+    else if (plain === 'ids' && told.eventId !== undefined) printLines(context.io.stdout, [told.eventId])
   }
 
   return {

@@ -28,7 +28,7 @@ export const idNew: CommandSpec = {
     const ids = createIdGenerator({ machineId, now: systemClock.now }).next(count)
     return {
       json: { machine_id: machineId, ids },
-      blocks: [{ kind: 'text', text: ids.join('\n') }],
+      blocks: [{ kind: 'lines', lines: ids }],
       notes: [`minted with the random machine id ${machineId}; the daemon leases one of its own`],
     }
   },

@@ -17,6 +17,6 @@ export const completionOf = (commands: () => readonly CommandSpec[]): CommandSpe
     if (shell === undefined)
       throw new CpError('invalid_input', `no completion for ${args['shell']}; known are ${SHELLS.join(', ')}`)
     const text = completionScript(shell, commands())
-    return { json: { shell, script: text }, blocks: [{ kind: 'text', text }] }
+    return { json: { shell, script: text }, blocks: [{ kind: 'lines', lines: text.split('\n') }] }
   },
 })

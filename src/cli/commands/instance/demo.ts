@@ -89,7 +89,7 @@ function nextCommands(context: CommandContext, executions: Performed['executions
 
 function tryNext(next: Next): Block {
   const lines = next.flatMap(([command, what]) => [`  # ${what}`, `  ${command}`])
-  return { kind: 'text', text: ['Try next:', ...lines].join('\n') }
+  return { kind: 'lines', lines: ['Try next:', ...lines] }
 }
 
 function endedOutput({ executions, subscriptions }: { executions: string[]; subscriptions: string[] }): Output {

@@ -30,11 +30,8 @@ export const migrate: CommandSpec = {
         options['showSql'] === true
           ? [
               {
-                kind: 'text',
-                text:
-                  distinct(pending.map(({ migration }) => migration))
-                    .map(withHeading)
-                    .join('\n') || '-- nothing is pending',
+                kind: 'lines',
+                lines: sqlLines(distinct(pending.map(({ migration }) => migration))),
               },
             ]
           : [
@@ -87,6 +84,7 @@ function distinct(migrations: Migration[]): Migration[] {
   return [...new Map(migrations.map((migration) => [migration.version, migration])).values()]
 }
 
-function withHeading(migration: Migration): string {
-  return `-- ${label(migration)}\n${migration.sql}`
+function sqlLines(migrations: readonly Migration[]): string[] {
+  if (migrations.length === 0) return ['-- nothing is pending']
+  return migrations.flatMap((migration) => [`-- ${label(migration)}`, ...migration.sql.split('\n')])
 }

@@ -2,7 +2,7 @@ import { createLog } from '../../../runtime/log.js'
 import { listenForShutdown } from '../../../runtime/shutdown.js'
 import type { CommandSpec } from '../../command.js'
 import { howToCall } from '../../howToCall.js'
-import { print, wantsColor } from '../../io.js'
+import { printLines, wantsColor } from '../../io.js'
 
 export const serve: CommandSpec = {
   path: ['serve'],
@@ -34,7 +34,7 @@ export const serve: CommandSpec = {
         command: howToCall(context, 'status'),
         log,
         shutdown,
-        announce: (text) => print(context.io.stdout, text),
+        announce: (text) => printLines(context.io.stdout, text.split('\n')),
       })
     } finally {
       shutdown.dispose()

@@ -179,7 +179,7 @@ export const outboxShow: CommandSpec = {
             .filter(([, value]) => value !== null)
             .map(([name, value]) => [name, typeof value === 'object' ? writeJsonPretty(value) : value] as const),
         },
-        { kind: 'text', text: writeJsonPretty(payload ?? null) },
+        { kind: 'lines', lines: writeJsonPretty(payload ?? null).split('\n') },
       ],
     }
   },

@@ -6,6 +6,7 @@ import { parseSubscriptionId } from '../../../domain/ids/ids.js'
 import { writeJson } from '../../../domain/json/write.js'
 import { SUBSCRIPTION_STATES } from '../../../domain/subscriptions/subscription.js'
 import { CpError, isTransient, toCpError } from '../../../errors.js'
+import { printable } from '../../../runtime/printable.js'
 import { listenForShutdown } from '../../../runtime/shutdown.js'
 import { findSubscription, type SubscriptionRow } from '../../../services/subscriptions/lifecycle.js'
 import {
@@ -215,11 +216,8 @@ export const subscriptionWatch: CommandSpec = {
 
 function lineOf(item: HistoryItem): string {
   const by = [item.actor, item.reason, item.until === null ? null : `until ${item.until}`]
-  const remark = by
-    .filter((text) => text !== null)
-    .join(', ')
-    .replace(/\p{Cc}+/gu, ' ')
-  return `${item.at}  ${item.eventType.padEnd(24)}  ${(item.state ?? '').padEnd(11)}  ${remark}`.trimEnd()
+  const remark = by.filter((text) => text !== null).join(', ')
+  return printable(`${item.at}  ${item.eventType.padEnd(24)}  ${(item.state ?? '').padEnd(11)}  ${remark}`.trimEnd())
 }
 
 function toJson(item: HistoryItem) {

@@ -12,7 +12,7 @@ import { CpError, messageOf } from '../../../errors.js'
 import { systemClock } from '../../../runtime/clock.js'
 import type { CommandContext, CommandSpec, Input } from '../../command.js'
 import { EXIT } from '../../exit.js'
-import { print } from '../../io.js'
+import { printJson } from '../../io.js'
 import { readLines } from '../../lines.js'
 import { isSet, textOption } from '../../options.js'
 import { openSource, readSource } from '../../source.js'
@@ -77,7 +77,7 @@ async function evaluateLines(context: CommandContext): Promise<number> {
       if (!(error instanceof CpError)) throw error
       answer = { error: messageOf(error) }
     }
-    print(context.io.stdout, writeJson(answer))
+    printJson(context.io.stdout, answer)
   }
   return EXIT.ok
 }
