@@ -7,9 +7,9 @@ import { systemClock } from '../../dist/runtime/clock.js'
 import { createAppender } from '../../dist/services/events/appender.js'
 import { createIds } from '../../dist/services/ids/ids.js'
 import { createMembership } from '../../dist/services/leases/membership.js'
+import { toWorkerDatabase } from '../../dist/services/replay/inThread/database.js'
 import { createStateService } from '../../dist/services/state/stateService.js'
 import { createResidentThreads } from '../../dist/workers/resident.js'
-import { toWorkerDatabase } from '../../dist/workers/tasks/replay/database.js'
 
 export async function openStateService(url, { drive = false, threads: count = 1, snapshotEvents = 500 } = {}) {
   const clock = systemClock

@@ -11,9 +11,9 @@ import { createAdopter } from '../../dist/services/events/adoption.js'
 import { createAppender } from '../../dist/services/events/appender.js'
 import { createIds } from '../../dist/services/ids/ids.js'
 import { createMembership } from '../../dist/services/leases/membership.js'
+import { toWorkerDatabase } from '../../dist/services/replay/inThread/database.js'
 import { createStateService } from '../../dist/services/state/stateService.js'
 import { createResidentThreads } from '../../dist/workers/resident.js'
-import { toWorkerDatabase } from '../../dist/workers/tasks/replay/database.js'
 
 const [url, name, snapshotEvents = '3'] = process.argv.slice(2)
 const clock = systemClock
