@@ -111,7 +111,14 @@ async function listing(ctx) {
 async function countQueries(url) {
   const { config } = loadConfig({ NOETL_DATABASE_URL: url })
   const deps = openDeps({ config, endpoints: productionEndpoints(config), log: silentLog, applicationName: 'bench' })
-  await pageOfSubscriptions(deps, { state: null, pathPattern: null, mode: null, before: null, limit: 10_000 })
+  await pageOfSubscriptions(deps, {
+    state: null,
+    pathPattern: null,
+    mode: null,
+    cursor: null,
+    limit: 10_000,
+    order: 'newest',
+  })
   const text = await deps.metrics.render()
   await deps.close(1_000)
   return [...text.matchAll(/^noetl_cp_db_queries_total\{[^}]*\} (\d+)/gm)].reduce((sum, [, n]) => sum + Number(n), 0)

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { createListener } from '../db/listen.js'
-import { SUBSCRIPTION_STATES } from '../domain/subscriptions/subscription.js'
+import { SHOWN_STATES } from '../domain/subscriptions/subscription.js'
 import { componentLog } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
 import type { ExecutionsDeps } from '../services/executions/executions.js'
@@ -32,7 +32,7 @@ export function subscriptionLoops(deps: Deps, core: Core, writing: ExecutionsDep
     ...subscriptionDeps(deps, core),
     random: deps.random,
     onCounts: (byState, dead) => {
-      for (const state of SUBSCRIPTION_STATES) {
+      for (const state of SHOWN_STATES) {
         metrics.set('noetl_cp_subscriptions', byState.get(state) ?? 0, { state })
       }
       metrics.set('noetl_cp_subscription_dead_letters', dead)
@@ -75,7 +75,7 @@ export function subscriptionLoops(deps: Deps, core: Core, writing: ExecutionsDep
     ...subscriptionDeps(deps, core),
     random: deps.random,
     onBacklog: (byState) => {
-      for (const state of SUBSCRIPTION_STATES) {
+      for (const state of SHOWN_STATES) {
         const found = byState.get(state)
         metrics.set('noetl_cp_subscription_backlog', found?.messages ?? 0, { state })
         metrics.set('noetl_cp_subscription_oldest_age_seconds', found?.oldestSeconds ?? 0, { state })

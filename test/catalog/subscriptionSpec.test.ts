@@ -36,6 +36,7 @@ describe('good specs', () => {
       source: { type: 'nats', settings: {} },
       mode: 'pull',
       activation: 'continuous',
+      driver: 'control_plane',
       dispatch: { playbook: 'p', payloadFrom: 'message.json', batchDispatch: false, batchMax: 1 },
       dedup: { enabled: false, windowSeconds: 300 },
       limits: {},
@@ -68,6 +69,20 @@ describe('good specs', () => {
       spool: { mode: 'hybrid', backend: 's3', bucket: 'b', ordering: 'global' },
     })
     expect(spec.source.settings).not.toHaveProperty('type')
+  })
+
+  it('are delivered by the control plane where it can, and by others where it cannot or they say so', () => {
+    const oidc = { type: 'pubsub_oidc', audience: 'a', service_account: 'b' }
+    expect(
+      [
+        PULL,
+        { ...PULL, driver: 'external' },
+        { ...PULL, source: 'kafka' },
+        { ...PULL, activation: 'scheduled' },
+        PUSH,
+        { ...PUSH, ingress: { ...PUSH.ingress, verify: oidc } },
+      ].map((spec) => parse(spec).driver),
+    ).toEqual(['control_plane', 'external', 'external', 'external', 'control_plane', 'external'])
   })
 
   it('name a source in short, with its settings beside it', () => {
@@ -138,6 +153,9 @@ describe('bad specs', () => {
       { ...PULL, spool: { mode: 'hybrid', ordering: 'global', drain: { on_recovery: 'interleave' } } },
       ['/spec/spool/drain/on_recovery'],
     ],
+    [{ ...PULL, driver: 'somebody' }, ['/spec/driver']],
+    [{ ...PULL, source: 'kafka', driver: 'control_plane' }, ['/spec/driver']],
+    [{ ...PULL, activation: 'scheduled', driver: 'control_plane' }, ['/spec/driver']],
     [{ ...PUSH, ingress: undefined }, ['/spec/ingress']],
     [{ ...PUSH, ingress: {} }, ['/spec/ingress/gateway_path', '/spec/ingress/verify']],
     [{ ...PUSH, ingress: { ...PUSH.ingress, gateway_path: 'hooks' } }, ['/spec/ingress/gateway_path']],

@@ -242,7 +242,14 @@ describe('two shards adopted beside a cluster database', () => {
       })
       await watch.start()
       const list = () =>
-        pageOfSubscriptions(adopted, { state: null, pathPattern: null, mode: null, before: null, limit: 100 })
+        pageOfSubscriptions(adopted, {
+          state: null,
+          pathPattern: null,
+          mode: null,
+          cursor: null,
+          limit: 100,
+          order: 'newest',
+        })
       await until('all are there', async () => (await list()).rows.length === ids.length)
       await watch.stop(1_000)
       expect((await list()).rows.map((row) => [row.subscription_id, row.state]).sort()).toEqual(

@@ -2,7 +2,7 @@
 import type { TestCore } from '../support/core.js'
 import type { TestDatabase } from '../support/database.js'
 
-const STATUS: Record<string, string> = { registered: 'REGISTERED', paused: 'PAUSED', draining: 'DRAINING' }
+export const STATUS: Record<string, string> = { registered: 'REGISTERED', paused: 'PAUSED', draining: 'DRAINING' }
 
 export interface ForeignEvent {
   id: string

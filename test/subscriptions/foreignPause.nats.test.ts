@@ -9,7 +9,7 @@ import { findSubscription } from '../../src/services/subscriptions/lifecycle.js'
 import { createLogWatch } from '../../src/services/subscriptions/logWatch.js'
 import type { TestCore } from '../support/core.js'
 import { until } from '../support/until.js'
-import { changeForeign } from './foreignEvents.js'
+import { changeForeign, STATUS } from './foreignEvents.js'
 import { numbers, openPullRuntime, type PullRuntime } from './runtime.js'
 
 const MESSAGES = 4_000
@@ -20,11 +20,7 @@ const WAYS: [string, (runtime: PullRuntime, id: string, type: string) => Promise
   [
     'posted with the internal token',
     ({ cores: [core] }, id, type) =>
-      ingestEvent(
-        core!,
-        { execution_id: id, event_type: `subscription.${type}`, step: 'tests', status: 'x' },
-        { isInternal: true },
-      ),
+      ingestEvent(core!, { execution_id: id, event_type: `subscription.${type}`, step: 'tests' }, { isInternal: true }),
   ],
   [
     'brought by the projector',
@@ -38,7 +34,7 @@ function envelope(core: TestCore, id: string, type: string): JsonObject {
     event_id: core.ids.next(),
     event_type: `subscription.${type}`,
     catalog_id: '1',
-    status: 'x',
+    status: STATUS[type] ?? 'ACTIVE',
     timestamp: new Date().toISOString(),
   }
 }

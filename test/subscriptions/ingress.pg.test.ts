@@ -276,11 +276,15 @@ describe('the lifecycle', () => {
     expect((await send('hmac')).status).toBe(202)
   })
 
-  it('refuses to activate what it cannot verify', async () => {
-    const { row } = await registerSubscription(core, 'tests/oidc')
-    await expect(changeSubscription(core, { id: row.subscription_id, action: 'activate' })).rejects.toThrow(
-      'pubsub_oidc',
-    )
+  it('leaves what it cannot verify to a gateway of its own', async () => {
+    await activate('tests/oidc')
+    expect((await push('oidc', BODY)).status).toBe(404)
+    const answer = await http.app.inject({
+      method: 'GET',
+      url: '/api/internal/ingress/oidc',
+      headers: { authorization: 'Bearer internal' },
+    })
+    expect(answer.json()).toMatchObject({ state: 'ACTIVE', verify: { type: 'pubsub_oidc', audience: 'a' } })
   })
 })
 

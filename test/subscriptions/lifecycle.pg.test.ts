@@ -208,19 +208,23 @@ describe.each([1, 3])('over %i database(s)', (count) => {
       state: null,
       pathPattern: path,
       mode: null,
-      before: null,
+      order: 'newest',
+      cursor: null,
       limit: 10,
     })
     expect(rows.filter((row) => row.state !== 'DEACTIVATED')).toHaveLength(1)
   })
 
   it('refuses what it cannot deliver, what is no subscription and what is not there', async () => {
-    const path = `tests/kafka-${++serial}`
-    const content = pullDocument({ path, stream: 'S' }).replace('source: nats', 'source: kafka')
+    const path = `tests/elsewhere-${++serial}`
+    const content = pullDocument({ path }).replace('source: nats', 'source: {type: nats, stream: S, url: nats://other}')
     await registerEntry(core, { content })
     const { row } = await registerSubscription(core, path)
     const refusal = changeSubscription(core, { id: row.subscription_id, action: 'activate' })
-    await expect(refusal).rejects.toMatchObject({ code: 'refused', message: expect.stringContaining('kafka') })
+    await expect(refusal).rejects.toMatchObject({
+      code: 'refused',
+      message: expect.stringContaining('driver: external'),
+    })
     await expect(registerSubscription(core, 'tests/handler')).rejects.toMatchObject({ code: 'refused' })
     await expect(registerSubscription(core, 'tests/nowhere')).rejects.toMatchObject({ code: 'not_found' })
     await expect(changeSubscription(core, { id: '12345', action: 'pause' })).rejects.toMatchObject({
@@ -329,16 +333,41 @@ describe.each([1, 3])('over %i database(s)', (count) => {
   it('follows lifecycle events that others wrote into the log, and no other types', async () => {
     const { id } = await fresh('ACTIVE')
     const shard = shards[core.databases.shardOf(id)]!
-    const write = (type: string) =>
+    const write = (type: string, status: string | null) =>
       shard.sql(
         `insert into noetl.event (execution_id, event_id, catalog_id, event_type, node_name, status)
-         values ($1::bigint, $2::bigint, 1, $3::text, 'x', 'OPEN')`,
-        [id, core.ids.next(), type],
+         values ($1::bigint, $2::bigint, 1, $3::text, 'x', $4::text)`,
+        [id, core.ids.next(), type, status],
       )
-    await write('subscription.circuit.opened')
+    await write('subscription.circuit.opened', 'OPEN')
     expect((await changeSubscription(core, { id, action: 'activate' })).changed).toBe(false)
-    await write('subscription.paused')
+    await write('subscription.paused', null)
     await expect(changeSubscription(core, { id, action: 'pause' })).resolves.toMatchObject({ changed: false })
     expect((await findSubscription(core, id)).state).toBe('PAUSED')
+    // A status that nobody knows: it is shown as such, delivers nothing, and can be ended.
+    await write('subscription.resumed', 'WARMING')
+    await expect(changeSubscription(core, { id, action: 'activate' })).rejects.toMatchObject({
+      code: 'illegal_transition',
+      message: expect.stringContaining('UNKNOWN'),
+    })
+    expect(statusOf(await findSubscription(core, id))['state']).toBe('UNKNOWN')
+    expect((await changeSubscription(core, { id, action: 'deactivate' })).row.state).toBe('DEACTIVATED')
+  })
+
+  it('moves the end of a pause, and keeps it when nothing else is said', async () => {
+    const { id } = await fresh('ACTIVE')
+    const [first, later] = [60_000, 120_000].map((ms) => wireTimeFromMillis(Date.now() + ms))
+    await changeSubscription(core, { id, action: 'pause', until: first })
+    const moved = await changeSubscription(core, { id, action: 'pause', until: later, reason: 'longer' })
+    expect(moved).toMatchObject({ changed: true, row: { state: 'PAUSED', reason: 'longer' } })
+    expect(Date.parse(moved.row.paused_until!)).toBe(Date.parse(later!))
+    for (const until of [later, undefined]) {
+      const same = await changeSubscription(core, { id, action: 'pause', until })
+      expect(same).toMatchObject({ changed: false, row: { paused_until: moved.row.paused_until } })
+    }
+    expect((await historyOf(core, id)).filter((item) => item.until !== null).map((item) => item.until)).toEqual([
+      first,
+      later,
+    ])
   })
 })

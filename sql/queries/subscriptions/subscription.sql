@@ -1,20 +1,20 @@
 -- name: subscription_get
 -- The subscription $1.
-select subscription_id, path, catalog_id, catalog_version, mode, source, listener, spec, state, live, version, epoch, pending,
+select subscription_id, path, catalog_id, catalog_version, mode, source, external, listener, spec, state, live, version, epoch, pending,
   reason, actor, paused_until::text as paused_until, last_event_type, last_event_id, updated_at::text as updated_at, owner,
   case when owner is not null then lease_until > now() else false end as is_owned, trouble
 from noetl.subscription where subscription_id = $1::bigint;
 
 -- name: subscription_by_path
 -- The newest id of path $1: the live one if there is one.
-select subscription_id, path, catalog_id, catalog_version, mode, source, listener, spec, state, live, version, epoch, pending,
+select subscription_id, path, catalog_id, catalog_version, mode, source, external, listener, spec, state, live, version, epoch, pending,
   reason, actor, paused_until::text as paused_until, last_event_type, last_event_id, updated_at::text as updated_at, owner,
   case when owner is not null then lease_until > now() else false end as is_owned, trouble
 from noetl.subscription where path = $1::text order by live desc, subscription_id desc limit 1;
 
 -- name: subscription_by_listener
 -- The live subscription behind listener $1.
-select subscription_id, path, catalog_id, catalog_version, mode, source, listener, spec, state, live, version, epoch, pending,
+select subscription_id, path, catalog_id, catalog_version, mode, source, external, listener, spec, state, live, version, epoch, pending,
   reason, actor, paused_until::text as paused_until, last_event_type, last_event_id, updated_at::text as updated_at, owner,
   case when owner is not null then lease_until > now() else false end as is_owned, trouble
 from noetl.subscription where listener = $1::text and live;
@@ -25,11 +25,12 @@ select subscription_id from noetl.subscription where path = $1::text and subscri
 order by subscription_id desc limit 1;
 
 -- name: subscription_insert
--- A new id $1 for path $2 of entry $3, version $4, mode $5, source $6, listener $7, spec $8, with its first intent $9. No row: path or listener is taken.
+-- A new id $1 for path $2 of entry $3, version $4, mode $5, source $6, external $7, listener $8, spec $9, with its first
+-- intent $10. No row: path or listener is taken.
 insert into noetl.subscription (
-  subscription_id, path, catalog_id, catalog_version, mode, source, listener, spec, state, pending, pending_since
+  subscription_id, path, catalog_id, catalog_version, mode, source, external, listener, spec, state, pending, pending_since
 )
-values ($1::bigint, $2::text, $3::bigint, $4::int, $5::text, $6::text, $7::text, $8::jsonb, 'REGISTERED', $9::jsonb, now())
+values ($1::bigint, $2::text, $3::bigint, $4::int, $5::text, $6::text, $7::boolean, $8::text, $9::jsonb, 'REGISTERED', $10::jsonb, now())
 on conflict do nothing
 returning subscription_id;
 
@@ -42,11 +43,11 @@ returning subscription_id;
 
 -- name: subscription_apply
 -- The intent with event $2 of id $1 is in the log: state $3, bump of the epoch $4, entry $5, version $6, mode $7, source $8,
--- spec $9, reason $10, actor $11, until $12, last lifecycle event $13 of type $14 at $15. Tells the runtimes.
+-- spec $9, reason $10, actor $11, until $12, last lifecycle event $13 of type $14 at $15, external $16. Tells the runtimes.
 with applied as (
   update noetl.subscription
   set state = $3::text, live = live and $3::text <> 'DEACTIVATED', version = version + 1, epoch = epoch + $4::bigint,
-    catalog_id = $5::bigint, catalog_version = $6::int, mode = $7::text, source = $8::text, spec = $9::jsonb,
+    catalog_id = $5::bigint, catalog_version = $6::int, mode = $7::text, source = $8::text, external = $16::boolean, spec = $9::jsonb,
     reason = $10::text, actor = $11::text, paused_until = $12::timestamptz,
     last_event_id = $13::bigint, last_event_type = $14::text, updated_at = $15::timestamptz,
     pending = null, pending_since = null
@@ -115,9 +116,9 @@ where s.pending is null
 returning subscription_id;
 
 -- name: subscription_describe
--- What the catalog entry of id $1 says, for a row that was made from the log alone: version $2, mode $3, source $4, listener $5, spec $6.
+-- What the catalog entry of id $1 says, for a row that was made from the log alone: version $2, mode $3, source $4, listener $5, spec $6, external $7.
 update noetl.subscription
-set catalog_version = $2::int, mode = $3::text, source = $4::text, listener = $5::text, spec = $6::jsonb, trouble = null
+set catalog_version = $2::int, mode = $3::text, source = $4::text, listener = $5::text, spec = $6::jsonb, external = $7::boolean, trouble = null
 where subscription_id = $1::bigint and mode is null;
 
 -- name: subscription_trouble
@@ -127,7 +128,7 @@ update noetl.subscription set trouble = $2::text where subscription_id = $1::big
 -- name: subscription_list
 -- A page, newest id first: state $1, path pattern $2 (LIKE), mode $3, ids below $4, at most $5.
 -- plan: each time
-select subscription_id, path, catalog_id, catalog_version, mode, source, listener, spec, state, live, version, epoch, pending,
+select subscription_id, path, catalog_id, catalog_version, mode, source, external, listener, spec, state, live, version, epoch, pending,
   reason, actor, paused_until::text as paused_until, last_event_type, last_event_id, updated_at::text as updated_at, owner,
   case when owner is not null then lease_until > now() else false end as is_owned, trouble
 from noetl.subscription
@@ -138,20 +139,36 @@ where ($1::text is null or state = $1)
 order by subscription_id desc
 limit $5::int;
 
+-- name: subscription_list_oldest
+-- The same, oldest id first: ids above $4.
+-- plan: each time
+select subscription_id, path, catalog_id, catalog_version, mode, source, external, listener, spec, state, live, version, epoch, pending,
+  reason, actor, paused_until::text as paused_until, last_event_type, last_event_id, updated_at::text as updated_at, owner,
+  case when owner is not null then lease_until > now() else false end as is_owned, trouble
+from noetl.subscription
+where ($1::text is null or state = $1)
+  and ($2::text is null or path like $2)
+  and ($3::text is null or mode = $3)
+  and ($4::bigint is null or subscription_id > $4)
+order by subscription_id
+limit $5::int;
+
 -- name: subscription_count
 -- How many there are by state.
 select state, count(*)::int as count from noetl.subscription group by state;
 
 -- name: subscription_due
--- Ids that need a hand, at most $2: intents older than $1 seconds, pauses whose time is over, drains that nobody works on any more.
+-- Ids that need a hand, at most $2: intents older than $1 seconds, pauses whose time is over, drains whose time is over or
+-- that nobody works on any more. Who works on an external one is not known here; it says so by deactivating it.
 (select subscription_id, 'intent' as need, version from noetl.subscription
  where pending is not null and pending_since < now() - make_interval(secs => $1::double precision) limit $2::int)
 union all
 (select subscription_id, 'resume', version from noetl.subscription
  where state = 'PAUSED' and pending is null and paused_until <= now() limit $2::int)
 union all
-(select subscription_id, 'deactivate', version from noetl.subscription
- where state = 'DRAINING' and pending is null and (owner is null or lease_until < now()) limit $2::int)
+(select subscription_id, case when paused_until <= now() then 'expire' else 'deactivate' end, version from noetl.subscription
+ where state = 'DRAINING' and pending is null
+   and (paused_until <= now() or not external and mode is not null and (owner is null or lease_until < now())) limit $2::int)
 union all
 (select subscription_id, 'describe', version from noetl.subscription
  where mode is null and trouble is null and live limit $2::int);
@@ -162,24 +179,24 @@ select subscription_id, version, last_event_id from noetl.subscription
 where live and pending is null and subscription_id > $1::bigint order by subscription_id limit $2::int;
 
 -- name: subscription_live_pull
--- Live subscriptions that pull, newest first, at most $1.
-select subscription_id, path, catalog_id, catalog_version, mode, source, listener, spec, state, live, version, epoch, pending,
+-- Live subscriptions that our runtimes pull, newest first, at most $1.
+select subscription_id, path, catalog_id, catalog_version, mode, source, external, listener, spec, state, live, version, epoch, pending,
   reason, actor, paused_until::text as paused_until, last_event_type, last_event_id, updated_at::text as updated_at, owner,
   case when owner is not null then lease_until > now() else false end as is_owned, trouble
-from noetl.subscription where live and mode = 'pull' order by subscription_id desc limit $1::int;
+from noetl.subscription where live and mode = 'pull' and not external order by subscription_id desc limit $1::int;
 
 -- name: subscription_suspicious
 -- Live subscriptions that an operator should look at, at most $4: in trouble, paused without an end for more than $1
 -- seconds, draining for more than $2, active and driven by nobody for more than $3; and those that another id of their
 -- path has superseded.
-select subscription_id, path, actor, trouble, suspicion, seconds from (
-  select subscription_id, path, actor, trouble, extract(epoch from now() - updated_at)::float8 as seconds,
+select subscription_id, path, actor, trouble, external, suspicion, seconds from (
+  select subscription_id, path, actor, trouble, external, extract(epoch from now() - updated_at)::float8 as seconds,
     case
       when not live then 'superseded'
       when trouble is not null then 'trouble'
       when state = 'PAUSED' and paused_until is null and updated_at < now() - make_interval(secs => $1::double precision) then 'paused'
       when state = 'DRAINING' and updated_at < now() - make_interval(secs => $2::double precision) then 'draining'
-      when state = 'ACTIVE' and mode = 'pull' and updated_at < now() - make_interval(secs => $3::double precision)
+      when state = 'ACTIVE' and mode = 'pull' and not external and updated_at < now() - make_interval(secs => $3::double precision)
         and greatest(lease_until, updated_at) < now() - make_interval(secs => $3::double precision) then 'undriven'
     end as suspicion
   from noetl.subscription where live or state <> 'DEACTIVATED'

@@ -2,7 +2,7 @@
 -- The newest lifecycle event of each of the ids $1.
 select given.subscription_id, newest.* from unnest($1::bigint[]) as given (subscription_id)
 cross join lateral (
-  select event_id, event_type, catalog_id, created_at::text as created_at,
+  select event_id, event_type, status, catalog_id, created_at::text as created_at,
     coalesce(nullif(node_name, ''), nullif(context ->> 'path', '')) as path, meta
   from noetl.event
   where execution_id = given.subscription_id and noetl.is_lifecycle(event_type)

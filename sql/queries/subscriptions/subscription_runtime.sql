@@ -8,7 +8,7 @@ with me as (
 )
 select
   (select count(*) from noetl.subscription_runtime where lease_until > now() and runtime_id <> $1::text)::int + 1 as runtimes,
-  (select count(*) from noetl.subscription where state = 'ACTIVE' and mode = 'pull' and live)::int as active
+  (select count(*) from noetl.subscription where state = 'ACTIVE' and mode = 'pull' and live and not external)::int as active
 from me;
 
 -- name: subscription_runtime_leave
@@ -20,13 +20,13 @@ delete from noetl.subscription_runtime where runtime_id = $1::text or lease_unti
 update noetl.subscription
 set lease_until = now() + make_interval(secs => $2::double precision)
 where owner = $1::text
-returning subscription_id, path, catalog_id, state, live, epoch, last_event_id;
+returning subscription_id, path, catalog_id, state, live, external, epoch, last_event_id;
 
 -- name: subscription_take
 -- Takes up to $2 active pull subscriptions that nobody drives for runtime $1, for $3 seconds. The epoch shuts the one before out.
 with free as (
   select subscription_id from noetl.subscription
-  where state = 'ACTIVE' and mode = 'pull' and live and (owner is null or lease_until < now())
+  where state = 'ACTIVE' and mode = 'pull' and live and not external and (owner is null or lease_until < now())
   order by subscription_id
   limit $2::int
   for update skip locked
@@ -35,7 +35,7 @@ update noetl.subscription s
 set owner = $1::text, lease_until = now() + make_interval(secs => $3::double precision), epoch = s.epoch + 1
 from free
 where s.subscription_id = free.subscription_id
-returning s.subscription_id, s.path, s.catalog_id, s.state, s.live, s.epoch, s.last_event_id;
+returning s.subscription_id, s.path, s.catalog_id, s.state, s.live, s.external, s.epoch, s.last_event_id;
 
 -- name: subscription_release
 -- Runtime $1 has stopped driving the ids $2 and holds nothing of them. Tells those who wait for it.

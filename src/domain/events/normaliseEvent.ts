@@ -13,6 +13,7 @@ import {
   parseOptionalId,
 } from '../ids/ids.js'
 import { integerValue, isJsonObject, type JsonObject, type JsonValue } from '../json/value.js'
+import { lifecycleStatusOf } from '../subscriptions/subscription.js'
 import type { EventRecord } from './eventRecord.js'
 import { canonicalEventType, deriveEventStatus, isStartEventType, isTerminalEventType } from './eventType.js'
 import {
@@ -59,7 +60,7 @@ export function normaliseEvent(input: JsonObject, defaults: EventDefaults): Norm
   const step = readStep(input, eventType, at)
   const payload = readAlias(input, ['payload', 'context']).value
   const workerId = readText(input, 'worker_id', at) ?? defaults.workerId
-  const status = readText(input, 'status', at) ?? deriveEventStatus(eventType)
+  const status = readText(input, 'status', at) ?? lifecycleStatusOf(eventType) ?? deriveEventStatus(eventType)
   const givenId = parseOptionalId(parseEventId, readField(input, 'event_id'), pointerTo(at, 'event_id'))
   const time = readAlias(input, ['created_at', 'timestamp'])
   const createdAt = parseWireTime(time.value, pointerTo(at, time.key))

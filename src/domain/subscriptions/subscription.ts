@@ -9,6 +9,10 @@ import { compareIds, type EventId } from '../ids/ids.js'
 export const SUBSCRIPTION_STATES = ['REGISTERED', 'ACTIVE', 'PAUSED', 'DRAINING', 'DEACTIVATED'] as const
 export type SubscriptionState = (typeof SUBSCRIPTION_STATES)[number]
 
+/** As a state is read: somebody else may have written a status that is none of the five. */
+export const SHOWN_STATES = [...SUBSCRIPTION_STATES, 'UNKNOWN'] as const
+export type ShownState = (typeof SHOWN_STATES)[number]
+
 export interface SubscriptionTransition {
   eventType: string
   status: SubscriptionState
@@ -45,7 +49,7 @@ const STATUS_BY_TYPE: ReadonlyMap<string, SubscriptionState> = new Map([
 export const SUBSCRIPTION_LIFECYCLE_TYPES: readonly string[] = [...STATUS_BY_TYPE.keys()]
 
 export type SubscriptionDecision =
-  | { changed: false; status: SubscriptionState }
+  | { changed: false; status: ShownState }
   | { changed: true; eventType: string; status: SubscriptionState }
 
 export function parseSubscriptionAction(text: string): SubscriptionAction {
@@ -56,12 +60,12 @@ export function parseSubscriptionAction(text: string): SubscriptionAction {
   })
 }
 
-export function allowedActions(state: SubscriptionState): SubscriptionAction[] {
+export function allowedActions(state: ShownState): SubscriptionAction[] {
   return SUBSCRIPTION_ACTIONS.filter((action) => isAllowed(state, action))
 }
 
 /** What an action does in a state: nothing, one event, or a refusal that names the way out. */
-export function decideSubscription(state: SubscriptionState, action: SubscriptionAction): SubscriptionDecision {
+export function decideSubscription(state: ShownState, action: SubscriptionAction): SubscriptionDecision {
   const transition = SUBSCRIPTION_TRANSITIONS[action]
   if (!isAllowed(state, action)) {
     throw new CpError(
@@ -78,6 +82,13 @@ export function decideSubscription(state: SubscriptionState, action: Subscriptio
 /** The state an event type leads to; undefined for everything that is no part of the lifecycle. */
 export function lifecycleStatusOf(eventType: string): SubscriptionState | undefined {
   return STATUS_BY_TYPE.get(canonicalEventType(eventType))
+}
+
+/** The state that a lifecycle event leaves behind: its status, as the original reads it; without one, that of its type. */
+export function stateAfter(eventType: string, status: string | null): ShownState | undefined {
+  const byType = lifecycleStatusOf(eventType)
+  if (byType === undefined || status === null || status === '') return byType
+  return SUBSCRIPTION_STATES.find((known) => known === status) ?? 'UNKNOWN'
 }
 
 export interface SubscriptionHistory {
@@ -97,6 +108,8 @@ export function evolveSubscription(
   return { state, eventId: event.eventId, eventType: event.eventType }
 }
 
-function isAllowed(state: SubscriptionState, action: SubscriptionAction): boolean {
+function isAllowed(state: ShownState, action: SubscriptionAction): boolean {
+  // Whatever it was meant to be, it can be ended.
+  if (state === 'UNKNOWN') return action === 'deactivate'
   return (SUBSCRIPTION_TRANSITIONS[action].from as readonly SubscriptionState[]).includes(state)
 }

@@ -8,6 +8,7 @@ import { readSpool, type SubscriptionSpool } from './subscriptionSpool.js'
 
 const SOURCES = ['pubsub', 'nats', 'kafka', 'webhook'] as const
 const MODES = ['pull', 'push'] as const
+const DRIVERS = ['control_plane', 'external'] as const
 const ACTIVATIONS = ['continuous', 'scheduled'] as const
 const VERIFY_TYPES = ['hmac_sha256', 'bearer', 'pubsub_oidc'] as const
 
@@ -37,6 +38,8 @@ export interface SubscriptionSpec {
   source: SubscriptionSource
   mode: (typeof MODES)[number]
   activation: (typeof ACTIVATIONS)[number]
+  /** Whose runtime delivers; without a word of the document: ours where it can. */
+  driver: (typeof DRIVERS)[number]
   dispatch: {
     playbook: string
     payloadFrom: string
@@ -67,12 +70,14 @@ export function parseSubscriptionSpec(document: Reader, violations: Violation[])
   const headers = readHeaders(spec)
   const spool = readSpool(spec)
   const ingress = mode === 'push' || spec.has('ingress') ? readIngress(spec) : undefined
+  const driver = readDriver(spec, { source, mode, activation, ingress })
   if (violations.length > before || source === undefined || mode === undefined || dispatch === undefined)
     return undefined
   return {
     source,
     mode,
     activation: activation ?? 'continuous',
+    driver,
     dispatch,
     dedup,
     limits,
@@ -102,6 +107,29 @@ function readSource(spec: Reader): SubscriptionSource | undefined {
   }
   const own = spec.mapping(type)?.raw()
   return { type, settings: { ...settings, ...own } }
+}
+
+interface DriverFacts {
+  source: SubscriptionSource | undefined
+  mode: SubscriptionSpec['mode'] | undefined
+  activation: SubscriptionSpec['activation'] | undefined
+  ingress: SubscriptionIngress | undefined
+}
+
+function readDriver(spec: Reader, facts: DriverFacts): SubscriptionSpec['driver'] {
+  const driver = spec.oneOf('driver', DRIVERS)
+  const reason = undrivable(facts)
+  if (driver === 'control_plane' && reason !== undefined) {
+    spec.wrong('driver', `must be external: the control plane does not deliver what ${reason}`)
+  }
+  return driver ?? (reason === undefined ? 'control_plane' : 'external')
+}
+
+/** What keeps our own runtime from delivering; undefined when nothing does. */
+function undrivable({ source, mode, activation, ingress }: DriverFacts): string | undefined {
+  if (mode === 'push') return ingress?.verify.type === 'pubsub_oidc' ? 'is verified by pubsub_oidc' : undefined
+  if (source !== undefined && source.type !== 'nats') return `is pulled from ${source.type}`
+  return activation === 'scheduled' ? 'has activation scheduled' : undefined
 }
 
 function readDispatch(spec: Reader): SubscriptionSpec['dispatch'] | undefined {

@@ -70,7 +70,9 @@ function findingOf(row: SuspiciousRow): Finding {
         level: 'problem',
         where,
         finding: `${row.path} has been draining for ${since}`,
-        fix: `start a daemon to complete it, or noetl-cp subscription deactivate ${row.subscription_id}`,
+        fix: row.external
+          ? `its own runtime deactivates it; if that is gone, noetl-cp subscription deactivate ${row.subscription_id}`
+          : `start a daemon to complete it, or noetl-cp subscription deactivate ${row.subscription_id}`,
       }
     case 'superseded':
       return {

@@ -31,6 +31,7 @@ export function readEntry(found: CatalogedDocument): ReadEntry {
       catalogVersion: found.version,
       mode: spec.mode,
       source: spec.source.type,
+      external: spec.driver === 'external',
       listener: spec.mode === 'push' ? (spec.ingress?.listener ?? null) : null,
       spec: summaryOf(spec),
     },
@@ -48,6 +49,7 @@ function summaryOf(spec: SubscriptionSpec): JsonObject {
     if (value !== undefined) summary[key] = value
   }
   if (spec.mode === 'pull') put('activation', spec.activation)
+  if (spec.driver === 'external') put('driver', spec.driver)
   for (const key of ['stream', 'subject']) put(key, spec.source.settings[key])
   put('gateway_path', spec.ingress?.gatewayPath)
   put('verify', spec.ingress?.verify.type)
@@ -65,28 +67,10 @@ export interface NatsSource {
   deliver: 'all' | 'new'
 }
 
-/** Refuses what this daemon could not deliver, before it is declared active. */
+/** Refuses what this daemon could not deliver, before it is declared active. What others deliver is for them to judge. */
 export function assertActivatable(path: string, { spec }: ReadEntry, own: OwnSources): void {
   assertSourceAllowed(path, spec, own)
-  if (spec.mode === 'push') {
-    if (spec.ingress?.verify.type === 'pubsub_oidc') {
-      throw new CpError(
-        'refused',
-        `${path} verifies by pubsub_oidc, which this version does not check; use hmac_sha256 or bearer`,
-      )
-    }
-    return
-  }
-  if (spec.source.type !== 'nats') {
-    throw new CpError(
-      'refused',
-      `${path} pulls from ${spec.source.type}; this version pulls from nats only. Push to it with source webhook instead, or keep it registered`,
-    )
-  }
-  if (spec.activation === 'scheduled') {
-    throw new CpError('refused', `${path} has activation scheduled; this version runs activation continuous only`)
-  }
-  natsSourceOf(path, spec)
+  if (spec.mode === 'pull' && spec.driver === 'control_plane') natsSourceOf(path, spec)
 }
 
 const NAME = /^[A-Za-z0-9_-]{1,128}$/
@@ -103,7 +87,9 @@ export function natsSourceOf(path: string, spec: SubscriptionSpec): NatsSource {
   }
   for (const key of ['url', 'servers', 'server', 'nats_url']) {
     if (settings[key] !== undefined) {
-      throw refuse(`spec.source.${key} names another server; this version reads streams of its own NATS only`)
+      throw refuse(
+        `spec.source.${key} names another server; the control plane reads streams of its own NATS only. Leave it out, or say driver: external and run a runtime of your own`,
+      )
     }
   }
   const stream = text('stream')

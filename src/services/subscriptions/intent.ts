@@ -8,7 +8,7 @@ import { type WireTime, wireTimeFromMillis } from '../../domain/events/wireTime.
 import type { CatalogId, EventId, ExecutionId } from '../../domain/ids/ids.js'
 import type { JsonObject } from '../../domain/json/value.js'
 import type { OwnSources } from '../../domain/subscriptions/ownSources.js'
-import { lifecycleStatusOf, type SubscriptionState } from '../../domain/subscriptions/subscription.js'
+import { lifecycleStatusOf, type ShownState } from '../../domain/subscriptions/subscription.js'
 import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { findExisting, highestEventIds } from '../../stores/events/eventStore.js'
@@ -41,7 +41,7 @@ export interface Intent {
   eventId: string
   eventType: string
   /** The state once it is applied. */
-  state: SubscriptionState
+  state: ShownState
   at: WireTime
   reason: string | null
   actor: string | null
@@ -85,13 +85,18 @@ function readIntent(pending: JsonObject): Intent {
   return {
     eventId: pending['event_id'] as string,
     eventType: pending['event_type'] as string,
-    state: pending['state'] as SubscriptionState,
+    state: pending['state'] as ShownState,
     at: pending['at'] as WireTime,
     reason: pending['reason'] as string | null,
     actor: pending['actor'] as string | null,
     until: pending['until'] as WireTime | null,
-    entry: pending['entry'] as SubscriptionEntry | null,
+    entry: readEntry(pending['entry'] as SubscriptionEntry | null),
   }
+}
+
+/** One that an older version noted does not say who delivers; only ours could be activated then. */
+function readEntry(entry: SubscriptionEntry | null): SubscriptionEntry | null {
+  return entry === null ? null : { ...entry, external: entry.external ?? false }
 }
 
 /** `abandoned`: the log has moved on under the decision, which must be made again. */
@@ -133,6 +138,7 @@ export async function completeIntent(
       catalogVersion: row.catalog_version,
       mode: row.mode,
       source: row.source,
+      external: row.external,
       spec: row.spec,
     },
     reason: isLifecycle ? intent.reason : row.reason,

@@ -32,6 +32,12 @@ const COMPARE_EVERY_MS = 30_000
 const COMPARE_PAGE = 500
 export const KEEPER = 'control_plane'
 
+const ENDS = {
+  resume: { action: 'resume', reason: 'the pause is over' },
+  deactivate: { action: 'deactivate', reason: 'drained: nothing is in flight' },
+  expire: { action: 'deactivate', reason: 'the time of the drain is over' },
+} as const
+
 export function createSubscriptionKeeper(deps: KeeperDeps): PollLoop {
   const { db } = deps.databases.cluster
   let countAt = 0
@@ -43,8 +49,7 @@ export function createSubscriptionKeeper(deps: KeeperDeps): PollLoop {
     if (due.need === 'intent') await settled(deps, await getSubscription(db, id))
     else if (due.need === 'describe') await describeSubscription(deps, id)
     else {
-      const reason = due.need === 'resume' ? 'the pause is over' : 'drained: nothing is in flight'
-      await changeSubscription(deps, { id, action: due.need, actor: KEEPER, reason, ifVersion: due.version })
+      await changeSubscription(deps, { id, ...ENDS[due.need], actor: KEEPER, ifVersion: due.version })
     }
   }
 

@@ -3,10 +3,11 @@
 // change writes nothing. What stops deliveries has stopped them when it returns.
 import type { Databases } from '../../db/databases.js'
 import { CATALOG_PATH_LENGTH_MAX } from '../../domain/catalog/catalogDocument.js'
-import { type WireTime, wireTimeFromMillis } from '../../domain/events/wireTime.js'
+import { type WireTime, wireTimeFromMillis, wireTimeFromPostgres } from '../../domain/events/wireTime.js'
 import {
   decideSubscription,
   SUBSCRIPTION_REGISTERED,
+  SUBSCRIPTION_TRANSITIONS,
   type SubscriptionAction,
 } from '../../domain/subscriptions/subscription.js'
 import { CpError } from '../../errors.js'
@@ -164,7 +165,7 @@ async function refuseNewerId(deps: LifecycleDeps, row: SubscriptionRow): Promise
 export interface Change extends Note {
   id: string
   action: SubscriptionAction
-  /** Only for pause: when it ends by itself. */
+  /** Only for pause and drain: when it ends by itself. */
   until?: WireTime | undefined
   /** Only if nothing has changed since this version; for those who act on what they read earlier. */
   ifVersion?: string | undefined
@@ -177,16 +178,17 @@ export async function changeSubscription(deps: LifecycleDeps, change: Change): P
     if (row === undefined) continue
     if (change.ifVersion !== undefined && row.version !== change.ifVersion) return { row, changed: false }
     const decision = decideSubscription(row.state, change.action)
-    if (!decision.changed) {
+    if (!decision.changed && !changesEnd(row, change)) {
       // The caller before us may have died before it closed them.
       await closeFences(deps, row)
       return { row, changed: false }
     }
     if (row.state === 'DEACTIVATED' || (!row.live && decision.status === 'ACTIVE')) await refuseNewerId(deps, row)
-    if (decision.status === 'ACTIVE') assertActivatable(row.path, await entryOf(deps, row.catalog_id), deps.own)
+    if (decision.changed && decision.status === 'ACTIVE')
+      assertActivatable(row.path, await entryOf(deps, row.catalog_id), deps.own)
     const intent = await makeIntent(deps, row, {
-      eventType: decision.eventType,
-      state: decision.status,
+      eventType: SUBSCRIPTION_TRANSITIONS[change.action].eventType,
+      state: SUBSCRIPTION_TRANSITIONS[change.action].status,
       reason: change.reason ?? null,
       actor: change.actor ?? null,
       until: change.until ?? null,
@@ -205,8 +207,15 @@ export async function changeSubscription(deps: LifecycleDeps, change: Change): P
   throw tooBusy(`subscription ${change.id}`)
 }
 
+/** A pause or drain that is under way may be given another end. */
+function changesEnd(row: SubscriptionRow, { until }: Change): boolean {
+  if (until === undefined) return false
+  return row.paused_until === null || wireTimeFromPostgres(row.paused_until, 'paused_until') !== until
+}
+
 function assertUntil(deps: LifecycleDeps, { until, action }: Change): void {
-  if (action !== 'pause') throw new CpError('invalid_input', 'until belongs to pause only')
+  if (action !== 'pause' && action !== 'drain')
+    throw new CpError('invalid_input', 'until belongs to pause and drain only')
   if (until! <= wireTimeFromMillis(deps.clock.now())) {
     throw new CpError('invalid_input', `until must lie in the future, not at ${until}`)
   }

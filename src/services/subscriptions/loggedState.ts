@@ -2,7 +2,7 @@
 import type { Queryable } from '../../db/db.js'
 import { parseWireTime, wireTimeFromPostgres } from '../../domain/events/wireTime.js'
 import { isJsonObject, type JsonValue } from '../../domain/json/value.js'
-import { lifecycleStatusOf, type SubscriptionState } from '../../domain/subscriptions/subscription.js'
+import { type ShownState, stateAfter } from '../../domain/subscriptions/subscription.js'
 import { type NewestRow, newestLifecycle } from '../../stores/subscriptions/subscriptionLogStore.js'
 import type { LoggedState } from '../../stores/subscriptions/subscriptionStore.js'
 
@@ -12,12 +12,12 @@ export async function loggedStates(
   ids: readonly string[],
 ): Promise<(LoggedState & { path: string | null })[]> {
   return (await newestLifecycle(db, ids)).flatMap((newest) => {
-    const state = lifecycleStatusOf(newest.event_type)
+    const state = stateAfter(newest.event_type, newest.status)
     return state === undefined ? [] : [{ ...loggedState(newest, state), path: newest.path }]
   })
 }
 
-function loggedState(newest: NewestRow, state: SubscriptionState): LoggedState {
+function loggedState(newest: NewestRow, state: ShownState): LoggedState {
   const meta = isJsonObject(newest.meta) ? newest.meta : {}
   return {
     id: newest.subscription_id,
@@ -28,7 +28,7 @@ function loggedState(newest: NewestRow, state: SubscriptionState): LoggedState {
     at: wireTimeFromPostgres(newest.created_at, 'created_at'),
     reason: text(meta['reason']),
     actor: text(meta['actor']),
-    until: state === 'PAUSED' ? time(meta['until']) : null,
+    until: state === 'PAUSED' || state === 'DRAINING' ? time(meta['until']) : null,
   }
 }
 

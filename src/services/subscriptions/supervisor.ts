@@ -84,7 +84,10 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
     const id = row.subscription_id
     if (leaving.has(id)) return
     const driver = drivers.get(id)
-    if (row.state !== 'ACTIVE' || !row.live) {
+    if (row.external) {
+      // Another version of the entry gives it to somebody else's runtime.
+      void letGo(id, 'finish', true)
+    } else if (row.state !== 'ACTIVE' || !row.live) {
       // Our own drain leaves the epoch as it is. Whoever else ended the right has ended it for what is held, too.
       const mayFinish = row.state === 'DRAINING' && driver?.epoch() === row.epoch
       if (mayFinish) driver?.setRight(row)

@@ -5,6 +5,7 @@ import { type ConsumerCounts, consumerCounts } from '../../bus/sourceCounts.js'
 import type { Databases } from '../../db/databases.js'
 import { wireTimeFromPostgres } from '../../domain/events/wireTime.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
+import { writeJson } from '../../domain/json/write.js'
 import { CpError, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { type HistoryRow, lifecycleHistory } from '../../stores/subscriptions/subscriptionLogStore.js'
@@ -31,6 +32,33 @@ export interface SubscriptionPage {
   rows: SubscriptionRow[]
   /** Where the next page begins; undefined at the end. */
   next: string | undefined
+}
+
+const PAGE = 10_000
+
+/** Every one, oldest first, as many as fit into so many bytes; one query per 10,000. */
+export async function subscriptionsWithin(
+  deps: { databases: Databases },
+  filter: Omit<SubscriptionFilter, 'order'>,
+  written: (row: SubscriptionRow) => JsonObject,
+  bytesMax: number,
+): Promise<{ subscriptions: JsonObject[]; next: string | undefined }> {
+  const subscriptions: JsonObject[] = []
+  let bytes = 0
+  let { cursor } = filter
+  for (;;) {
+    const limit = Math.min(PAGE, filter.limit - subscriptions.length)
+    const { rows, next } = await pageOfSubscriptions(deps, { ...filter, cursor, limit, order: 'oldest' })
+    for (const row of rows) {
+      const one = written(row)
+      bytes += Buffer.byteLength(writeJson(one)) + 1
+      // Beyond the budget at least one, or nobody would ever get further.
+      if (bytes > bytesMax && subscriptions.length > 0) return { subscriptions, next: cursor ?? undefined }
+      subscriptions.push(one)
+      cursor = row.subscription_id
+    }
+    if (next === undefined || subscriptions.length >= filter.limit) return { subscriptions, next }
+  }
 }
 
 /** One query, whatever the number of shards. */
@@ -99,6 +127,7 @@ export function verboseStatusOf(row: SubscriptionRow): JsonObject {
     catalog_version: row.catalog_version,
     mode: row.mode,
     source: row.source,
+    driver: row.external ? 'external' : 'control_plane',
     listener: row.listener,
     reason: row.reason,
     actor: row.actor,
@@ -125,8 +154,8 @@ export async function backlogOfRow(deps: ViewDeps, row: SubscriptionRow): Promis
   const about = { subscriptionId: row.subscription_id, state: row.state }
   const { spec } = await entryOf(deps, row.catalog_id)
   if (spec.mode === 'push') return { ...about, ...NOTHING }
-  if (spec.source.type !== 'nats') {
-    throw new CpError('refused', `the backlog of a ${spec.source.type} source is not known here`)
+  if (spec.driver === 'external') {
+    throw new CpError('refused', `${row.path} is delivered by a runtime of its own; its backlog is not known here`)
   }
   if (deps.bus === undefined) throw new CpError('unavailable', 'no NATS is configured; set NOETL_NATS_URL')
   const source = natsSourceOf(row.path, spec)

@@ -6,7 +6,7 @@ import { queries } from '../../db/queries.js'
 import { storableJson, storableText } from '../../domain/events/storableText.js'
 import type { JsonObject, JsonValue } from '../../domain/json/value.js'
 import { writeJson } from '../../domain/json/write.js'
-import type { SubscriptionState } from '../../domain/subscriptions/subscription.js'
+import type { ShownState } from '../../domain/subscriptions/subscription.js'
 
 const q = queries(
   'subscription_fence_hold',
@@ -113,7 +113,7 @@ export async function countDead(db: Queryable): Promise<number> {
 }
 
 export interface HeldState {
-  state: SubscriptionState
+  state: ShownState
   epoch: string
   last_event_id: string | null
   catalog_id: string

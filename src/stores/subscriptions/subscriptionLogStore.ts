@@ -18,6 +18,7 @@ export interface NewestRow {
   subscription_id: string
   event_id: string
   event_type: string
+  status: string | null
   catalog_id: string
   created_at: string
   path: string | null

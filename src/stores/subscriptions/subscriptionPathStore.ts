@@ -1,7 +1,7 @@
 // The rows of subscriptions by path, as they are made from the logs; in the cluster database.
 import type { Queryable, Tx } from '../../db/db.js'
 import { queries } from '../../db/queries.js'
-import type { SubscriptionState } from '../../domain/subscriptions/subscription.js'
+import type { ShownState } from '../../domain/subscriptions/subscription.js'
 import { eventValues, type LoggedState } from './subscriptionStore.js'
 
 const q = queries(
@@ -32,7 +32,7 @@ export async function missingRows(db: Queryable, ids: readonly string[]): Promis
 
 export interface PathRow {
   subscription_id: string
-  state: SubscriptionState
+  state: ShownState
   live: boolean
   /** An intent is open. */
   is_changing: boolean

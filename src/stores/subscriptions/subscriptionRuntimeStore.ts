@@ -1,7 +1,7 @@
 // Who drives which subscription. Leases are judged by the clock of the cluster database.
 import type { Queryable } from '../../db/db.js'
 import { queries } from '../../db/queries.js'
-import type { SubscriptionState } from '../../domain/subscriptions/subscription.js'
+import type { ShownState } from '../../domain/subscriptions/subscription.js'
 
 const q = queries(
   'subscription_runtime_beat',
@@ -15,9 +15,11 @@ export interface HeldSubscription {
   subscription_id: string
   path: string
   catalog_id: string
-  state: SubscriptionState
+  state: ShownState
   /** Whether the id holds its path. */
   live: boolean
+  /** Somebody else's runtime delivers it. */
+  external: boolean
   epoch: string
   /** The newest lifecycle event that the row knows of; the epoch stands on it. */
   last_event_id: string | null

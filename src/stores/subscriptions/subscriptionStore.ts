@@ -4,7 +4,7 @@ import { queries } from '../../db/queries.js'
 import { storableText } from '../../domain/events/storableText.js'
 import type { JsonObject } from '../../domain/json/value.js'
 import { writeJson } from '../../domain/json/write.js'
-import type { SubscriptionState } from '../../domain/subscriptions/subscription.js'
+import type { ShownState } from '../../domain/subscriptions/subscription.js'
 
 const q = queries(
   'subscription_get',
@@ -19,6 +19,7 @@ const q = queries(
   'subscription_describe',
   'subscription_trouble',
   'subscription_list',
+  'subscription_list_oldest',
   'subscription_count',
   'subscription_due',
   'subscription_live_page',
@@ -35,9 +36,11 @@ export interface SubscriptionRow {
   catalog_version: number | null
   mode: 'pull' | 'push' | null
   source: string | null
+  /** Somebody else's runtime delivers it. */
+  external: boolean
   listener: string | null
   spec: JsonObject
-  state: SubscriptionState
+  state: ShownState
   live: boolean
   version: string
   epoch: string
@@ -59,6 +62,7 @@ export interface SubscriptionEntry {
   catalogVersion: number | null
   mode: 'pull' | 'push' | null
   source: string | null
+  external: boolean
   listener: string | null
   spec: JsonObject
 }
@@ -95,6 +99,7 @@ export async function insertSubscription(
     entry.catalogVersion,
     entry.mode,
     entry.source,
+    entry.external,
     entry.listener,
     writeJson(entry.spec),
     writeJson(row.pending),
@@ -118,7 +123,7 @@ export async function intendChange(
 export interface AppliedChange {
   id: string
   eventId: string
-  state: SubscriptionState
+  state: ShownState
   /** 1 when the right to start executions ends or changes hands. */
   epochs: number
   entry: Omit<SubscriptionEntry, 'listener'>
@@ -147,6 +152,7 @@ export async function applyChange(db: Queryable, change: AppliedChange): Promise
     change.lastEventId,
     change.lastEventType,
     change.updatedAt,
+    change.entry.external,
   ])
   return rows.length === 1
 }
@@ -157,7 +163,7 @@ export async function abandonChange(db: Queryable, id: string, eventId: string):
 
 export interface LoggedState {
   id: string
-  state: SubscriptionState
+  state: ShownState
   catalogId: string
   eventId: string
   eventType: string
@@ -185,6 +191,7 @@ export async function describeRow(db: Queryable, id: string, entry: Subscription
     entry.source,
     entry.listener,
     writeJson(entry.spec),
+    entry.external,
   ])
 }
 
@@ -196,18 +203,15 @@ export interface SubscriptionFilter {
   state: string | null
   pathPattern: string | null
   mode: string | null
-  before: string | null
+  /** The last id of the page before. */
+  cursor: string | null
   limit: number
+  order: 'newest' | 'oldest'
 }
 
 export function listSubscriptions(db: Queryable, filter: SubscriptionFilter): Promise<SubscriptionRow[]> {
-  return db.run<SubscriptionRow>(q.subscription_list, [
-    filter.state,
-    filter.pathPattern,
-    filter.mode,
-    filter.before,
-    filter.limit,
-  ])
+  const query = filter.order === 'newest' ? q.subscription_list : q.subscription_list_oldest
+  return db.run<SubscriptionRow>(query, [filter.state, filter.pathPattern, filter.mode, filter.cursor, filter.limit])
 }
 
 export async function countSubscriptions(db: Queryable): Promise<Map<string, number>> {
@@ -217,7 +221,8 @@ export async function countSubscriptions(db: Queryable): Promise<Map<string, num
 
 export interface DueRow {
   subscription_id: string
-  need: 'intent' | 'resume' | 'deactivate' | 'describe'
+  /** `expire`: the time of a drain is over. */
+  need: 'intent' | 'resume' | 'deactivate' | 'expire' | 'describe'
   version: string
 }
 
@@ -245,6 +250,7 @@ export interface SuspiciousRow {
   path: string
   actor: string | null
   trouble: string | null
+  external: boolean
   suspicion: 'trouble' | 'paused' | 'draining' | 'undriven' | 'superseded'
   /** Since its last change. */
   seconds: number

@@ -58,8 +58,9 @@ function actionCommand(action: SubscriptionAction, words: Words, options: readon
     run: (context, input) =>
       withCore(context, async (writing) => {
         const id = parseSubscriptionId(input.args['id'], 'id')
-        const until = readUntil(input, writing.clock.now())
-        return answer(await changeSubscription(writing, { id, action, until, ...noteOf(context, input) }), words.done)
+        const until = readEnd(input, writing.clock.now())
+        const changed = await changeSubscription(writing, { id, action, until, ...noteOf(context, input) })
+        return answer(changed, changed.row.external ? `${words.done}; ${EXTERNAL}` : words.done)
       }),
   }
 }
@@ -76,7 +77,7 @@ export const subscriptionPause = actionCommand(
   {
     summary: 'Stop deliveries until further notice',
     description:
-      'When the command returns, no execution is started any more; what was being started is finished. The pause outlives restarts and ends by resume, or by its own --until.',
+      'When the command returns, no execution is started any more; what was being started is finished. The pause outlives restarts and ends by resume, or by its own --until, which a second pause may move.',
     done: 'paused: nothing is delivered any more',
     examples: [
       [`subscription pause ${ID} --reason "bad deploy"`, 'until somebody resumes it'],
@@ -94,13 +95,20 @@ export const subscriptionResume = actionCommand('resume', {
   examples: [[`subscription resume ${ID}`, 'after a pause']],
 })
 
-export const subscriptionDrain = actionCommand('drain', {
-  summary: 'Finish what is in flight, then deactivate',
-  description:
-    'No new messages are taken; when everything taken is settled, a daemon deactivates the subscription. Nothing but deactivate leaves DRAINING.',
-  done: 'draining; a daemon deactivates it when nothing is in flight',
-  examples: [[`subscription drain ${ID}`, 'the orderly end']],
-})
+export const subscriptionDrain = actionCommand(
+  'drain',
+  {
+    summary: 'Finish what is in flight, then deactivate',
+    description:
+      'No new messages are taken; when everything taken is settled, a daemon deactivates the subscription. One that is delivered by a runtime of its own is deactivated by that runtime, or when the --timeout is over. Nothing but deactivate leaves DRAINING.',
+    done: 'draining; it is deactivated when nothing is in flight',
+    examples: [
+      [`subscription drain ${ID}`, 'the orderly end'],
+      [`subscription drain ${ID} --timeout 10m`, 'the end after ten minutes at the latest'],
+    ],
+  },
+  [{ flags: '--timeout <span>', help: 'deactivate it after so long, whatever is in flight' }],
+)
 
 export const subscriptionDeactivate = actionCommand('deactivate', {
   summary: 'End a subscription',
@@ -181,7 +189,11 @@ function userName(): string {
   }
 }
 
-function readUntil(input: Input, nowMs: number): WireTime | undefined {
+const EXTERNAL = 'it is delivered by a runtime of its own, not by a daemon of this installation'
+
+function readEnd(input: Input, nowMs: number): WireTime | undefined {
+  const timeout = textOption(input, 'timeout')
+  if (timeout !== undefined) return wireTimeFromMillis(nowMs + parseDuration(timeout, '--timeout'))
   const text = textOption(input, 'until')
   if (text === undefined) return undefined
   if (/^[\d.]+(ms|s|m|h|d|w)$/.test(text.trim())) return wireTimeFromMillis(nowMs + parseDuration(text, '--until'))

@@ -4,7 +4,7 @@ import { wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
 import { pathPattern } from '../../../domain/executions/executionPage.js'
 import { parseSubscriptionId } from '../../../domain/ids/ids.js'
 import { writeJson } from '../../../domain/json/write.js'
-import { SUBSCRIPTION_STATES } from '../../../domain/subscriptions/subscription.js'
+import { SHOWN_STATES } from '../../../domain/subscriptions/subscription.js'
 import { CpError, isTransient, toCpError } from '../../../errors.js'
 import { printable } from '../../../runtime/printable.js'
 import { listenForShutdown } from '../../../runtime/shutdown.js'
@@ -35,7 +35,7 @@ export const subscriptionList: CommandSpec = {
   path: ['subscription', 'list'],
   summary: 'Subscriptions, newest first',
   options: [
-    { flags: '--state <state>', help: SUBSCRIPTION_STATES.join(', ') },
+    { flags: '--state <state>', help: SHOWN_STATES.join(', ') },
     { flags: '--path <path>', help: 'catalog path; a star at the end stands for any rest' },
     { flags: '--kind <kind>', help: 'pull or push' },
     { flags: '--limit <n>', help: `page size, up to ${LIMIT_MAX}`, default: '50' },
@@ -50,10 +50,11 @@ export const subscriptionList: CommandSpec = {
     const deps = await context.deps()
     const cursor = textOption(input, 'cursor')
     const { rows, next } = await pageOfSubscriptions(deps, {
-      state: oneOf(input, 'state', SUBSCRIPTION_STATES),
+      state: oneOf(input, 'state', SHOWN_STATES),
       pathPattern: pathPattern(textOption(input, 'path')),
       mode: oneOf(input, 'kind', ['pull', 'push']),
-      before: cursor === undefined ? null : parseSubscriptionId(cursor, '--cursor'),
+      order: 'newest',
+      cursor: cursor === undefined ? null : parseSubscriptionId(cursor, '--cursor'),
       limit: integerOption(input, 'limit', { min: 1, max: LIMIT_MAX }) ?? 50,
     })
     return {
@@ -134,7 +135,7 @@ export const subscriptionShow: CommandSpec = {
             ['by', row.actor],
             ['reason', row.reason],
             ['until', status['paused_until'] as Cell],
-            ['runtime', status['runtime'] as Cell],
+            ['runtime', row.external ? 'external' : (status['runtime'] as Cell)],
             ['waiting', lag?.pending],
             ['in flight', lag?.ackPending],
             ['oldest', lag?.oldestSeconds == null ? null : `${lag.oldestSeconds} s`],

@@ -8,8 +8,8 @@ import { parseSubscriptionId } from '../../../domain/ids/ids.js'
 import { isJsonObject, type JsonObject } from '../../../domain/json/value.js'
 import {
   parseSubscriptionAction,
+  SHOWN_STATES,
   SUBSCRIPTION_ACTIONS,
-  SUBSCRIPTION_STATES,
 } from '../../../domain/subscriptions/subscription.js'
 import { CpError } from '../../../errors.js'
 import {
@@ -23,8 +23,8 @@ import {
   backlogOf,
   backlogOrTrouble,
   historyOf,
-  pageOfSubscriptions,
   statusOf,
+  subscriptionsWithin,
   type ViewDeps,
   verboseStatusOf,
 } from '../../../services/subscriptions/views.js'
@@ -36,8 +36,8 @@ export interface SubscriptionRouteDeps {
   subscriptions: LifecycleDeps & ViewDeps
 }
 
-const LIMIT_DEFAULT = 1_000
-const LIMIT_MAX = 10_000
+const LIMIT_MAX = 1_000_000
+const LIST_BYTES_MAX = 8 * 1_048_576
 const HISTORY_MAX = 10_000
 
 const STATUS: Schema = {
@@ -46,7 +46,7 @@ const STATUS: Schema = {
     subscription_id: { type: 'string' },
     path: { type: 'string' },
     catalog_id: { type: 'string' },
-    state: { type: 'string', enum: SUBSCRIPTION_STATES },
+    state: { type: 'string', enum: SHOWN_STATES },
     last_event_type: { type: 'string' },
     updated_at: { type: 'string', format: 'date-time' },
   },
@@ -97,7 +97,7 @@ function actionRoute(deps: LifecycleDeps): RouteSpec {
       type: 'object',
       properties: {
         ...note,
-        until: { type: 'string', nullable: true, format: 'date-time', description: 'end of a pause' },
+        until: { type: 'string', nullable: true, format: 'date-time', description: 'end of a pause or drain' },
       },
     },
     responses: {
@@ -123,32 +123,34 @@ function readRoutes(deps: LifecycleDeps & ViewDeps): RouteSpec[] {
     {
       method: 'GET',
       path: '/api/subscriptions',
-      summary: 'Subscriptions, newest first, deactivated ones included',
+      summary: 'Every subscription, oldest first, deactivated ones included, up to 8 MB; then x-noetl-next-cursor',
       access: 'public',
       query: {
-        state: { type: 'string', description: SUBSCRIPTION_STATES.join(', ') },
+        state: { type: 'string', description: SHOWN_STATES.join(', ') },
         path: { type: 'string', description: 'a star at the end stands for any rest' },
         kind: { type: 'string', description: 'pull or push' },
-        limit: { type: 'integer', default: LIMIT_DEFAULT, description: `clamped into 1..${LIMIT_MAX}` },
+        limit: { type: 'integer', description: `clamped into 1..${LIMIT_MAX}; default all that fit` },
         cursor: { format: 'int64', description: 'x-noetl-next-cursor of the page before' },
         verbose,
       },
       responses: { 200: { type: 'object', properties: { subscriptions: { type: 'array', items: STATUS } } } },
       handler: async ({ query }) => {
         const isVerbose = queryBoolean(query['verbose'], false)
-        const { rows, next } = await pageOfSubscriptions(deps, {
+        const filter = {
           state: query['state']?.toUpperCase() ?? null,
           pathPattern: pathPattern(query['path']),
           mode: query['kind']?.toLowerCase() ?? null,
-          before: query['cursor'] === undefined ? null : parseSubscriptionId(query['cursor'], 'cursor'),
-          limit: Math.min(LIMIT_MAX, Math.max(1, Number(query['limit'] ?? LIMIT_DEFAULT))),
-        })
+          cursor: query['cursor'] === undefined ? null : parseSubscriptionId(query['cursor'], 'cursor'),
+          limit: Math.min(LIMIT_MAX, Math.max(1, Number(query['limit'] ?? LIMIT_MAX))),
+        }
+        const status = isVerbose ? verboseStatusOf : statusOf
+        const { subscriptions, next } = await subscriptionsWithin(deps, filter, status, LIST_BYTES_MAX)
         return {
           headers: {
             'x-noetl-has-more': String(next !== undefined),
             ...(next === undefined ? {} : { 'x-noetl-next-cursor': next }),
           },
-          body: { subscriptions: rows.map(isVerbose ? verboseStatusOf : statusOf) },
+          body: { subscriptions },
         }
       },
     },
