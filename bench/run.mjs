@@ -22,6 +22,7 @@ import single from './single.mjs'
 import state from './state.mjs'
 import subscription from './subscription.mjs'
 import templates from './templates.mjs'
+import tools from './tools.mjs'
 
 /** Each: { name, run(ctx) → rows of { name, value, unit, ratio?, target?, note? } }. A target is a bound of the ratio. */
 const BENCHMARKS = [
@@ -34,6 +35,7 @@ const BENCHMARKS = [
   claims,
   peers,
   templates,
+  tools,
   plan,
   fold,
   replay,

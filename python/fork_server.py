@@ -1,11 +1,11 @@
 """Warm Python for steps: one process that has everything imported, and a fork of it for each call.
 
-  noetl-cp ──one socket per call──▶ guardian ──fork──▶ leader (a session of its own, runs the code)
+  noetl-cp ──one socket per call──▶ guardian ──fork──▶ leader (a session of its own, runs the code of one call)
                                        ▲
-                fork server ──fork─────┘   keeps a few of both waiting, so that a call costs no start and no fork
+                fork server ──fork─────┘   keeps a few guardians waiting, each with its leader, so that a call costs no fork
 
-Whoever of the waiting guardians takes a connection owns that call, see guardian.py. State never passes from one call to
-the next: every leader is a fork of the same untouched process and runs one call.
+Whoever of the waiting guardians takes a connection owns that call, see guardian.py. State never passes from one call to the
+next: a leader runs one call, and neither the fork server nor a guardian ever runs code of a step.
 The fork server ends when its input does, and waiting guardians with it. Guardians that own a call end when the socket
 of their call does. So nothing outlives noetl-cp, however it ends.
 """
@@ -25,7 +25,8 @@ import processes  # noqa: E402
 
 sys.path.pop(0)
 
-PID = struct.Struct("=i")
+# A guardian's number, and whether it waits for a call (1) or owns one (0).
+NOTE = struct.Struct("=ib")
 
 
 def main(path, waiting):
@@ -44,9 +45,9 @@ class ForkServer:
         self.listener = listener
         self.waiting_wanted = waiting
         self.waiting = set()
-        self.taken = set()
+        self.owning = set()
         self.wake = processes.wake_on_child_end()
-        self.taken_out, self.taken_in = os.pipe()
+        self.notes_out, self.notes_in = os.pipe()
         # Nobody writes into it: its end tells waiting guardians that we are gone.
         self.life_out, self.life_in = os.pipe()
         self.ended = False
@@ -57,7 +58,7 @@ class ForkServer:
         with selectors.DefaultSelector() as selector:
             selector.register(0, selectors.EVENT_READ, self.end)
             selector.register(self.wake, selectors.EVENT_READ, self.reap)
-            selector.register(self.taken_out, selectors.EVENT_READ, self.take)
+            selector.register(self.notes_out, selectors.EVENT_READ, self.read_notes)
             while not self.ended:
                 for key, _ in selector.select():
                     key.data()
@@ -72,23 +73,30 @@ class ForkServer:
                 try:
                     signal.set_wakeup_fd(-1)
                     self.wake.close()
-                    os.close(self.taken_out)
+                    os.close(self.notes_out)
                     os.close(self.life_in)
-                    guardian.guard(self.listener, self.life_out, self.say_taken)
+                    guardian.Guardian(self.listener, self.life_out, self.note).serve()
                 finally:
                     os._exit(70)
             self.waiting.add(pid)
 
-    def say_taken(self):
-        os.write(self.taken_in, PID.pack(os.getpid()))
-        os.close(self.taken_in)
-        os.close(self.life_out)
+    def note(self, waits):
+        """In a guardian."""
+        os.write(self.notes_in, NOTE.pack(os.getpid(), waits))
 
-    def take(self):
-        for (pid,) in PID.iter_unpack(os.read(self.taken_out, PID.size * 512)):
-            if pid in self.waiting:
+    def read_notes(self):
+        for pid, waits in NOTE.iter_unpack(os.read(self.notes_out, NOTE.size * 512)):
+            known = pid in self.waiting or pid in self.owning
+            if not known:
+                continue
+            self.waiting.discard(pid)
+            self.owning.discard(pid)
+            (self.waiting if waits else self.owning).add(pid)
+            # It ends when it owns no call.
+            if waits and len(self.waiting) > self.waiting_wanted:
                 self.waiting.discard(pid)
-                self.taken.add(pid)
+                self.owning.add(pid)
+                processes.kill(pid, signal.SIGTERM)
         self.fill()
 
     def reap(self):
@@ -102,7 +110,7 @@ class ForkServer:
             if pid == 0:
                 break
             lost = lost or status != 0
-            self.taken.discard(pid)
+            self.owning.discard(pid)
             if pid in self.waiting:
                 self.waiting.discard(pid)
                 # Never as fast as it can: whatever killed it may kill the next one too.
@@ -114,7 +122,7 @@ class ForkServer:
     def kill_strays(self):
         """A guardian that did not end by itself left its processes to us."""
         for pid in processes.children():
-            if pid not in self.waiting and pid not in self.taken:
+            if pid not in self.waiting and pid not in self.owning:
                 processes.kill(pid, signal.SIGKILL)
 
 

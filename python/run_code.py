@@ -39,6 +39,7 @@ MISSING = object()
 def run(data, output, errors):
     os.setsid()
     use_streams(output, errors)
+    rehearse()
     status = 1
     try:
         # Here it waits for its call.
@@ -52,6 +53,15 @@ def run(data, output, errors):
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)
+
+
+def rehearse():
+    """Does once what every call does, while nobody waits: a fork pays for each page of memory when it first writes to it."""
+    names = types.ModuleType("rehearsal").__dict__
+    tree = ast.parse("import math\nresult = {'a': [x * 2 for x in a], 'b': math.floor(1.5)}", "<rehearsal>")
+    names["a"] = json.loads('[1, 2.5, "text"]')[:2]
+    run_tree(tree, "<rehearsal>", names)
+    to_json.dumps(names["result"])
 
 
 def use_streams(output, errors):

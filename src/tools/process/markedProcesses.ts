@@ -4,11 +4,11 @@ import { readdir, readFile } from 'node:fs/promises'
 
 const ROUNDS_MAX = 5
 
-/** `mark`: NAME=value, not to be guessed. */
-export async function killMarked(mark: string): Promise<void> {
+/** `mark`: NAME=value, not to be guessed. `since`: the number of a process that is older than all of them. */
+export async function killMarked(mark: string, since: number): Promise<void> {
   // One that was killed may have started another meanwhile.
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    const found = await findMarked(mark)
+    const found = await findMarked(mark, since)
     if (found.length === 0) return
     for (const pid of found) {
       try {
@@ -20,16 +20,22 @@ export async function killMarked(mark: string): Promise<void> {
   }
 }
 
-async function findMarked(mark: string): Promise<number[]> {
-  let names: string[]
+async function findMarked(mark: string, since: number): Promise<number[]> {
+  const pids = await pidsSince(since)
+  const marked = await Promise.all(pids.map((pid) => isMarked(pid, mark)))
+  return pids.filter((_, index) => marked[index] === true)
+}
+
+/** Numbers go up, and begin again when they are used up: then all are looked at. */
+async function pidsSince(since: number): Promise<number[]> {
   try {
-    names = await readdir('/proc')
+    const [names, load] = await Promise.all([readdir('/proc'), readFile('/proc/loadavg', 'latin1')])
+    const newest = Number(load.trim().split(' ').at(-1))
+    const pids = names.filter((name) => /^\d+$/.test(name)).map(Number)
+    return pids.filter((pid) => pid !== process.pid && (pid > since || newest < since))
   } catch {
     return []
   }
-  const pids = names.filter((name) => /^\d+$/.test(name)).map(Number)
-  const marked = await Promise.all(pids.map((pid) => isMarked(pid, mark)))
-  return pids.filter((pid, index) => marked[index] === true && pid !== process.pid)
 }
 
 async function isMarked(pid: number, mark: string): Promise<boolean> {

@@ -62,7 +62,7 @@ export async function runProgram(spec: ProgramSpec): Promise<ProgramEnd> {
   try {
     const exitCode = await ended(child)
     stopper.killGroup()
-    await killMarked(`${MARK}=${mark}`)
+    await killMarked(`${MARK}=${mark}`, child.pid ?? 0)
     await Promise.race([Promise.all([closed(child.stdout), closed(child.stderr)]), pauseMs(DRAIN_MS)])
     return { exitCode, stdout: stdout.text(), stderr: stderr.text() }
   } catch (error) {
