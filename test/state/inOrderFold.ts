@@ -16,7 +16,9 @@ interface Step {
   expected?: number
   dispatched: string[]
   finished: string[]
-  results: JsonValue[]
+  /** With the index of its item. */
+  results: [number, JsonValue][]
+  indices: Map<string, number>
   isCursor: boolean
   places: Map<string, [string, number]>
   frames: Map<number, JsonObject>
@@ -31,6 +33,7 @@ const fresh = (): Step => ({
   dispatched: [],
   finished: [],
   results: [],
+  indices: new Map(),
   isCursor: false,
   places: new Map(),
   frames: new Map(),
@@ -113,6 +116,8 @@ function fold(
   } else if (type === 'command.issued' && id !== undefined) {
     step.mine.add(id)
     step.dispatched.push(id)
+    const index = part(event.meta, 'iteration_index')
+    if (typeof index === 'number') step.indices.set(id, index)
     step.newest = id
     const cursor = part(event.meta, 'cursor')
     if (cursor !== undefined) {
@@ -167,10 +172,11 @@ function complete(
   if (step.expected !== undefined) {
     if (id !== undefined) {
       step.finished.push(id)
-      step.results.push(step.dones.get(id) ?? (event.result as JsonValue))
+      step.results.push([step.indices.get(id) ?? 0, step.dones.get(id) ?? (event.result as JsonValue)])
+      step.results.sort(([a], [b]) => a - b)
     }
     if (step.state === 'failed' || step.finished.length < step.expected) return
-    step.result = [...step.results]
+    step.result = step.results.map(([, result]) => result)
   } else if (step.isCursor) {
     step.result = event.result as JsonValue
   } else {
@@ -199,7 +205,7 @@ function show(name: string, step: Step): JsonObject {
   if (step.expected !== undefined) {
     shown['iterations_dispatched'] = step.dispatched.length
     if (step.finished.length > 0) shown['iteration_command_ids'] = [...step.finished].sort()
-    if (step.results.length > 0) shown['iteration_results'] = step.results
+    if (step.results.length > 0) shown['iteration_results'] = step.results.map(([, result]) => result)
   }
   if (step.isCursor) {
     shown['is_cursor'] = true

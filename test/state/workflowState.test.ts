@@ -87,6 +87,14 @@ describe('a plain step', () => {
     expect(failed({}).completedEventId).toBeUndefined()
   })
 
+  it('fails when the tool failed, whatever the event is called', () => {
+    const ended = (result: JsonObject) =>
+      step(...RUN.slice(0, 5), event(15, 'command.completed', { ...forCommand('c1'), result }))
+    expect(ended({ status: 'error', error: 'HTTP 404' })).toMatchObject({ state: 'failed', error: 'HTTP 404' })
+    expect(ended({ status: 'COMPLETED', context: { status: 'timeout' } }).state).toBe('failed')
+    expect(ended({ status: 'success' }).state).toBe('completed')
+  })
+
   it('starts clean when it is entered or issued again', () => {
     const again = step(...RUN, event(20, 'step.enter'), event(21, 'command.issued', forCommand('c2')))
     expect(again).toMatchObject({ state: 'command_issued', attempt: 0 })
@@ -157,10 +165,17 @@ describe('a loop', () => {
     expect(step(...log, ...log, ...log)).toMatchObject({ iterationsDispatched: 1, iterationCommandIds: ['c1'] })
   })
 
-  it('completes with all results, in the order of completion', () => {
-    const info = step(enter(1, 2), ...item(10, 'late', 2), ...item(5, 'early', 1))
+  it('completes with all results, by index, whichever came first', () => {
+    const indexed = (id: number, command: string, index: number) =>
+      item(id, command, index).map((one) =>
+        one.eventType === 'command.issued'
+          ? ({ ...one, ...forCommand(command, { iteration_index: index }) } as WorkflowEvent)
+          : one,
+      )
+    const info = step(enter(1, 2), ...indexed(5, 'second', 1), ...indexed(10, 'first', 0))
     expect(info).toMatchObject({ state: 'completed', completedEventId: '12', iterationsDispatched: 2 })
-    expect(info.iterationResults.map((text) => /"n":(\d)/.exec(text)?.[1])).toEqual(['1', '2'])
+    expect(info.iterationResults.map((text) => /"n":(\d)/.exec(text)?.[1])).toEqual(['0', '1'])
+    expect(info.iterationCommandIds).toEqual(['first', 'second'])
     expect(parseJson(info.result as string)).toHaveLength(2)
   })
 
@@ -311,8 +326,8 @@ describe('stored text', () => {
     ['nothing', ''],
     ['cut', text.slice(0, -5)],
     ['a list', '[]'],
-    ['no execution', '{"fold_version":1}'],
-    ['other fold', text.replace('"fold_version":1', '"fold_version":2')],
+    ['no execution', '{"fold_version":2}'],
+    ['other fold', text.replace('"fold_version":2', '"fold_version":1')],
     ['steps that are none', text.replace(/"steps":.*/, '"steps":[1]}')],
     ['a fact without id', text.replace('"id":"15",', '')],
     [

@@ -5,7 +5,16 @@
 import { errorText } from '../executions/executionEffect.js'
 import { compareIds } from '../ids/ids.js'
 import { canonicalJson } from '../json/canonical.js'
-import { commandIdOf, cursorOf, flagIn, objectAt, type WorkflowEvent, wholeNumberAt } from './workflowEvent.js'
+import {
+  commandIdOf,
+  cursorOf,
+  flagIn,
+  objectAt,
+  payloadOf,
+  saysError,
+  type WorkflowEvent,
+  wholeNumberAt,
+} from './workflowEvent.js'
 import {
   COMMAND_BYTES,
   type CommandFacts,
@@ -78,7 +87,11 @@ export function applyOutcome(
   if (type === 'step.exit') {
     return onCommand(state, step, named, fact.id, (command) => keepSized(state, command, 'exit', exit))
   }
-  const outcome: OutcomeFact = { ...exit, ok: true }
+  // A tool that failed is no success, whatever the event is called.
+  const isError = saysError(objectAt(event.result)) || saysError(payloadOf(event))
+  const outcome: OutcomeFact = { ...exit, ok: !isError }
+  const error = isError ? errorText(event) : undefined
+  if (error !== undefined) outcome.error = error
   if (flagIn(event, 'pending_callback')) outcome.parked = true
   return onCommand(state, step, named, fact.id, (command) => keepSized(state, command, 'outcome', outcome))
 }
@@ -124,6 +137,8 @@ function keepIssued(command: CommandFacts, event: WorkflowEvent): boolean {
   if (cursor !== undefined) issued.cursor = cursor
   const total = wholeNumberAt(objectAt(event.meta), 'iteration_total')
   if (total !== undefined) issued.total = total
+  const index = wholeNumberAt(objectAt(event.meta), 'iteration_index')
+  if (index !== undefined) issued.index = index
   command.issued = issued
   return true
 }

@@ -9,10 +9,13 @@ import { compareIds } from '../ids/ids.js'
 import { canonicalJson } from '../json/canonical.js'
 import type { JsonValue } from '../json/value.js'
 import { applyCommand, applyDone, applyOutcome, payloadLength } from './applyCommand.js'
+import { applyDriven } from './applyDriven.js'
+import { emptyDrivenState } from './drivenState.js'
 import {
   commandIdOf,
   flagIn,
   isFromWorker,
+  isOwnEvent,
   ORCHESTRATE_NODE,
   objectAt,
   own,
@@ -46,7 +49,12 @@ export function applyEvent(state: WorkflowState, event: WorkflowEvent): boolean 
   if (event.nodeName === ORCHESTRATE_NODE) return false
   const changed = applyHeader(state, event)
   const type = canonicalEventType(event.eventType)
-  if (type === 'ctx.updated') return applyCtx(state, event) || changed
+  const { driven } = state
+  if (type === 'ctx.updated') {
+    if (driven !== undefined && !isOwnEvent(event)) return changed
+    return applyCtx(state, event) || changed
+  }
+  if (driven !== undefined) return applyDriven(state, driven, event) || changed
   const step = event.nodeName
   if (step === undefined || step === '' || !STEP_TYPES.has(type)) return changed
   return applyStep(state, stepOf(state, step), type, event) || changed
@@ -91,6 +99,11 @@ function applyStart(state: WorkflowState, event: WorkflowEvent): boolean {
     state.started = { id, at }
     changed = true
   }
+  const engine = wholeNumberAt(objectAt(event.meta), 'engine')
+  if (engine !== undefined && isOwnEvent(event) && state.driven === undefined && state.steps.size === 0) {
+    state.driven = emptyDrivenState(engine)
+    changed = true
+  }
   if (event.parentExecutionId !== undefined) {
     changed = keepLatest(state, 'parent', { id, value: event.parentExecutionId }) || changed
   }
@@ -108,12 +121,20 @@ function applyCtx(state: WorkflowState, event: WorkflowEvent): boolean {
   const payload = payloadOf(event)
   const values = objectAt(payload, 'values')
   for (const key of Object.keys(values))
-    changed = keepEntry(state, state.ctx, key, event.eventId, values[key]) || changed
+    changed = keepText(state, state.ctx, key, event.eventId, canonicalJson(values[key] ?? null)) || changed
+  const vars = objectAt(payload, 'vars')
+  for (const key of Object.keys(vars)) {
+    changed = keepText(state, state.vars, key, event.eventId, canonicalJson(vars[key] ?? null)) || changed
+  }
+  const removed = own(payload, 'vars_removed')
+  for (const key of Array.isArray(removed) ? removed : []) {
+    if (typeof key === 'string') changed = keepText(state, state.vars, key, event.eventId, '') || changed
+  }
   const named = own(payload, 'step')
   const step = typeof named === 'string' ? named : event.nodeName
   const mark = own(payload, 'gen')
   if (step !== undefined && mark !== undefined) {
-    changed = keepEntry(state, state.marks, step, event.eventId, mark) || changed
+    changed = keepText(state, state.marks, step, event.eventId, canonicalJson(mark)) || changed
   }
   return changed
 }
@@ -191,16 +212,15 @@ function keepPayload<K extends string>(
   return true
 }
 
-function keepEntry(
+function keepText(
   state: WorkflowState,
   map: Map<string, Register<string>>,
   key: string,
   id: string,
-  value: JsonValue | undefined,
+  text: string,
 ): boolean {
   const before = map.get(key)
   if (!isAfter(id, before?.id)) return false
-  const text = canonicalJson(value ?? null)
   map.set(key, { id, value: text })
   state.bytes += before === undefined ? ENTRY_BYTES + key.length + text.length : text.length - before.value.length
   return true

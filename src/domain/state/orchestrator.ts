@@ -3,7 +3,7 @@
 // again after a restart, a takeover or a rebuild, so it must decide from the state, and name each decision by a key
 // that the same state gives again: a key is written once per execution, and a second decision with it is dropped.
 
-import type { JsonValue } from '../json/value.js'
+import type { JsonObject, JsonValue } from '../json/value.js'
 import type { WorkflowState } from './workflowState.js'
 
 /** Enough to tell what happened without the payloads, which are in the state. */
@@ -21,6 +21,12 @@ export interface DecisionInput {
   state: WorkflowState
   /** What came since the last question; empty after a rebuild, at most the newest thousand. */
   newEvents: readonly NewEvent[]
+  /** The time of the decision and of all its events. */
+  nowMs: number
+  /** Meta of the start event. */
+  startMeta: JsonObject
+  /** What an earlier answer needed, by reference; undefined inside: it can never be had. */
+  fetched: ReadonlyMap<string, JsonValue | undefined>
 }
 
 /** An event to be appended; ids, time and tenant are filled in by the writer. */
@@ -32,6 +38,24 @@ export interface EmittedEvent {
   context?: JsonValue
   result?: JsonValue
   meta?: JsonValue
+  error?: string
+}
+
+/** The row of a command that the decision issues. */
+export interface NewCommand {
+  /** Place of its command.issued among the events of the decision. */
+  event: number
+  /** Unique per execution, and the same whenever the same command is issued again. */
+  key: string
+  step: string
+  kind: string
+  pool: string
+  /** When the engine gives it up; absent without a time-out. */
+  deadlineMs?: number
+  maxAttempts: number
+  /** `playbook`: the row waits for a child; nobody can claim it. */
+  waitsFor: 'worker' | 'playbook'
+  index?: number
 }
 
 export interface Decision {
@@ -39,13 +63,28 @@ export interface Decision {
   key: string
   /** Appended together in one transaction, or not at all. */
   events: readonly EmittedEvent[]
+  /** Written in the same transaction. */
+  commands?: readonly NewCommand[]
   /** Ask again after this time even if nothing happens. */
   checkAfterMs?: number
 }
 
+/** Nothing to decide yet. */
+export interface Waiting {
+  /** Ask again after this time even if nothing happens. */
+  checkAfterMs: number
+}
+
+/** The decision depends on values that are stored elsewhere. */
+export interface Needing {
+  needs: readonly string[]
+}
+
+export type Verdict = Decision | Waiting | Needing
+
 export interface Orchestrator {
   /** Undefined: nothing to do until something happens. Must be quick and must not wait. */
-  decide(input: DecisionInput): Decision | undefined
+  decide(input: DecisionInput): Verdict | undefined
 }
 
 /** What ships until the playbook engine comes. */

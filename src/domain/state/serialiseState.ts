@@ -10,6 +10,9 @@ import { canonicalJson, canonicalText } from '../json/canonical.js'
 import { parseJson } from '../json/parse.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.js'
 import { payloadLength } from './applyCommand.js'
+import { weighDriven } from './drivenWeight.js'
+import { readDriven, writeDriven } from './serialiseDriven.js'
+import { corrupt, listOf, objectOf, textOf } from './storedText.js'
 import {
   COMMAND_BYTES,
   type CommandFacts,
@@ -18,7 +21,6 @@ import {
   emptyState,
   type Fact,
   FOLD_VERSION,
-  type IssuedFact,
   type OutcomeFact,
   type Register,
   STEP_BYTES,
@@ -38,6 +40,7 @@ export function serialiseState(state: WorkflowState): string {
   }
   add('catalog', state.catalog && canonicalJson([state.catalog.id, state.catalog.value]))
   add('ctx', writeRegisters(state.ctx))
+  add('driven', state.driven && writeDriven(state.driven))
   add('end', state.end && writeFact(state.end))
   add('execution_id', canonicalText(state.executionId))
   add('fold_version', String(FOLD_VERSION))
@@ -47,6 +50,7 @@ export function serialiseState(state: WorkflowState): string {
   add('running', String(state.running))
   add('started', state.started && writeFact(state.started))
   add('steps', writeMap(state.steps, writeStep))
+  add('vars', writeRegisters(state.vars))
   add('version', writeRegister(state.version))
   add('workload', writeRegister(state.workload))
   return `{${parts.join(',')}}`
@@ -77,6 +81,11 @@ export function parseState(text: string): WorkflowState {
   if (document['end'] !== undefined) state.end = readEnd(document['end'])
   readRegisters(document['ctx'], state.ctx, state)
   readRegisters(document['marks'], state.marks, state)
+  readRegisters(document['vars'], state.vars, state)
+  if (document['driven'] !== undefined) {
+    state.driven = readDriven(document['driven'])
+    state.bytes += weighDriven(state.driven)
+  }
   const steps = objectOf(document['steps'])
   for (const name of Object.keys(steps)) {
     state.bytes += STEP_BYTES + name.length
@@ -103,7 +112,7 @@ function writeCommand(command: CommandFacts): string {
   if (done !== undefined) text += `"done":${writeDone(done)},`
   if (exit !== undefined) text += `"exit":${writeDone(exit)},`
   text += `"first":"${first}"`
-  if (issued !== undefined) text += `,"issued":${issued.cursor ? writeFact(issued) : writeIssued(issued)}`
+  if (issued !== undefined) text += `,"issued":${writeFact(issued)}`
   if (outcome !== undefined) text += `,"outcome":${writeOutcome(outcome)}`
   if (started !== undefined) text += `,"started":${writeStarted(started)}`
   return `${text}}`
@@ -113,10 +122,6 @@ function writeDone(fact: DoneFact): string {
   return fact.result === undefined
     ? `{"at":"${fact.at}","id":"${fact.id}"}`
     : `{"at":"${fact.at}","id":"${fact.id}","result":${fact.result}}`
-}
-
-function writeIssued(fact: IssuedFact): string {
-  return fact.total === undefined ? `{"id":"${fact.id}"}` : `{"id":"${fact.id}","total":${fact.total}}`
 }
 
 function writeStarted(fact: StartedFact): string {
@@ -148,6 +153,7 @@ function writeMap<T>(map: ReadonlyMap<string, T>, write: (value: T) => string): 
 }
 
 function writeRegister(register: Register<string> | undefined): string | undefined {
+  if (register?.value === '') return `[${canonicalText(register.id)}]`
   return register && `[${canonicalText(register.id)},${register.value}]`
 }
 
@@ -202,10 +208,12 @@ function readFact<T extends { id: string }>(value: JsonValue | undefined): T {
 function readRegisters(value: JsonValue | undefined, into: Map<string, Register<string>>, state: WorkflowState): void {
   const object = objectOf(value)
   for (const key of Object.keys(object)) {
-    const pair = readPair(object[key])
-    if (pair === undefined) throw corrupt('an entry is empty')
-    const text = canonicalJson(pair.value)
-    into.set(key, { id: pair.id, value: text })
+    const list = listOf(object[key])
+    // One that was removed has no value.
+    const pair = list.length === 1 ? undefined : readPair(list)
+    const id = pair?.id ?? textOf(list[0])
+    const text = pair === undefined ? '' : canonicalJson(pair.value)
+    into.set(key, { id, value: text })
     state.bytes += ENTRY_BYTES + key.length + text.length
   }
 }
@@ -223,25 +231,4 @@ function readExecutionId(value: JsonValue | undefined): ExecutionId {
   } catch (cause) {
     throw new CpError('corrupt', 'the stored state names no execution; fold the log again', { cause })
   }
-}
-
-function objectOf(value: JsonValue | undefined): JsonObject {
-  if (value === undefined) return {}
-  if (!isJsonObject(value)) throw corrupt('a part is no object')
-  return value
-}
-
-function listOf(value: JsonValue | undefined): JsonValue[] {
-  if (value === undefined) return []
-  if (!Array.isArray(value)) throw corrupt('a part is no list')
-  return value
-}
-
-function textOf(value: JsonValue | undefined): string {
-  if (typeof value !== 'string') throw corrupt('a part is no text')
-  return value
-}
-
-function corrupt(why: string): CpError {
-  return new CpError('corrupt', `the stored state cannot be read (${why}); fold the log again`)
 }

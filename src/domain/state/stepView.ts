@@ -48,7 +48,7 @@ export interface StepInfo {
   pendingCallback: boolean
   usesCallback: boolean
   iterationsExpected?: number
-  /** In the order of completion. */
+  /** By index of the item; those of commands without one in the order of completion. */
   iterationCommandIds: string[]
   iterationResults: PayloadText[]
   iterationsDispatched: number
@@ -83,7 +83,7 @@ export function viewStep(name: string, facts: StepFacts): StepInfo {
   return info
 }
 
-function emptyInfo(name: string): StepInfo {
+export function emptyInfo(name: string): StepInfo {
   return {
     name,
     state: 'pending',
@@ -125,8 +125,9 @@ function viewIterations(info: StepInfo, facts: StepFacts, current: Entry[], expe
   const completed = endings
     .flatMap(({ id, command, ending }) => (ending?.state === 'completed' ? [{ id, command, ending }] : []))
     .sort((a, b) => compareIds(a.ending.id, b.ending.id))
-  info.iterationCommandIds = completed.map(({ id }) => id)
-  info.iterationResults = completed.map(({ command }) => iterationResult(command))
+  const byIndex = [...completed].sort((a, b) => (a.command.issued?.index ?? 0) - (b.command.issued?.index ?? 0))
+  info.iterationCommandIds = byIndex.map(({ id }) => id)
+  info.iterationResults = byIndex.map(({ command }) => iterationResult(command))
   info.usesCallback = current.some(([, command]) => command.outcome?.parked === true)
   info.pendingCallback = endings.some(({ command, ending }) => command.outcome?.parked === true && ending === undefined)
 
@@ -158,7 +159,7 @@ function viewCursor(info: StepInfo, facts: StepFacts, current: Entry[]): void {
       if (completed) frame.bodyCompleted += 1
     } else if (place.phase === 'claim') {
       frame.claimCompleted ||= completed
-      readClaim(frame, command)
+      readClaim(frame, command.done?.result)
     }
   }
   const { drained } = facts
@@ -172,8 +173,8 @@ function viewCursor(info: StepInfo, facts: StepFacts, current: Entry[]): void {
   if (end !== undefined && drained?.result !== undefined) info.result = drained.result
 }
 
-function readClaim(frame: CursorFrame, command: CommandFacts): void {
-  const text = command.done?.result
+/** The rows that a claim returned, from its call.done. */
+export function readClaim(frame: CursorFrame, text: PayloadText | undefined): void {
   if (text === undefined) return
   const result = parseJson(text)
   const data = toolData(result)

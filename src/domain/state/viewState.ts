@@ -5,13 +5,14 @@
 
 import { parseJson } from '../json/parse.js'
 import { integerValue, type JsonObject, type JsonValue, setKey } from '../json/value.js'
+import { viewDrivenStep } from './drivenView.js'
 import { type CursorFrame, type StepInfo, viewStep } from './stepView.js'
 import { type Register, type WorkflowState, workflowStatus } from './workflowState.js'
 
 export function viewState(state: WorkflowState): JsonObject {
   const steps: JsonObject = {}
-  for (const name of [...state.steps.keys()].sort()) {
-    setKey(steps, name, stepToJson(viewStep(name, state.steps.get(name)!)))
+  for (const name of [...(state.driven ?? state).steps.keys()].sort()) {
+    setKey(steps, name, stepToJson(viewStateStep(state, name)!))
   }
   return compact([
     ['execution_id', integer(state.executionId)],
@@ -20,6 +21,7 @@ export function viewState(state: WorkflowState): JsonObject {
     ['steps', nonEmpty(steps)],
     ['ctx', nonEmpty(registers(state.ctx))],
     ['ctx_set_marks', nonEmpty(registers(state.marks))],
+    ['vars', nonEmpty(registers(state.vars))],
     ['workload', payload(state.workload?.value)],
     ['path', payload(state.path?.value)],
     ['version', payload(state.version?.value)],
@@ -31,6 +33,8 @@ export function viewState(state: WorkflowState): JsonObject {
 
 /** One step of the state, undefined if nothing is known about it. */
 export function viewStateStep(state: WorkflowState, name: string): StepInfo | undefined {
+  const driven = state.driven?.steps.get(name)
+  if (driven !== undefined) return viewDrivenStep(state.executionId, name, driven)
   const facts = state.steps.get(name)
   return facts && viewStep(name, facts)
 }
@@ -80,7 +84,10 @@ function frameToJson(frame: CursorFrame): JsonObject {
 
 function registers(map: ReadonlyMap<string, Register<string>>): JsonObject {
   const object: JsonObject = {}
-  for (const key of [...map.keys()].sort()) setKey(object, key, parseJson(map.get(key)!.value))
+  for (const key of [...map.keys()].sort()) {
+    const { value } = map.get(key)!
+    if (value !== '') setKey(object, key, parseJson(value))
+  }
   return object
 }
 

@@ -90,3 +90,40 @@ export function toolData(result: JsonValue | undefined): JsonValue | undefined {
 export function resultReference(result: JsonValue | undefined): JsonValue | undefined {
   return own(objectAt(result, 'context', 'result', 'reference'), 'ref') ?? own(objectAt(result, 'reference'), 'ref')
 }
+
+/** Written by this program: the way into the log takes the mark away from everybody else's events. */
+export function isOwnEvent(event: WorkflowEvent): boolean {
+  return own(objectAt(event.meta), 'emitter') !== undefined
+}
+
+/** Written by a decision. */
+export function isDecided(event: WorkflowEvent): boolean {
+  const meta = objectAt(event.meta)
+  return own(meta, 'emitter') === 'orchestrator' && own(meta, 'idempotency_key') !== undefined
+}
+
+/** What a worker answered: `{context: {result: …}}` or `{reference: …}`, in whichever column it put it. */
+export function answerDocument(event: WorkflowEvent): JsonValue {
+  const result = objectAt(event.result)
+  if (own(result, 'context') !== undefined || own(result, 'reference') !== undefined) return result
+  return event.context === undefined ? (event.result ?? null) : { context: event.context }
+}
+
+/** The envelope that a worker puts around the data of a tool, and the part around that. */
+export function envelopesOf(document: JsonValue): JsonObject[] {
+  const outer = objectAt(document, 'context', 'result')
+  const envelope = objectAt(outer, 'context')
+  const isEnvelope = ['data', 'error', 'exit_code', 'duration_ms'].some((key) => Object.hasOwn(envelope, key))
+  return isEnvelope ? [outer, envelope] : [outer]
+}
+
+const ERROR_STATUS: ReadonlySet<string> = new Set(['error', 'failed', 'timeout'])
+
+/** The status, or the exit code, of an envelope or an event; never of the data itself. */
+export function saysError(part: JsonObject): boolean {
+  const status = own(part, 'status')
+  const code = own(part, 'exit_code')
+  return (
+    (typeof status === 'string' && ERROR_STATUS.has(status.toLowerCase())) || (typeof code === 'number' && code !== 0)
+  )
+}

@@ -7,9 +7,10 @@
 import type { WireTime } from '../events/wireTime.js'
 import type { TerminalStatus } from '../executions/executionStatus.js'
 import { type CatalogId, compareIds, type ExecutionId } from '../ids/ids.js'
+import type { DrivenState } from './drivenState.js'
 
 /** Raise it whenever the same events would give other facts: stored states of another version are rebuilt. */
-export const FOLD_VERSION = 1
+export const FOLD_VERSION = 2
 
 /** Canonical JSON text of a value. */
 export type PayloadText = string
@@ -46,6 +47,8 @@ export interface IssuedFact {
   id: string
   cursor?: { phase: string; frame: number }
   total?: number
+  /** Which item of the loop it is for. */
+  index?: number
 }
 
 export interface CommandFacts {
@@ -96,7 +99,12 @@ export interface WorkflowState {
   version?: Register<PayloadText>
   ctx: Map<string, Register<PayloadText>>
   marks: Map<string, Register<PayloadText>>
+  /** One that was removed keeps its id and an empty text, so that an older value does not come back. */
+  vars: Map<string, Register<PayloadText>>
+  /** Of executions that something else drives, or nothing. */
   steps: Map<string, StepFacts>
+  /** Of executions that the engine drives; `steps` stays empty then. */
+  driven?: DrivenState
   /** About what the state occupies in memory; for the cache's bound, not part of the state. */
   bytes: number
 }
@@ -107,7 +115,15 @@ export const COMMAND_BYTES = 400
 export const ENTRY_BYTES = 120
 
 export function emptyState(executionId: ExecutionId): WorkflowState {
-  return { executionId, running: false, ctx: new Map(), marks: new Map(), steps: new Map(), bytes: STATE_BYTES }
+  return {
+    executionId,
+    running: false,
+    ctx: new Map(),
+    marks: new Map(),
+    vars: new Map(),
+    steps: new Map(),
+    bytes: STATE_BYTES,
+  }
 }
 
 export function isTerminal(state: WorkflowState): boolean {

@@ -1,0 +1,70 @@
+// When everything has ended: the final step, then the one event that ends the execution.
+
+import type { JsonObject } from '../json/value.js'
+import { millisOf } from '../state/drivenState.js'
+import type { Board } from './board.js'
+import { emit } from './emit.js'
+
+/** Nothing is under way and nothing can begin. */
+export function isQuiescent(board: Board): boolean {
+  return board.live.size === 0 && (board.arrivals.length === 0 || board.isStopped)
+}
+
+/** The step that must run before the end. */
+export function pendingFinalStep(board: Board): number | undefined {
+  const { finalStep } = board.plan
+  return finalStep === undefined || board.visitCount(finalStep) > 0 ? undefined : finalStep
+}
+
+export function emitEnd(board: Board): void {
+  if (board.failures.length === 0) emitSuccess(board)
+  else emitFailure(board, board.failureText(), String(board.failures[0]?.error['kind'] ?? 'unknown'))
+}
+
+function emitSuccess(board: Board): void {
+  const found = resultOf(board)
+  const context: JsonObject = { result_step: found === undefined ? null : board.stepAt(found.step).name }
+  const result: JsonObject = { status: 'COMPLETED' }
+  const { reference, data } = found?.data ?? { reference: undefined, data: null }
+  if (reference === undefined) result['context'] = { data }
+  else result['reference'] = reference.document
+  emit(board, {
+    eventType: 'playbook.completed',
+    nodeName: 'playbook',
+    nodeType: 'playbook',
+    status: 'COMPLETED',
+    context,
+    result,
+    meta: { status: 'COMPLETED', ...context, duration_ms: durationOf(board) },
+  })
+}
+
+export function emitFailure(board: Board, error: string, kind: string): void {
+  const failedSteps = [...new Set(board.failures.map(({ step }) => step))]
+  const context: JsonObject = { error, failed_steps: failedSteps, error_kind: kind }
+  emit(board, {
+    eventType: 'playbook.failed',
+    nodeName: 'playbook',
+    nodeType: 'playbook',
+    status: 'FAILED',
+    context,
+    result: { status: 'FAILED', context },
+    meta: { status: 'FAILED', error, failed_steps: failedSteps, duration_ms: durationOf(board) },
+    error,
+  })
+}
+
+/** Of `end`, else of the final step, else of whatever ended last. */
+function resultOf(board: Board): ReturnType<Board['newestFinished']> {
+  const { stepIndex, finalStep } = board.plan
+  for (const step of [stepIndex.get('end'), finalStep]) {
+    const data = step === undefined ? undefined : board.lastFinished(step)
+    if (step !== undefined && data !== undefined) return { step, data }
+  }
+  return board.newestFinished()
+}
+
+function durationOf(board: Board): number {
+  const { started } = board.input.state
+  return started === undefined ? 0 : Math.max(0, board.input.nowMs - millisOf(started.at))
+}

@@ -1,0 +1,213 @@
+// What templates of the engine can read. A bare name means, in this order: a variable of the place (item of a loop), a
+// reserved root, a step, a key of ctx, a key of the workload.
+
+import { type JsonObject, type JsonValue, setKey } from '../json/value.js'
+import type { TemplateContext, TemplateValue } from '../template/run.js'
+import type { ArrivalOnBoard, Board } from './board.js'
+import { dataIn } from './references.js'
+import { stepEntry, stepOutput, stepRoot, type VisitData } from './visitData.js'
+
+/** Roots that only this place has; made when somebody asks for them. */
+export type Locals = ReadonlyMap<string, () => TemplateValue>
+
+const NO_LOCALS: Locals = new Map()
+
+export class EngineContext implements TemplateContext {
+  private readonly made = new Map<string, TemplateValue>()
+
+  constructor(
+    readonly board: Board,
+    private readonly locals: Locals = NO_LOCALS,
+    /** Visits that a step name means here, other than the last one. */
+    private readonly bound: ReadonlyMap<number, VisitData> = new Map(),
+    /** What `output` and `result` mean here. */
+    private readonly ended?: VisitData,
+  ) {}
+
+  get nowMs(): number {
+    return this.board.input.nowMs
+  }
+
+  get(name: string): TemplateValue {
+    if (this.made.has(name)) return this.made.get(name)
+    const value = this.make(name)
+    this.made.set(name, value)
+    return value
+  }
+
+  isStep(name: string): boolean {
+    return !this.locals.has(name) && !RESERVED.has(name) && this.visitOf(name) !== undefined
+  }
+
+  isEventNamed(actual: string, wanted: string): boolean {
+    return EVENT_NAMES[wanted]?.includes(actual) ?? false
+  }
+
+  /** The visit that the name of a step, `output` or `result` means here. */
+  visitOf(name: string): VisitData | undefined {
+    if ((name === 'output' || name === 'result') && this.ended !== undefined) return this.ended
+    const index = this.board.plan.stepIndex.get(name)
+    return index === undefined ? undefined : (this.bound.get(index) ?? this.board.lastFinished(index))
+  }
+
+  private make(name: string): TemplateValue {
+    const local = this.locals.get(name)
+    if (local !== undefined) return local()
+    if (RESERVED.has(name)) return this.reserved(name)
+    const visit = this.visitOf(name)
+    if (visit !== undefined) return visit.reference === undefined ? stepRoot(visit) : dataIn(this.board, visit)
+    const { ctx, workload } = this.board
+    if (Object.hasOwn(ctx, name)) return ctx[name]
+    return Object.hasOwn(workload, name) ? workload[name] : undefined
+  }
+
+  private reserved(name: string): TemplateValue {
+    const { board } = this
+    const { state, settings, startMeta } = board.input
+    switch (name) {
+      case 'workload':
+        return board.workload
+      case 'ctx':
+        return board.ctxRoot
+      case 'vars':
+        return board.vars
+      case 'steps':
+        return this.steps()
+      case 'execution_id':
+        return board.executionId
+      case 'catalog_id':
+        return state.catalog?.value
+      case 'parent_execution_id':
+        return state.parent?.value
+      case 'job':
+        return { uuid: board.executionId, id: board.executionId, execution_id: board.executionId }
+      case 'path':
+        return textIn(state.path?.value)
+      case 'version':
+        return textIn(state.version?.value)
+      case 'playbook':
+        return {
+          path: textIn(state.path?.value) ?? null,
+          version: textIn(state.version?.value) ?? null,
+          name: board.plan.name,
+        }
+      case 'env':
+        return { ...settings.env }
+      case 'trace':
+        return startMeta['trace']
+      default:
+        return undefined
+    }
+  }
+
+  private steps(): JsonObject {
+    const all: JsonObject = {}
+    for (const { index, name } of this.board.plan.steps) {
+      const visit = this.bound.get(index) ?? this.board.lastFinished(index)
+      const isSkipped = !this.bound.has(index) && this.board.wasSkipped(index)
+      if (visit === undefined && !isSkipped) continue
+      const entry: JsonObject = visit === undefined ? {} : stepEntry({ ...visit, data: dataIn(this.board, visit) })
+      setKey(all, name, isSkipped ? { ...entry, status: 'skipped' } : entry)
+    }
+    return all
+  }
+}
+
+function textIn(text: string | undefined): TemplateValue {
+  return text === undefined ? undefined : (JSON.parse(text) as JsonValue)
+}
+
+const RESERVED: ReadonlySet<string> = new Set([
+  'workload',
+  'ctx',
+  'vars',
+  'steps',
+  'iter',
+  'output',
+  'event',
+  'execution_id',
+  'catalog_id',
+  'parent_execution_id',
+  'job',
+  'path',
+  'version',
+  'playbook',
+  'env',
+  'trace',
+])
+
+/** What a comparison with `event.name` may ask for, beside the name itself. */
+const EVENT_NAMES: Readonly<Record<string, readonly string[]>> = {
+  'call.done': ['step.done'],
+  'call.error': ['step.failed'],
+  'command.failed': ['step.failed'],
+  'step.exit': ['step.done', 'step.failed', 'loop.done'],
+}
+
+// --- places ---------------------------------------------------------------------------------------------------------
+
+/** `set`, `vars` and arcs of a step that has just ended. */
+export function exitContext(board: Board, visit: VisitData, attempt: number, name: string): EngineContext {
+  const index = board.plan.stepIndex.get(name) as number
+  const locals = new Map<string, () => TemplateValue>(endedLocals(board, visit, attempt, name))
+  if (visit.isLoop) {
+    locals.set('loop_results', () => objectKey(visit.data, 'results'))
+    locals.set('loop', () => ({ done: true, ...(objectKey(visit.data, 'stats') as JsonObject | undefined) }))
+  }
+  return new EngineContext(board, locals, new Map([[index, visit]]), visit)
+}
+
+/** Guard, configuration and arguments of a step that is entered by these arrivals. */
+export function enterContext(
+  board: Board,
+  arrivals: readonly ArrivalOnBoard[],
+  more: Locals = NO_LOCALS,
+): EngineContext {
+  const last = arrivals.at(-1)
+  const locals = new Map<string, () => TemplateValue>()
+  if (last !== undefined) {
+    for (const [name, make] of endedLocals(board, last.data, 1, board.stepAt(last.source).name)) locals.set(name, make)
+  }
+  for (const [name, make] of more) locals.set(name, make)
+  const bound = arrivals
+    .filter(({ data }) => data.status !== 'skipped')
+    .map(({ source, data }) => [source, data] as const)
+  return new EngineContext(board, locals, new Map(bound), last?.data)
+}
+
+function endedLocals(board: Board, visit: VisitData, attempt: number, step: string): [string, () => TemplateValue][] {
+  return [
+    ['output', () => stepOutput({ ...visit, data: dataIn(board, visit) }, attempt)],
+    ['result', () => dataIn(board, visit)],
+    ['error', () => visit.error],
+    ['event', () => ({ name: eventNameOf(visit), step, visit: visit.visit, status: visit.status, error: visit.error })],
+  ]
+}
+
+function eventNameOf({ status, isLoop }: VisitData): string {
+  if (status === 'error') return 'step.failed'
+  return isLoop ? 'loop.done' : 'step.done'
+}
+
+function objectKey(value: JsonValue, key: string): TemplateValue {
+  return (value as JsonObject | null)?.[key]
+}
+
+/** The body of a loop. */
+export function itemLocals(variable: string, item: JsonValue, index: number, total: number): Locals {
+  const isFirst = index === 0
+  const isLast = index === total - 1
+  const iter = (): JsonObject => {
+    const value: JsonObject = { item, index, _index: index, _first: isFirst, _last: isLast, _total: total }
+    setKey(value, variable, item)
+    return value
+  }
+  return new Map<string, () => TemplateValue>([
+    [variable, () => item],
+    ['iter', iter],
+    ['_index', () => index],
+    ['_total', () => total],
+    ['loop_index', () => index],
+    ['loop', () => ({ index: index + 1, index0: index, first: isFirst, last: isLast, length: total })],
+  ])
+}

@@ -1,0 +1,82 @@
+// Data that is stored outside of the log. Templates see its small parts as they are; whoever needs more must have the whole
+// at hand, and a decision that lacks it says so instead of deciding.
+
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.js'
+import type { TemplatePath } from '../template/readPaths.js'
+import type { Template } from '../template/template.js'
+import type { Board } from './board.js'
+import type { EngineContext } from './engineContext.js'
+import { engineError, MissingValues, StepFailure } from './engineError.js'
+import type { VisitData } from './visitData.js'
+
+/** The data of a visit; if it is stored elsewhere and not at hand, its small parts and where it is. */
+export function dataIn(board: Board, visit: VisitData): JsonValue {
+  const { reference } = visit
+  if (reference === undefined) return visit.data
+  const { ref, document, extracted } = reference
+  const about: JsonObject = {
+    _ref: ref,
+    _uri: ref,
+    _bytes: bytesOf(document),
+    status: visit.status,
+    error: visit.error,
+  }
+  const { fetched } = board.input
+  if (!fetched.has(ref)) return { __ref__: ref, ...about, ...extracted }
+  const data = fetched.get(ref)
+  if (data === undefined) {
+    throw new StepFailure(engineError('storage', `the result ${ref} is gone: it expired or was damaged`))
+  }
+  return isJsonObject(data) ? { ...about, ...data } : data
+}
+
+function bytesOf({ meta }: JsonObject): JsonValue {
+  return isJsonObject(meta) ? (meta['bytes'] ?? null) : null
+}
+
+export interface Wanted {
+  readonly template: Template
+}
+
+/**
+ * Throws what is missing for these templates to be rendered. `passesOn`: a template that is nothing but the whole value
+ * hands the reference on, and whoever runs the tool fetches it.
+ */
+export function requireValues(context: EngineContext, wanted: readonly Wanted[], passesOn = false): void {
+  let missing: Set<string> | undefined
+  for (const { template } of wanted) {
+    for (const path of template.paths) {
+      const ref = missingFor(context, path)
+      if (ref === undefined || (passesOn && isWholeValue(template, path))) continue
+      missing ??= new Set()
+      missing.add(ref)
+    }
+  }
+  if (missing !== undefined) throw new MissingValues([...missing].sort())
+}
+
+function missingFor(context: EngineContext, { root, keys }: TemplatePath): string | undefined {
+  const name = root === 'steps' ? keys[0] : root
+  const reference = name === undefined ? undefined : context.visitOf(name)?.reference
+  if (reference === undefined) return undefined
+  const { ref, extracted } = reference
+  if (context.board.input.fetched.has(ref)) return undefined
+  const key = keysBelow(root, keys)[0]
+  if (key !== undefined && (ALWAYS.has(key) || Object.hasOwn(extracted, key))) return undefined
+  return ref
+}
+
+/** Below `steps.<step>`, `data` and `result` are the same parts. */
+function keysBelow(root: string, keys: readonly string[]): readonly string[] {
+  const rest = root === 'steps' ? keys.slice(1) : keys
+  return rest[0] === 'data' || rest[0] === 'result' || (root === 'output' && rest[0] === 'response')
+    ? rest.slice(1)
+    : rest
+}
+
+const ALWAYS: ReadonlySet<string> = new Set(['_ref', '_uri', '_bytes', 'status', 'error', 'ref', 'meta'])
+const LONE_PATH = /^\s*\{\{-?\s*[\w.]+\s*-?\}\}\s*$/
+
+function isWholeValue(template: Template, { root, keys }: TemplatePath): boolean {
+  return keysBelow(root, keys).length === 0 && LONE_PATH.test(template.text)
+}
