@@ -19,8 +19,8 @@ export async function withCore<T>(
   await core.ids.start()
   try {
     const { databases, documents, clock } = deps
-    const { appender, ids, own } = core
-    return await work({ databases, documents, clock, appender, ids, own, core, deps })
+    const { appender, ids, own, engine } = core
+    return await work({ databases, documents, clock, appender, ids, own, engine, core, deps })
   } finally {
     await core.ids.stop(STOP_DEADLINE_MS)
   }

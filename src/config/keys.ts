@@ -152,6 +152,13 @@ export const KEYS = {
   partitionsAhead: setting('Events', 'NOETL_CP_PARTITIONS_AHEAD', integer(1, 24), 3, 'Months for which the daemon makes event partitions ahead of time'),
   eventRetentionDays: setting('Events', 'NOETL_CP_EVENT_RETENTION_DAYS', integer(0, 36500), 0, 'Drop events of executions that ended more days ago than this; 0 keeps everything'),
 
+  engineEnabled: setting('Engine', 'NOETL_CP_ENGINE', bool, true, 'Run playbooks: executions that are started here are driven to their end. Off: they wait for events that somebody else sends'),
+  engineLoopInFlight: setting('Engine', 'NOETL_CP_ENGINE_LOOP_IN_FLIGHT', integer(1, 100000), 200, 'Commands of a parallel loop at a time, if the loop does not say'),
+  engineMaxVisits: setting('Engine', 'NOETL_CP_ENGINE_MAX_VISITS', integer(1, 10000000), 10000, 'Visits of one step; an execution that makes more runs in circles and fails'),
+  engineToolErrors: setting('Engine', 'NOETL_CP_ENGINE_TOOL_ERRORS', oneOf('strict', 'reference'), 'strict', 'strict: a tool that failed fails its step; reference: it counts as a success if its worker completed the command, as in the original'),
+  engineNativeNoop: setting('Engine', 'NOETL_CP_ENGINE_NATIVE_NOOP', bool, true, 'Run steps of kind noop in the engine instead of sending them to a worker'),
+  engineCommandContext: setting('Engine', 'NOETL_CP_ENGINE_COMMAND_CONTEXT', oneOf('needed', 'full'), 'needed', 'What commands carry beside their arguments: the values that their templates read, or the whole context'),
+
   stateEnabled: setting('State', 'NOETL_CP_STATE', bool, true, 'Drive executions: keep their live states up to date and decide for them'),
   stateThreads: setting('State', 'NOETL_CP_STATE_THREADS', integer(0, 64), 0, 'Threads that hold live states; 0 takes one less than the cores, at least 1'),
   stateEntriesMax: setting('State', 'NOETL_CP_STATE_MAX_ENTRIES', integer(1, 10000000), 10000, 'Live states in memory; the longest unused go first, with a snapshot'),

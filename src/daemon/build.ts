@@ -50,7 +50,8 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
 
   const core = buildCore(deps, 'daemon')
   const { documents } = deps
-  const writing = { databases, documents, appender: core.appender, ids: core.ids, clock, own: core.own }
+  const { appender, ids, own, engine } = core
+  const writing = { databases, documents, appender, ids, clock, own, engine }
   const projector = {
     ...writing,
     onQuarantined: () => metrics.inc('noetl_cp_projector_quarantined_total'),

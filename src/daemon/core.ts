@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Config } from '../config/keys.js'
 import type { Db } from '../db/db.js'
+import { ENGINE_VERSION } from '../domain/engine/settings.js'
 import type { OwnedEvent } from '../domain/events/eventRecord.js'
 import { proposeMachineId } from '../domain/ids/machineId.js'
 import { assertSubjectTemplate, renderEventSubject } from '../domain/outbox/subject.js'
@@ -24,6 +25,8 @@ export interface Core {
   subjectOf(event: SubjectParts): string
   /** What no subscription may read. */
   own: OwnSources
+  /** The version of the engine that drives what is started here; undefined: nobody does. */
+  engine: number | undefined
 }
 
 type SubjectParts = Pick<OwnedEvent, 'tenantId' | 'organizationId' | 'executionId'>
@@ -86,6 +89,7 @@ export function buildCore(deps: Deps, use: 'daemon' | 'oneShot'): Core {
     appender: withStarts(createAppender(databases, context), databases, context),
     subjectOf,
     own: ownSourcesOf(config),
+    engine: config.engineEnabled ? ENGINE_VERSION : undefined,
   }
 }
 

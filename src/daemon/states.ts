@@ -1,9 +1,12 @@
 // Live states of the daemon: threads, service, what wakes it (our own appends and adoptions at once, those of other
 // daemons by a hint) and what the metrics see.
+import type { Config } from '../config/keys.js'
 import { createListener } from '../db/listen.js'
+import { ENGINE_DEFAULTS, type EngineSettings } from '../domain/engine/settings.js'
 import { componentLog } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
 import { toWorkerDatabase } from '../services/replay/inThread/database.js'
+import { catalogTexts } from '../services/state/catalogTexts.js'
 import { createHints } from '../services/state/hints.js'
 import { createStateService, type StateHooks, type StateService } from '../services/state/stateService.js'
 import { createResidentThreads, type ResidentThreads, residentThreadCount } from '../workers/resident.js'
@@ -33,7 +36,7 @@ export function buildStates(deps: Deps, core: Core | undefined): States {
   const { config, databases, clock, random } = deps
   const log = componentLog(deps.log, 'state')
   const isDriving = core !== undefined && config.stateEnabled
-  const threads = openThreads(deps, core === undefined ? 1 : config.stateThreads, (thread, reason) => {
+  const threads = openThreads(deps, core, (thread, reason) => {
     deps.metrics.inc('noetl_cp_state_thread_losses_total')
     log.warn({ thread, reason }, 'a thread with live states is gone; they are built again')
     state.threadLost(thread)
@@ -51,6 +54,7 @@ export function buildStates(deps: Deps, core: Core | undefined): States {
             ids: core.ids,
             membershipOf: core.membershipOf,
             leaseMs: config.stateLeaseMs,
+            fetch: catalogTexts(databases),
           }
         : undefined,
     },
@@ -79,10 +83,10 @@ export function buildStates(deps: Deps, core: Core | undefined): States {
 
 function openThreads(
   { config, databases }: Deps,
-  wanted: number,
+  core: Core | undefined,
   onLost: (thread: number, reason: string) => void,
 ): ResidentThreads {
-  const count = residentThreadCount(wanted)
+  const count = residentThreadCount(core === undefined ? 1 : config.stateThreads)
   return createResidentThreads({
     threads: count,
     memoryMb: Math.max(HEAP_MB_MIN, Math.ceil((config.stateMemoryMb / count) * HEAP_FACTOR)),
@@ -97,8 +101,21 @@ function openThreads(
       snapshotAtEnd: config.snapshotAtEnd,
       queryTimeoutMs: config.postgresQueryTimeoutMs,
       secretNames: config.redact ? config.redactKeys : null,
+      engine: core === undefined ? undefined : engineSettings(config),
     },
   })
+}
+
+/** What an installation sets of the engine. */
+function engineSettings(config: Config): EngineSettings {
+  return {
+    ...ENGINE_DEFAULTS,
+    loopInFlight: config.engineLoopInFlight,
+    maxVisits: config.engineMaxVisits,
+    toolErrors: config.engineToolErrors,
+    nativeNoop: config.engineNativeNoop,
+    fullContext: config.engineCommandContext === 'full',
+  }
 }
 
 function listeners(deps: Deps, state: StateService): Service[] {

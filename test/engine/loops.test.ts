@@ -5,8 +5,6 @@ import { describe, expect, it } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/domain/json/value.js'
 import { type Run, run } from './run.js'
 
-const work = 'tool: {kind: python, code: "return {}"}'
-
 function workflow(...steps: string[]): string {
   return `workflow:\n${steps.map((step) => `- {${step}}`).join('\n')}\n`
 }

@@ -74,7 +74,7 @@ function check(seed: number, disturbance: Disturbance): void {
   expect(one.ctx['trace']).toBe(twin.trace)
   expect(one.ctx['last']).toBe(twin.last)
   for (const [step, count] of twin.counts) expect(one.ctx[`k_s${step}`]).toBe(count)
-  if (twin.ended === 'FAILED') expect((one.end?.context as JsonObject)['failed_steps']).toEqual(twin.failedSteps)
+  if (twin.ended === 'FAILED') expect(one.end?.context).toMatchObject({ failed_steps: twin.failedSteps })
   expect(one.open()).toEqual([])
   expect(one.state.driven?.taken.size).toBe(0)
 }

@@ -137,7 +137,7 @@ function walk(graph: Graph, choose: Choose, holds: Holds, random: Random, limit:
     const step = random.pick(ending)
     live.delete(step)
     for (const arc of choose(step, entered[step] ?? 0)) {
-      const { target } = graph.steps[step]?.arcs[arc] as ModelArc
+      const { target } = (graph.steps[step] as ModelStep).arcs[arc] as ModelArc
       arrivals.push({ source: step, arc, target })
     }
   }

@@ -20,7 +20,8 @@ beforeAll(async () => {
     startDaemon([], { env: { ...env, NOETL_CP_REDACT: 'false' } }),
   ])
   await post(first, '/api/catalog/register', { content: playbook('tests/http') })
-  executionId = (await post(first, '/api/execute', { path: 'tests/http' })).body.execution_id
+  // Its events come from here alone, so that they can be counted.
+  executionId = (await post(first, '/api/execute', { path: 'tests/http', driven: false })).body.execution_id
 })
 afterAll(async () => {
   await Promise.all([first?.stop(), second?.stop()])

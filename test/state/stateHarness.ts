@@ -1,6 +1,7 @@
 // A state service over a test database as the daemon builds it, with threads of the built program; and the two
 // things to compare with: the full fold of the log, and rows as other writers leave them.
 import { fileURLToPath } from 'node:url'
+import { ENGINE_DEFAULTS, type EngineSettings } from '../../src/domain/engine/settings.js'
 import type { ExecutionId } from '../../src/domain/ids/ids.js'
 import { applyNumbered, emptyLiveState, type LiveState } from '../../src/domain/state/liveState.js'
 import type { SnapshotProblem } from '../../src/domain/state/sealedState.js'
@@ -10,6 +11,7 @@ import { ingestEvent } from '../../src/services/events/ingest.js'
 import { startExecution } from '../../src/services/executions/executions.js'
 import { createMembership } from '../../src/services/leases/membership.js'
 import { toWorkerDatabase } from '../../src/services/replay/inThread/database.js'
+import { catalogTexts } from '../../src/services/state/catalogTexts.js'
 import type { DecisionOutcome } from '../../src/services/state/decisions.js'
 import { createStateService, type StateService } from '../../src/services/state/stateService.js'
 import { readTail } from '../../src/stores/state/stateStore.js'
@@ -28,6 +30,8 @@ export interface StateOptions
   memberId?: string
   /** False: nothing is driven. */
   drive?: boolean
+  /** Run playbooks, with these settings. */
+  engine?: Partial<EngineSettings>
 }
 
 export interface StateCounts {
@@ -90,6 +94,7 @@ export async function openState(core: TestCore, options: StateOptions = {}): Pro
       snapshotAtEnd: options.snapshotAtEnd ?? 'remove',
       queryTimeoutMs: 15_000,
       ...(options.orchestrator === undefined ? {} : { orchestrator: options.orchestrator }),
+      ...(options.engine === undefined ? {} : { engine: { ...ENGINE_DEFAULTS, ...options.engine } }),
     },
   })
   const count = <K extends string>(record: Partial<Record<K, number>>, key: K, by = 1): void => {
@@ -109,6 +114,7 @@ export async function openState(core: TestCore, options: StateOptions = {}): Pro
               ids: core.ids,
               membershipOf: (db) => createMembership({ db, clock, id: memberId, kind: 'daemon' }),
               leaseMs: options.leaseMs ?? 6_000,
+              fetch: catalogTexts(databases),
             },
       hooks: {
         onAdvanced: (applied) => {

@@ -2,6 +2,7 @@
 // built from the log without anybody noticing; an older one never replaces a newer one.
 import { gunzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { FOLD_VERSION } from '../../src/domain/state/workflowState.js'
 import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
 import { until } from '../support/until.js'
@@ -85,7 +86,7 @@ describe('a snapshot', () => {
     expect(Number(row.version)).toBeGreaterThanOrEqual(30)
     expect(row.meta).toMatchObject({
       applied_count: Number(row.version),
-      fold_version: 1,
+      fold_version: FOLD_VERSION,
       routing_meta: { emitter: 'control_plane' },
     })
     await append(core, executionId, 'playbook.completed', 'playbook')
@@ -118,7 +119,7 @@ describe('a snapshot', () => {
       version: 25,
       summary: {},
       checksum: 'x',
-      meta: { fold_version: 1 },
+      meta: { fold_version: FOLD_VERSION },
       bytes: new Uint8Array(1),
       codec: 'state',
     }
@@ -216,6 +217,9 @@ describe('a snapshot that cannot be used', () => {
     const state = await open()
     await state.service.ask(executionId, { drive: true })
     await state.close()
-    expect(await stored(executionId)).toMatchObject({ version: '21', meta: { fold_version: 1, applied_count: 21 } })
+    expect(await stored(executionId)).toMatchObject({
+      version: '21',
+      meta: { fold_version: FOLD_VERSION, applied_count: 21 },
+    })
   })
 })

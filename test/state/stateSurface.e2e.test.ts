@@ -1,6 +1,7 @@
 // Promise: states can be read over HTTP and from the command line, beside a daemon and without one; the internal
 // route brings them up to date; snapshots can be listed, checked, made anew and removed.
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { FOLD_VERSION } from '../../src/domain/state/workflowState.js'
 import { type Daemon, runBinary, startDaemon } from '../support/binary.js'
 import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
@@ -78,7 +79,7 @@ it('the command line: state show, why-stuck, snapshots from list to prune', asyn
     return found.snapshots.length === 1 && found
   })
   expect(list.snapshots[0]).toMatchObject({ aggregate_id: executionId, execution_status: 'RUNNING' })
-  expect((await command(['snapshot', 'show', executionId])).snapshots[0].meta.fold_version).toBe(1)
+  expect((await command(['snapshot', 'show', executionId])).snapshots[0].meta.fold_version).toBe(FOLD_VERSION)
   expect((await command(['state', 'show', executionId])).steps).toHaveProperty('s5')
   const stuck = await command(['state', 'why-stuck', executionId])
   expect(stuck.findings.map((row: { reason: string }) => row.reason)).toContain('entered step')

@@ -3,18 +3,19 @@
 select
   execution_id, catalog_id, status, stream_version, event_count, last_event_id, last_event_type, last_node_name,
   last_node_event_id, start_event_id, terminal_event_id, tenant_id, organization_id, error, path, parent_execution_id,
-  start_time::text as start_time, end_time::text as end_time, start_event_type
+  start_time::text as start_time, end_time::text as end_time, start_event_type, engine
 from noetl.execution
 where execution_id = any($1::bigint[])
 order by execution_id
 for update;
 
 -- name: execution_create
--- Makes the executions $1 (ids) of catalog entries $2 with paths $3, parents $4, tenants $5, organisations $6, unless they exist.
-insert into noetl.execution (execution_id, catalog_id, path, parent_execution_id, tenant_id, organization_id, status)
-select execution_id, catalog_id, path, parent_execution_id, tenant_id, organization_id, 'UNKNOWN'
-from unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[])
-  as given (execution_id, catalog_id, path, parent_execution_id, tenant_id, organization_id)
+-- Makes the executions $1 (ids) of catalog entries $2 with paths $3, parents $4, tenants $5, organisations $6, driven by the
+-- engine of version $7, unless they exist.
+insert into noetl.execution (execution_id, catalog_id, path, parent_execution_id, tenant_id, organization_id, engine, status)
+select execution_id, catalog_id, path, parent_execution_id, tenant_id, organization_id, engine, 'UNKNOWN'
+from unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::smallint[])
+  as given (execution_id, catalog_id, path, parent_execution_id, tenant_id, organization_id, engine)
 order by execution_id
 on conflict (execution_id) do nothing;
 

@@ -2,7 +2,7 @@
 -- Executions that begin, each with its row, its first event and its outbox row. Per execution: ids $1, events $2, times
 -- $3, subjects $4, traces $5, contexts $6 and metas $7 (one JSON array each). For all of them: catalog entry $8, path
 -- $9, parent $10, tenant $11, organisation $12, event type $13, node id $14, node type $15, event status $16, result
--- $17, execution status $18. Sealed secrets $19 per execution. The message is put together here: its parts are read once, for the event.
+-- $17, execution status $18, engine $20. Sealed secrets $19 per execution. The message is put together here: its parts are read once, for the event.
 with given as (
   select execution_id, event_id, at_text, subject, trace, sealed, context, meta, position
   from rows from (
@@ -14,10 +14,10 @@ with given as (
 executions as (
   insert into noetl.execution (
     execution_id, catalog_id, path, parent_execution_id, tenant_id, organization_id, status, stream_version, event_count,
-    last_event_id, last_event_type, start_event_id, start_event_type, start_time
+    last_event_id, last_event_type, start_event_id, start_event_type, start_time, engine
   )
   select execution_id, $8::bigint, $9::text, $10::bigint, $11::text, $12::text, $18::text, 1, 1,
-    event_id, $13::text, event_id, $13::text, at_text::timestamptz
+    event_id, $13::text, event_id, $13::text, at_text::timestamptz, $20::smallint
   from given
 ),
 events as (

@@ -1,6 +1,6 @@
 -- name: state_snapshot_load
 -- Execution $2 and its snapshot of type $1, if there is one.
-select x.tenant_id, x.organization_id, x.stream_version as head, x.status,
+select x.tenant_id, x.organization_id, x.stream_version as head, x.status, x.engine,
   s.version, s.checksum, s.meta, s.snapshot_bytes, s.snapshot_codec, s.xmin::text as row_version
 from noetl.execution x
 left join noetl.projection_snapshot s

@@ -26,7 +26,8 @@ export async function performDemo(api: ApiClient, clock: Clock): Promise<Perform
 }
 
 async function play(api: ApiClient, clock: Clock, script: Script): Promise<{ id: string; script: Script }> {
-  const started = await api.post('/api/execute', { path: script.path, payload: script.payload })
+  // The script is the one who decides here.
+  const started = await api.post('/api/execute', { path: script.path, payload: script.payload, driven: false })
   const id = String(started['execution_id'])
   for (const moment of script.moments) {
     if ('waitMs' in moment) await clock.sleep(moment.waitMs)

@@ -6,7 +6,6 @@
 import { compareIds } from '../ids/ids.js'
 import type { JsonObject, JsonValue } from '../json/value.js'
 import type { Plan } from '../playbook/plan.js'
-import { emptyDrivenState } from '../state/drivenState.js'
 import type { Decision, Verdict } from '../state/orchestrator.js'
 import type { WorkflowState } from '../state/workflowState.js'
 import { noWrites } from './assign.js'
@@ -14,7 +13,7 @@ import { Board, type BoardInput, type LiveVisit } from './board.js'
 import { nextInCursor } from './cursorLoop.js'
 import { executionDeadline, nearestDeadline } from './deadlines.js'
 import { emitWrites } from './emit.js'
-import { emitEnd, emitFailure, isQuiescent, pendingFinalStep } from './endExecution.js'
+import { emitEnd, emitFailure, failedDecision, isQuiescent, pendingFinalStep } from './endExecution.js'
 import { EngineContext } from './engineContext.js'
 import { MissingValues } from './engineError.js'
 import { enterReady, enterThen } from './enterReady.js'
@@ -86,7 +85,7 @@ function firstOf(input: BoardInput): Verdict | undefined {
 function made(board: Board, key: string, act: () => void, mayEnd = true): Decision {
   act()
   if (mayEnd && isQuiescent(board) && pendingFinalStep(board) === undefined) emitEnd(board)
-  return { key, events: board.events, commands: board.commands }
+  return { key, events: board.events, commands: board.commands, atMs: board.input.nowMs }
 }
 
 function start(board: Board): void {
@@ -130,11 +129,7 @@ function moreOf(board: Board, live: LiveVisit): { key: string; issue(): void } |
 }
 
 /** Whatever went wrong here is told by the execution itself; it never just stands still. */
-function failed(input: BoardInput, error: unknown): Decision {
-  const board = new Board({ ...input, driven: emptyDrivenState(input.driven.engine) }, 0)
-  for (const key of input.driven.failures.keys()) {
-    board.failures.push({ step: key.slice(0, key.lastIndexOf('#')), visit: 0, error: {} })
-  }
-  emitFailure(board, error instanceof Error ? error.message : String(error), 'engine')
-  return { key: 'error', events: board.events }
+function failed({ driven, nowMs }: BoardInput, error: unknown): Decision {
+  const steps = [...driven.failures.keys()].map((key) => key.slice(0, key.lastIndexOf('#')))
+  return failedDecision(nowMs, error instanceof Error ? error.message : String(error), 'engine', [...new Set(steps)])
 }

@@ -2,6 +2,7 @@
 
 import type { JsonObject } from '../json/value.js'
 import { millisOf } from '../state/drivenState.js'
+import type { Decision, EmittedEvent } from '../state/orchestrator.js'
 import type { Board } from './board.js'
 import { emit } from './emit.js'
 
@@ -41,17 +42,26 @@ function emitSuccess(board: Board): void {
 
 export function emitFailure(board: Board, error: string, kind: string): void {
   const failedSteps = [...new Set(board.failures.map(({ step }) => step))]
+  emit(board, failureEvent(error, kind, failedSteps, durationOf(board)))
+}
+
+function failureEvent(error: string, kind: string, failedSteps: string[], durationMs: number): EmittedEvent {
   const context: JsonObject = { error, failed_steps: failedSteps, error_kind: kind }
-  emit(board, {
+  return {
     eventType: 'playbook.failed',
     nodeName: 'playbook',
     nodeType: 'playbook',
     status: 'FAILED',
     context,
     result: { status: 'FAILED', context },
-    meta: { status: 'FAILED', error, failed_steps: failedSteps, duration_ms: durationOf(board) },
+    meta: { status: 'FAILED', error, failed_steps: failedSteps, duration_ms: durationMs },
     error,
-  })
+  }
+}
+
+/** For whoever cannot even ask: there is no plan, or deciding itself went wrong. */
+export function failedDecision(nowMs: number, error: string, kind: string, failedSteps: string[] = []): Decision {
+  return { key: 'error', events: [failureEvent(error, kind, failedSteps, 0)], atMs: nowMs }
 }
 
 /** Of `end`, else of the final step, else of whatever ended last. */

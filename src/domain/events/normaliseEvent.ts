@@ -2,6 +2,7 @@
 // aliases and defaults, with what was lost there repaired (see the notes below). Everything wrong is refused
 // with a JSON pointer to the field; nothing is guessed and nothing else is consulted.
 
+import { OWN_META_KEYS } from '../executions/drivenStart.js'
 import {
   type CatalogId,
   type EventId,
@@ -170,6 +171,7 @@ function mergeMeta(
   at: string,
 ): JsonObject {
   const meta: JsonObject = { ...readObject(input, 'meta', at) }
+  for (const key of OWN_META_KEYS) delete meta[key]
   meta['actionable'] = readBoolean(input, 'actionable', at) ?? actionableByDefault
   meta['informative'] = readBoolean(input, 'informative', at) ?? true
   if (workerId !== undefined) meta['worker_id'] = workerId

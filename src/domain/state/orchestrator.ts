@@ -23,6 +23,8 @@ export interface DecisionInput {
   newEvents: readonly NewEvent[]
   /** The time of the decision and of all its events. */
   nowMs: number
+  /** The version of the engine that the execution was started for; undefined: it is not to be decided for. */
+  engine: number | undefined
   /** Meta of the start event. */
   startMeta: JsonObject
   /** What an earlier answer needed, by reference; undefined inside: it can never be had. */
@@ -65,6 +67,8 @@ export interface Decision {
   events: readonly EmittedEvent[]
   /** Written in the same transaction. */
   commands?: readonly NewCommand[]
+  /** The time of its events; absent: when they are written. */
+  atMs?: number
   /** Ask again after this time even if nothing happens. */
   checkAfterMs?: number
 }
@@ -87,5 +91,5 @@ export interface Orchestrator {
   decide(input: DecisionInput): Verdict | undefined
 }
 
-/** What ships until the playbook engine comes. */
+/** For threads that only look. */
 export const nothingToDo: Orchestrator = { decide: () => undefined }

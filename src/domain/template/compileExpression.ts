@@ -139,15 +139,16 @@ function compilePath(expression: Extract<Expression, { type: 'path' }>, site: Co
 const QUICK_ACCESSES = 16
 const LAST_VALUE: Evaluate = (run) => run.piped
 
-/** `<step>.result` and `steps.<step>.result` are the data of the step when it has no such key. */
+/** `<step>.result`, `<step>.data` and `steps.<step>.result` are the data of the step when it has no such key. */
 function compileStepResult(
   base: Evaluate,
   root: string | undefined,
   accesses: readonly Access[],
   index: number,
 ): Evaluate | undefined {
-  if (root === undefined || !isKey(accesses[index] as Access, 'result')) return undefined
-  if (index === 1 && root === 'steps') {
+  const name = ['result', 'data'].find((key) => isKey(accesses[index] as Access, key))
+  if (root === undefined || name === undefined) return undefined
+  if (index === 1 && root === 'steps' && name === 'result') {
     return (run) => {
       const value = base(run)
       const result = attributeOf(value, 'result')
@@ -157,8 +158,8 @@ function compileStepResult(
   if (index !== 0) return undefined
   return (run) => {
     const value = base(run)
-    const result = attributeOf(value, 'result')
-    return result === undefined && run.context.isStep(root) ? value : result
+    const data = attributeOf(value, name)
+    return data === undefined && run.context.isStep(root) ? value : data
   }
 }
 

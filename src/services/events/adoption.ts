@@ -41,6 +41,7 @@ async function adoptInTx(tx: Tx, executionId: string, first: EventRow): Promise<
         parentExecutionId: first.parent_execution_id,
         tenantId: first.tenant_id,
         organizationId: first.organization_id,
+        engine: null,
       },
     ])
     execution = (await lockExecutions(tx, [executionId])).get(executionId)!

@@ -12,6 +12,7 @@ import {
   type OwnedEvent,
 } from '../../domain/events/eventRecord.js'
 import { canonicalEventType, isStartEventType } from '../../domain/events/eventType.js'
+import { engineOf } from '../../domain/executions/drivenStart.js'
 import { evolveExecution } from '../../domain/executions/executionEffect.js'
 import { isSubscriptionLog, subscriptionUntouched } from '../../domain/executions/kinds.js'
 import type { EventId } from '../../domain/ids/ids.js'
@@ -296,13 +297,15 @@ function fromRow(row: ExistingEvent, secrets: EventSecrets): KnownEvent {
 function newExecutions(items: readonly AppendItem[]) {
   return items
     .filter((item) => item.createExecution || isStartEventType(item.event.eventType))
-    .map(({ event, path }) => ({
+    .map(({ event, path, publish, restores }) => ({
       executionId: event.executionId,
       catalogId: event.catalogId ?? '0',
       path: path ?? null,
       parentExecutionId: event.parentExecutionId ?? null,
       tenantId: event.tenantId ?? DEFAULT_TENANT,
       organizationId: event.organizationId ?? DEFAULT_ORGANIZATION,
+      // What comes from elsewhere is driven there, if at all.
+      engine: publish && restores !== true ? (engineOf(event) ?? null) : null,
     }))
 }
 

@@ -20,6 +20,7 @@ import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { traced } from '../../runtime/tracing.js'
 import type { CatalogEntry } from '../../stores/catalog/catalogStore.js'
+import { cancelCommands } from '../../stores/commands/commandStore.js'
 import { claimDedupKey, dedupHolder } from '../../stores/executions/dedupStore.js'
 import { lockExecutions } from '../../stores/executions/executionStore.js'
 import { findEntry } from '../catalog/findEntry.js'
@@ -34,6 +35,8 @@ export interface ExecutionsDeps extends RunnableDeps {
   appender: Starter
   ids: Pick<Ids, 'next' | 'nextInShard' | 'above' | 'databaseNow'>
   clock: Clock
+  /** The version of the engine that drives what is started here; undefined: nobody does. */
+  engine?: number | undefined
 }
 
 export interface StartRequest {
@@ -45,6 +48,10 @@ export interface StartRequest {
   executionPool?: string | undefined
   trace?: JsonValue | undefined
   dedup?: { key: string; windowSeconds: number } | undefined
+  /** The execution fails when it takes longer. */
+  timeoutSeconds?: number | undefined
+  /** False: the engine leaves it alone, and whoever started it sends its events. */
+  driven?: boolean | undefined
   tenantId?: string | undefined
   organizationId?: string | undefined
   /** W3C trace context of the request. */
@@ -108,10 +115,10 @@ export function mintExecutionId(
 }
 
 export function startEvent(
-  deps: Pick<ExecutionsDeps, 'ids' | 'clock'>,
+  deps: Pick<ExecutionsDeps, 'ids' | 'clock' | 'engine'>,
   request: StartRequest,
   executionId: ExecutionId,
-  entry: Pick<CatalogEntry, 'catalog_id' | 'path' | 'version' | 'payload'>,
+  entry: Pick<CatalogEntry, 'catalog_id' | 'path' | 'kind' | 'version' | 'payload'>,
 ): OwnedEvent {
   const now = wireTimeFromMillis(deps.clock.now())
   const defaults = entry.payload === null ? null : parseJson(entry.payload)
@@ -126,6 +133,9 @@ export function startEvent(
   const meta: JsonObject = { emitted_at: now, emitter: 'control_plane' }
   if (request.executionPool !== undefined) meta['execution_pool'] = request.executionPool
   if (request.trace !== undefined) meta['trace'] = request.trace
+  if (request.timeoutSeconds !== undefined) meta['timeout_seconds'] = request.timeoutSeconds
+  const isDriven = request.driven !== false && entry.kind.toLowerCase() === 'playbook'
+  if (isDriven && deps.engine !== undefined) meta['engine'] = deps.engine
   return {
     executionId,
     eventId: deps.ids.next() as EventId,
@@ -185,6 +195,7 @@ export async function endExecution(deps: ExecutionsDeps, request: EndRequest): P
     if (outcome?.kind === 'refused') throw new CpError('refused', outcome.reason)
     if (outcome?.kind !== 'stored')
       throw new CpError('internal', `the end of execution ${request.executionId} was not stored`)
+    await cancelCommands(tx, [request.executionId])
     return { eventId: outcome.eventId }
   })
 }

@@ -6,6 +6,7 @@ import type { Databases } from '../../db/databases.js'
 import type { Tx } from '../../db/db.js'
 import type { OwnedEvent } from '../../domain/events/eventRecord.js'
 import { isStartEventType } from '../../domain/events/eventType.js'
+import { engineOf } from '../../domain/executions/drivenStart.js'
 import { evolveExecution, UNKNOWN_EXECUTION } from '../../domain/executions/executionEffect.js'
 import { writeJson } from '../../domain/json/write.js'
 import { CpError } from '../../errors.js'
@@ -102,6 +103,7 @@ function sharedOf({ event, path }: StartItem): SharedStart {
     eventStatus: status!,
     result: writeJson(result!),
     executionStatus: evolveExecution(UNKNOWN_EXECUTION, event).status,
+    engine: engineOf(event) ?? null,
   }
 }
 

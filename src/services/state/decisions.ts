@@ -3,7 +3,7 @@
 // ended meanwhile. Decisions that arrive while a transaction is under way share the next one.
 
 import type { EventRecord } from '../../domain/events/eventRecord.js'
-import { type WireTime, wireTimeFromMillis } from '../../domain/events/wireTime.js'
+import { wireTimeFromMillis } from '../../domain/events/wireTime.js'
 import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
 import type { EventId, ExecutionId } from '../../domain/ids/ids.js'
 import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
@@ -14,8 +14,9 @@ import { type LockedExecution, lockExecutions } from '../../stores/executions/ex
 import { type Fence, holdFences } from '../../stores/leases/leaseStore.js'
 import { claimDecisions } from '../../stores/state/stateStore.js'
 import type { Appender } from '../events/appender.js'
-import type { AppendItem } from '../events/appendInTx.js'
+import type { AppendItem, AppendOutcome } from '../events/appendInTx.js'
 import type { Ids } from '../ids/ids.js'
+import { type Made, writeCommandRows } from './commandRows.js'
 
 export interface DecisionDeps {
   appender: Appender
@@ -113,31 +114,38 @@ export function appendDecisions(deps: DecisionDeps, requests: readonly DecisionR
       tx,
       open.map(({ executionId, version, decision }) => ({ executionId, version, key: decision.key })),
     )
-    const createdAt = wireTimeFromMillis(deps.clock.now())
-    const items: AppendItem[] = []
+    const made: Made[] = []
     for (const [index, { executionId, decision }] of requests.entries()) {
       if (outcomes[index] !== 'appended') continue
-      if (fresh.has(`${executionId}:${decision.key}`)) {
-        items.push(...itemsOf(deps, decision, locked.get(executionId)!, createdAt))
-      } else {
-        outcomes[index] = 'repeated'
-      }
+      if (fresh.has(`${executionId}:${decision.key}`)) made.push(prepare(deps, decision, locked.get(executionId)!))
+      else outcomes[index] = 'repeated'
     }
-    const written = items.length === 0 ? [] : await append(items)
-    for (const outcome of written) if (outcome.kind === 'refused') throw new CpError('refused', outcome.reason)
+    if (made.length === 0) return outcomes
+    const written = await append(made.flatMap(({ items }) => items))
+    let at = 0
+    for (const one of made) one.eventIds = one.items.map(() => storedId(written[at++]))
+    await writeCommandRows(tx, made)
     return outcomes
   })
 }
 
-function itemsOf(
-  deps: DecisionDeps,
-  decision: Decision,
-  { executionId, tenantId, organizationId }: LockedExecution,
-  createdAt: WireTime,
-): AppendItem[] {
-  return decision.events.map((emitted) => {
+function storedId(outcome: AppendOutcome | undefined): string {
+  if (outcome?.kind === 'stored') return outcome.eventId
+  const reason = outcome?.kind === 'refused' ? outcome.reason : 'an event of a decision was not stored'
+  throw new CpError('refused', reason)
+}
+
+function prepare(deps: DecisionDeps, decision: Decision, execution: LockedExecution): Made {
+  const createdAt = wireTimeFromMillis(decision.atMs ?? deps.clock.now())
+  const { executionId, tenantId, organizationId } = execution
+  const children = new Map<number, string>()
+  for (const { event, waitsFor } of decision.commands ?? []) {
+    if (waitsFor === 'playbook') children.set(event, deps.ids.next())
+  }
+  const items = decision.events.map((emitted, index): AppendItem => {
+    const child = children.get(index)
     const event: EventRecord = {
-      ...toEvent(emitted, decision.key),
+      ...toEvent(emitted, decision.key, child === undefined ? {} : { child_execution_id: child }),
       executionId: executionId as ExecutionId,
       eventId: deps.ids.next() as EventId,
       tenantId,
@@ -147,15 +155,21 @@ function itemsOf(
     }
     return { event, idGiven: false, publish: true, createExecution: false }
   })
+  return { decision, execution, items, children, eventIds: [] }
 }
 
-function toEvent(emitted: EmittedEvent, key: string): Pick<EventRecord, 'eventType' | 'meta' | 'status' | 'result'> {
+function toEvent(
+  emitted: EmittedEvent,
+  key: string,
+  more: JsonObject,
+): Pick<EventRecord, 'eventType' | 'nodeId' | 'meta' | 'status' | 'result'> {
   const { meta, status = 'STARTED', ...rest } = emitted
   const said: JsonObject = isJsonObject(meta) ? meta : {}
   return {
     ...rest,
+    nodeId: emitted.nodeName,
     status,
     result: emitted.result ?? { status },
-    meta: { ...said, emitter: 'orchestrator', idempotency_key: key },
+    meta: { ...said, ...more, emitter: 'orchestrator', idempotency_key: key },
   }
 }

@@ -17,6 +17,7 @@ import type { Ids } from '../ids/ids.js'
 import type { Membership } from '../leases/membership.js'
 import { createDecisionWriter, type DecisionOutcome } from './decisions.js'
 import { createLiveStates, type LiveStates, type Outcome, type SlotPlace, type Want } from './liveStates.js'
+import { createNeededValues, type FetchValues } from './neededValues.js'
 import { createOwnership, type Ownership } from './ownership.js'
 import { createReconciler, type Reconciler } from './reconciler.js'
 
@@ -38,7 +39,16 @@ export interface StateDeps {
   threads: ResidentThreads
   hooks: StateHooks
   /** Undefined: states can be looked at, but nothing is driven. */
-  driving: { appender: Appender; ids: Pick<Ids, 'next'>; membershipOf(db: Db): Membership; leaseMs: number } | undefined
+  driving: Driving | undefined
+}
+
+export interface Driving {
+  appender: Appender
+  ids: Pick<Ids, 'next'>
+  membershipOf(db: Db): Membership
+  leaseMs: number
+  /** Values that decisions need and the log does not hold. */
+  fetch?: FetchValues | undefined
 }
 
 export interface StateLimits {
@@ -107,9 +117,11 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     let { force } = want
     let applied = 0
     let retried = false
+    const needed = createNeededValues(executionId, driving?.fetch)
     for (let round = 0; ; round++) {
+      const { fetched } = needed
       const output = await threads
-        .ask(thread, 'advance', { shard, executionId, drive, force, wants })
+        .ask(thread, 'advance', { shard, executionId, drive, force, wants, nowMs: clock.now(), fetched })
         .catch((error: unknown) => {
           // Its successor builds the state again; once, because this state may be what killed it.
           if (!isThreadLoss(error) || retried) throw error
@@ -119,6 +131,12 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
       if (output === undefined) continue
       onTally(output.tally)
       applied += output.applied
+      const { verdict } = output
+      if (verdict !== undefined && 'needs' in verdict) {
+        await needed.fetch(verdict.needs)
+        force = true
+        continue
+      }
       if (!output.unadopted) {
         if (output.resident || !isLookedAt) return { ...output, applied }
         // Driving lets go of a state that has ended, but this round was joined by somebody who wants to see it.
@@ -151,7 +169,9 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     })
     handBack()
     hooks.onAdvanced(output.applied, (performance.now() - started) / 1000)
-    if (output.decision !== undefined) await decide(place.executionId, output.version, output.decision)
+    const { verdict } = output
+    if (verdict !== undefined && 'key' in verdict) await decide(place.executionId, output.version, verdict)
+    else if (verdict !== undefined && 'checkAfterMs' in verdict) checkAfter.set(executionId, verdict.checkAfterMs)
     return output
   }
 

@@ -23,6 +23,8 @@ export interface LockedExecution {
   organizationId: string
   streamVersion: bigint
   eventCount: bigint
+  /** The version of the engine that drives it; undefined when nobody does. */
+  engine: number | undefined
   summary: ExecutionSummary
 }
 
@@ -46,6 +48,7 @@ interface LockRow {
   start_time: string | null
   end_time: string | null
   start_event_type: string | null
+  engine: number | null
 }
 
 /** Those that exist, locked until the transaction ends. */
@@ -75,6 +78,7 @@ function toLocked(row: LockRow): LockedExecution {
     organizationId: row.organization_id,
     streamVersion: BigInt(row.stream_version),
     eventCount: BigInt(row.event_count),
+    engine: row.engine ?? undefined,
     summary,
   }
 }
@@ -86,6 +90,7 @@ export interface NewExecution {
   parentExecutionId: string | null
   tenantId: string
   organizationId: string
+  engine: number | null
 }
 
 export async function createExecutions(tx: Tx, list: readonly NewExecution[]): Promise<void> {
@@ -96,6 +101,7 @@ export async function createExecutions(tx: Tx, list: readonly NewExecution[]): P
     list.map((row) => row.parentExecutionId),
     list.map((row) => row.tenantId),
     list.map((row) => row.organizationId),
+    list.map((row) => row.engine),
   ])
 }
 

@@ -18,6 +18,8 @@ export interface SharedStart {
   /** JSON text. */
   result: string
   executionStatus: string
+  /** The version of the engine that drives them; null when nobody does. */
+  engine: number | null
 }
 
 export interface OneStart {
@@ -57,5 +59,6 @@ export async function insertStarts(tx: Tx, shared: SharedStart, starts: readonly
     shared.result,
     shared.executionStatus,
     starts.some((start) => start.sealed !== null) ? starts.map((start) => start.sealed) : [],
+    shared.engine,
   ])
 }

@@ -36,6 +36,8 @@ export interface LoadedExecution {
   /** The last version of the log at that moment. */
   head: number
   status: string
+  /** The version of the engine that drives it; undefined when nobody does. */
+  engine: number | undefined
   snapshot: StateSnapshotRow | undefined
 }
 
@@ -47,6 +49,7 @@ export async function loadStateSnapshot(db: Queryable, executionId: string): Pro
     key: { executionId, tenantId: row.tenant_id, organizationId: row.organization_id },
     head: Number(row.head),
     status: row.status,
+    engine: row.engine ?? undefined,
     snapshot: row.version === null ? undefined : (row as StateSnapshotRow),
   }
 }
@@ -57,6 +60,7 @@ interface LoadRow extends Omit<StateSnapshotRow, 'version'> {
   organization_id: string
   head: string
   status: string
+  engine: number | null
 }
 
 export interface NewStateSnapshot extends SnapshotKey {

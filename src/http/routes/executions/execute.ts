@@ -37,6 +37,18 @@ const REQUEST: Schema = {
         window_secs: { type: 'integer', minimum: 1, maximum: 31_536_000, default: 300 },
       },
     },
+    timeout_seconds: {
+      type: 'number',
+      nullable: true,
+      minimum: 0.001,
+      maximum: 31_536_000,
+      description: 'the execution fails when it takes longer',
+    },
+    driven: {
+      type: 'boolean',
+      nullable: true,
+      description: 'false: the engine leaves it alone, and whoever started it sends its events',
+    },
     tenant_id: { type: 'string', nullable: true, maxLength: 128 },
     organization_id: { type: 'string', nullable: true, maxLength: 128 },
   },
@@ -137,6 +149,8 @@ function toStart(body: JsonObject, request: ApiRequest): StartRequest {
   const dedup = body['dedup']
   const window = isJsonObject(dedup) ? dedup['window_secs'] : undefined
   return {
+    timeoutSeconds: typeof body['timeout_seconds'] === 'number' ? body['timeout_seconds'] : undefined,
+    driven: body['driven'] !== false,
     path: text(body['path']),
     catalogId: body['catalog_id'] == null ? undefined : parseCatalogId(body['catalog_id'], '/catalog_id'),
     payload: isJsonObject(payload) ? payload : undefined,

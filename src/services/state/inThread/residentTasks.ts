@@ -2,6 +2,7 @@
 import { pathToFileURL } from 'node:url'
 import type { Db } from '../../../db/db.js'
 import { createPool } from '../../../db/pool.js'
+import type { EngineSettings } from '../../../domain/engine/settings.js'
 import type { JsonValue } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
 import { redact } from '../../../domain/secrets/redact.js'
@@ -12,7 +13,15 @@ import { nothingToDo, type Orchestrator } from '../../../domain/state/orchestrat
 import { sealState } from '../../../domain/state/sealedState.js'
 import { viewState } from '../../../domain/state/viewState.js'
 import { openSettings, type WorkerDatabase } from '../../replay/inThread/database.js'
-import { type Advanced, createResidents, type ResidentSettings, type Residents, type Tally } from './residents.js'
+import { createEngine } from './engine.js'
+import {
+  type Advanced,
+  type AdvanceRequest,
+  createResidents,
+  type ResidentSettings,
+  type Residents,
+  type Tally,
+} from './residents.js'
 import { type SnapshotReport, verifySnapshot } from './verify.js'
 
 /** Given to the thread when it starts. */
@@ -22,7 +31,9 @@ export interface ResidentSetup extends ResidentSettings {
   connectionsMax: number
   /** Further names of secrets, which are hidden in documents for people; null hides nothing. */
   secretNames: readonly string[] | null
-  /** Path of a module whose default export is an Orchestrator; without it there is nothing to decide. */
+  /** Undefined: nothing is decided here. */
+  engine?: EngineSettings | undefined
+  /** Path of a module whose default export is an Orchestrator, in place of the engine; for tests. */
   orchestrator?: string
 }
 
@@ -31,9 +42,7 @@ interface Target {
   executionId: string
 }
 
-export interface AdvanceInput extends Target {
-  drive: boolean
-  force: boolean
+export interface AdvanceInput extends Target, AdvanceRequest {
   /** Documents wanted of the state that results. */
   wants: { view: boolean; open: boolean; sealed: boolean }
 }
@@ -60,7 +69,7 @@ export interface ResidentTasks {
 const encoder = new TextEncoder()
 
 export async function openResidents(setup: ResidentSetup): Promise<ResidentTasks> {
-  const residents = createResidents(setup, await loadOrchestrator(setup.orchestrator))
+  const residents = createResidents(setup, await loadOrchestrator(setup))
   const opened = new Map<number, Db>()
   const databaseOf = (shard: number): Db => {
     let db = opened.get(shard)
@@ -104,8 +113,8 @@ export async function openResidents(setup: ResidentSetup): Promise<ResidentTasks
   }
 }
 
-async function loadOrchestrator(path: string | undefined): Promise<Orchestrator> {
-  if (path === undefined) return nothingToDo
+async function loadOrchestrator({ engine, orchestrator: path }: ResidentSetup): Promise<Orchestrator> {
+  if (path === undefined) return engine === undefined ? nothingToDo : createEngine(engine)
   const module = (await import(pathToFileURL(path).href)) as { default: Orchestrator }
   return module.default
 }

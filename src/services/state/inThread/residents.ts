@@ -5,8 +5,10 @@
 import type { Db } from '../../../db/db.js'
 import { isTerminalStatus, noSuchExecution } from '../../../domain/executions/executionStatus.js'
 import type { ExecutionId } from '../../../domain/ids/ids.js'
+import { parseJson } from '../../../domain/json/parse.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
 import { applyNumbered, emptyLiveState, type LiveState } from '../../../domain/state/liveState.js'
-import type { Decision, NewEvent, Orchestrator } from '../../../domain/state/orchestrator.js'
+import type { NewEvent, Orchestrator, Verdict } from '../../../domain/state/orchestrator.js'
 import type { SnapshotProblem } from '../../../domain/state/sealedState.js'
 import { isTerminal } from '../../../domain/state/workflowState.js'
 import { CpError, isTransient } from '../../../errors.js'
@@ -37,6 +39,8 @@ export interface Resident {
   saving: Promise<void> | undefined
   /** This process decided for it; snapshots are the business of whoever does. */
   driven: boolean
+  /** The version of the engine that drives it; undefined when nobody does. */
+  engine: number | undefined
 }
 
 export interface AdvanceRequest {
@@ -45,6 +49,10 @@ export interface AdvanceRequest {
   drive: boolean
   /** Ask the orchestrator even if nothing is new. */
   force: boolean
+  /** The time of the decision. */
+  nowMs: number
+  /** What an earlier answer needed, as JSON text; undefined: it can never be had. */
+  fetched?: readonly (readonly [ref: string, text: string | undefined])[]
 }
 
 export interface Advanced {
@@ -56,7 +64,7 @@ export interface Advanced {
   bytes: number
   terminal: boolean
   resident: boolean
-  decision: Decision | undefined
+  verdict: Verdict | undefined
 }
 
 /** When a snapshot was written, in milliseconds of the epoch: threads do not share the other clock. */
@@ -99,7 +107,10 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
   let tally = emptyTally()
 
   /** From its snapshot, or empty; `ended` when it ended and nobody wants to look at it. */
-  async function load(db: Db, { executionId, drive }: AdvanceRequest): Promise<Resident | Absent> {
+  async function load(
+    db: Db,
+    { executionId, drive }: Pick<AdvanceRequest, 'executionId' | 'drive'>,
+  ): Promise<Resident | Absent> {
     const loaded = await loadStateSnapshot(db, executionId)
     if (loaded === undefined) return { absent: 'unknown', head: 0 }
     const { key, snapshot, head } = loaded
@@ -120,7 +131,15 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
       }
     }
     tally.rebuilds[live.version === 0 ? 'log' : 'snapshot'] += 1
-    const resident = { live, mark: undefined, key, snapshotVersion: live.version, saving: undefined, driven: false }
+    const resident = {
+      live,
+      mark: undefined,
+      key,
+      snapshotVersion: live.version,
+      saving: undefined,
+      driven: false,
+      engine: loaded.engine,
+    }
     residents.set(executionId, resident)
     return resident
   }
@@ -196,15 +215,19 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
     // Not waited for: the text is fixed at once, and the next event should not wait for the database.
     if (live.version - resident.snapshotVersion >= settings.snapshotEvents) void save(db, resident)
     const isAsked = applied > 0 || isNew || request.force
-    const decision = isAsked
+    const verdict = isAsked
       ? orchestrator.decide({
           executionId,
           version: live.version,
           state: live.state,
           newEvents: isNew ? [] : newEvents.slice(-NEW_EVENTS_MAX),
+          nowMs: request.nowMs,
+          engine: resident.engine,
+          startMeta: startMetaOf(live),
+          fetched: valuesOf(request.fetched ?? []),
         })
       : undefined
-    return { ...answer, resident: true, decision }
+    return { ...answer, resident: true, verdict }
   }
 
   async function atEnd(db: Db, executionId: string): Promise<void> {
@@ -257,7 +280,7 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
       residents.delete(executionId)
       await old?.saving
       await deleteStateSnapshot(db, executionId)
-      const resident = await load(db, { executionId, drive: false, force: false })
+      const resident = await load(db, { executionId, drive: false })
       if ('absent' in resident) throw noSuchExecution(executionId)
       await catchUp(db, resident, [], false)
       await save(db, resident)
@@ -295,7 +318,16 @@ const NOWHERE: Advanced = {
   bytes: 0,
   terminal: false,
   resident: false,
-  decision: undefined,
+  verdict: undefined,
+}
+
+function startMetaOf({ routing }: LiveState): JsonObject {
+  const meta = routing === undefined ? undefined : parseJson(routing.value)
+  return isJsonObject(meta) ? meta : {}
+}
+
+function valuesOf(fetched: readonly (readonly [string, string | undefined])[]): Map<string, JsonValue | undefined> {
+  return new Map(fetched.map(([ref, text]) => [ref, text === undefined ? undefined : parseJson(text)]))
 }
 
 function epochMs(): number {

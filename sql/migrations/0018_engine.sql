@@ -1,0 +1,44 @@
+-- The engine: by whose rules an execution is driven, its commands as rows that workers can claim, and the playbooks that
+-- steps have started.
+
+-- Set by starts of this program alone. Without it an execution is looked at and never decided for.
+alter table noetl.execution add column if not exists engine smallint;
+
+-- `command_key` is the text by which workers know the command; `command_id` is the id of its command.issued event.
+alter table noetl.command
+  add column if not exists parent_command_id bigint,
+  add column if not exists iter_index integer,
+  add column if not exists latest_event_id bigint,
+  add column if not exists command_key text,
+  add column if not exists pool text,
+  add column if not exists deadline timestamptz,
+  add column if not exists max_attempts integer not null default 3,
+  add column if not exists lease_until timestamptz,
+  add column if not exists lease_token bigint,
+  add column if not exists notified_at timestamptz,
+  add column if not exists notify_count integer not null default 0;
+
+create unique index if not exists command_key_idx on noetl.command (execution_id, command_key);
+create index if not exists command_pending_idx on noetl.command (pool, event_id) where status = 'PENDING';
+create index if not exists command_lease_idx on noetl.command (lease_until) where status in ('CLAIMED', 'RUNNING');
+create index if not exists command_deadline_idx on noetl.command (deadline)
+  where deadline is not null and status in ('PENDING', 'CLAIMED', 'RUNNING', 'PARKED');
+create index if not exists command_event_idx on noetl.command (event_id);
+
+-- A command that waits for a playbook. The id of the child is fixed before it is started, so that starting it twice
+-- starts it once. Lives beside the command of the parent.
+create table if not exists noetl.child (
+  parent_execution_id bigint not null,
+  command_id bigint not null,
+  child_execution_id bigint not null,
+  -- PENDING: to be started. STARTED: to be waited for. DONE: the command was answered.
+  state text not null default 'PENDING',
+  attempts integer not null default 0,
+  last_error text,
+  due_at timestamptz not null default now(),
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  primary key (parent_execution_id, command_id)
+);
+create index if not exists child_due_idx on noetl.child (due_at) where state <> 'DONE';
+create index if not exists child_execution_idx on noetl.child (child_execution_id);

@@ -1,0 +1,150 @@
+// Promise: what templates can read, and where: roots and their order, `output`, data of steps in every shape, references to
+// what is stored elsewhere, and what is left to the worker.
+
+import { describe, expect, it } from 'vitest'
+import { wireTimeFromMillis } from '../../src/domain/events/wireTime.js'
+import type { JsonObject, JsonValue } from '../../src/domain/json/value.js'
+import { type RunOptions, run } from './run.js'
+
+/** The value of a template in the arguments of a step behind `a`, which answered with this data. */
+function valueBehind(data: JsonValue, template: string, options: RunOptions = {}): JsonValue | undefined {
+  const body = `workflow:\n- {step: a, tool: {kind: python, code: ""}, next: [b]}\n- step: b\n  tool: {kind: python, code: "", input: {v: ${JSON.stringify(template)}}}\n`
+  const one = run(body, options).answer('a', data)
+  return (one.issued(one.id('b'))['args'] as JsonObject)['v']
+}
+
+describe('roots', () => {
+  it.each<[string, JsonValue]>([
+    ['{{ execution_id }}', '380600494935949312'],
+    ['{{ job.uuid }}', '380600494935949312'],
+    ['{{ catalog_id }}', '77'],
+    ['{{ path }}', 'tests/test'],
+    ['{{ playbook.name }}/{{ playbook.version }}', 'test/1'],
+    ['{{ workload.n }}', 5],
+    ['{{ n }}', 5],
+    ['{{ ctx.n }}', 5],
+    ['{{ env.HOME | default("none") }}', 'none'],
+    ['{{ nobody.knows.it }}', null],
+    ['{{ result.x }}', 1],
+    ['{{ event.name }}', 'step.done'],
+    ['{{ output.x }}', 1],
+  ])('%s', (template, value) => {
+    expect(valueBehind({ x: 1 }, template, { workload: { n: 5 } })).toEqual(value)
+  })
+
+  it('mean the step before a key of the workload', () => {
+    expect(valueBehind({ x: 1 }, '{{ a.x }}', { workload: { a: { x: 'workload' } } })).toBe(1)
+    expect(valueBehind({ x: 1 }, '{{ workload.a.x }}', { workload: { a: { x: 'workload' } } })).toBe('workload')
+  })
+
+  it('take the environment only where it is allowed', () => {
+    expect(valueBehind({}, '{{ env.REGION }}', { settings: { env: { REGION: 'eu' } } })).toBe('eu')
+  })
+
+  it('are the same time in a decision and its events', () => {
+    const one = run('workflow:\n- {step: a, tool: {kind: noop, result: "{{ now() }}"}}\n')
+    expect(one.end?.result).toMatchObject({ context: { data: wireTimeFromMillis(one.nowMs) } })
+  })
+})
+
+describe('data of a step', () => {
+  it.each<[JsonValue, string, JsonValue]>([
+    [{ x: 1 }, '{{ a }}', { x: 1, data: { x: 1 }, status: 'ok', error: null }],
+    [{ x: 1 }, '{{ a.data.x }}{{ a.result.x }}{{ steps.a.data.x }}', 111],
+    [{ status: 'own' }, '{{ a.status }}', 'own'],
+    [[1, 2], '{{ a | length }}', 2],
+    [[1, 2], '{{ a.data }}', [1, 2]],
+    [[1, 2], '{{ a.result[1] }}', 2],
+    ['text', '{{ a }}', 'text'],
+    [null, '{{ a is none }}', true],
+    [{ data: [3] }, '{{ a.data[0] }}', 3],
+    [{}, '{{ steps.a.status }} {{ steps.a.visit }} {{ steps.b.status }}', 'ok 1 '],
+  ])('%j as %s', (data, template, value) => {
+    expect(valueBehind(data, template)).toEqual(value)
+  })
+
+  it('is seen by its own arcs as output', () => {
+    const guard = (template: string, data: JsonValue) => {
+      const one = run(
+        `workflow:\n- step: a\n  tool: {kind: http, url: x}\n  set: {ctx.v: ${JSON.stringify(template)}}\n`,
+      ).answer('a', data)
+      return one.ctx['v']
+    }
+    const answer = { status_code: 201, headers: { h: 1 }, data: { id: 7 }, body: { id: 7 } }
+    expect(guard('{{ output.data.id }}', answer)).toBe(7)
+    expect(guard('{{ output.http.status }}', answer)).toBe(201)
+    expect(guard('{{ output.status }}', answer)).toBe('ok')
+    expect(guard('{{ output.meta.visit }}', answer)).toBe(1)
+    expect(guard('{{ output.data }}', [1])).toEqual([1])
+  })
+})
+
+describe('what is stored elsewhere', () => {
+  const reference = {
+    kind: 'result_ref',
+    ref: 'noetl://r/1',
+    store: 'db',
+    meta: { bytes: 5_000_000 },
+    extracted: { row_count: 3 },
+  }
+  const stored = new Map<string, JsonValue>([['noetl://r/1', { rows: [{ id: 9 }], row_count: 3 }]])
+
+  function large(template: string, options: RunOptions = {}): JsonValue | undefined {
+    const body = `workflow:\n- {step: a, tool: {kind: python, code: ""}, next: [b]}\n- step: b\n  tool: {kind: python, code: "", input: {v: ${JSON.stringify(template)}}}\n`
+    const one = run(body, options)
+    const id = one.id('a')
+    const context = {
+      command_id: id,
+      result: { status: 'success', context: { data: { _ref: 'noetl://r/1' } }, reference },
+    }
+    one.append({ eventType: 'call.done', nodeName: 'a', result: { status: 'COMPLETED', context } })
+    one.completed(id)
+    one.settle()
+    if (one.end !== undefined) return one.end.error
+    return (one.issued(one.id('b'))['args'] as JsonObject)['v']
+  }
+
+  it('is answered from its small parts where they are enough', () => {
+    expect(large('{{ a.row_count }}')).toBe(3)
+    expect(large('{{ a._ref }}')).toBe('noetl://r/1')
+    expect(large('{{ a.data.row_count + 1 }}')).toBe(4)
+  })
+
+  it('is asked for where they are not', () => {
+    expect(large('{{ a.rows[0].id }}', { stored })).toBe(9)
+    expect(large('{{ result.rows | length }}', { stored })).toBe(1)
+  })
+
+  it('stays a reference where the whole is passed on', () => {
+    expect(large('{{ a }}')).toMatchObject({ __ref__: 'noetl://r/1', _bytes: 5_000_000 })
+    expect(large('{{ a.data }}')).toMatchObject({ __ref__: 'noetl://r/1' })
+  })
+
+  it('fails the step that needs it when it is gone', () => {
+    expect(large('{{ a.rows }}')).toBe('step "b": the result noetl://r/1 is gone: it expired or was damaged')
+  })
+})
+
+describe('what is left to the worker', () => {
+  it('is listed by pointer, with just the values it reads', () => {
+    const one = run(
+      'workflow:\n- step: a\n  tool:\n    kind: http\n    url: "https://{{ workload.host }}/{{ keychain.api.path }}"\n    headers: {h: "{{ workload.host }}"}\n    input: {t: "{{ token(\'x\') }}"}\n',
+      { workload: { host: 'h', big: 'x' } },
+    )
+    const context = one.issued(one.id('a'))
+    expect(context).toMatchObject({
+      tool_config: { kind: 'http', url: 'https://{{ workload.host }}/{{ keychain.api.path }}', headers: { h: 'h' } },
+      render_context: { workload: { host: 'h' }, step: 'a', execution_id: '380600494935949312' },
+    })
+    expect((context['render_context'] as JsonObject)['workload']).toEqual({ host: 'h' })
+    expect(one.log.at(-1)?.meta).toMatchObject({ deferred: ['/tool_config/url', '/args/t'] })
+  })
+
+  it('is never what a payload brought along', () => {
+    const one = run('workflow:\n- {step: a, tool: {kind: http, url: "{{ workload.u }}"}}\n', {
+      workload: { u: '{{ keychain.pg.password }}' },
+    })
+    expect(one.issued(one.id('a'))['tool_config']).toMatchObject({ url: '{{ keychain.pg.password }}' })
+    expect(one.log.at(-1)?.meta).not.toHaveProperty('deferred')
+  })
+})
