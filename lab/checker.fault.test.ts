@@ -59,7 +59,8 @@ async function post(path: string, body: object): Promise<any> {
 
 async function runExecution(n: number): Promise<void> {
   const mark = `start-${n}`
-  const executionId: string = (await post('/api/execute', { path: 'chaos/checked', payload: { mark } })).execution_id
+  const executionId: string = (await post('/api/execute', { path: 'chaos/checked', payload: { mark }, driven: false }))
+    .execution_id
   ids.push(executionId)
   ledger.starts.set(mark, new Set([executionId]))
   const events = ['step.enter', 'command.issued', 'command.completed', 'step.exit', 'step.enter', 'step.exit'].map(

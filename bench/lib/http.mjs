@@ -54,7 +54,9 @@ export const PLAYBOOK =
 /** Registers a playbook and starts executions of it. */
 export async function startExecutions(client, count) {
   await client.post('/api/catalog/register', JSON.stringify({ content: PLAYBOOK }))
-  const body = JSON.stringify({ executions: Array.from({ length: count }, () => ({ path: 'bench/ingest' })) })
+  const body = JSON.stringify({
+    executions: Array.from({ length: count }, () => ({ path: 'bench/ingest', driven: false })),
+  })
   const { results } = JSON.parse(await client.post('/api/execute/batch', body))
   return results.map((result) => result.execution_id)
 }

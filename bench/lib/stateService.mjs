@@ -8,6 +8,7 @@ import { createAppender } from '../../dist/services/events/appender.js'
 import { createIds } from '../../dist/services/ids/ids.js'
 import { createMembership } from '../../dist/services/leases/membership.js'
 import { toWorkerDatabase } from '../../dist/services/replay/inThread/database.js'
+import { catalogTexts } from '../../dist/services/state/catalogTexts.js'
 import { createStateService } from '../../dist/services/state/stateService.js'
 import { createResidentThreads } from '../../dist/workers/resident.js'
 
@@ -59,6 +60,7 @@ export async function openStateService(url, { drive = false, threads: count = 1,
       random: Math.random,
       threads,
       driving: drive ? { appender, ids, membershipOf, leaseMs: 10_000 } : undefined,
+      fetch: catalogTexts(databases),
       hooks: {
         onAdvanced: (applied) => {
           counts.advances += 1

@@ -25,6 +25,7 @@ async function start(context: LoadContext): Promise<LedgerExecution | undefined>
   const answer = await context.client.insist('POST', '/api/execute', {
     path: PLAYBOOK,
     payload: { mark },
+    driven: false,
     dedup: { key: mark, window_secs: 3_600 },
   })
   if (answer.status !== 200) {

@@ -54,9 +54,9 @@ export function buildStates(deps: Deps, core: Core | undefined): States {
             ids: core.ids,
             membershipOf: core.membershipOf,
             leaseMs: config.stateLeaseMs,
-            fetch: catalogTexts(databases),
           }
         : undefined,
+      fetch: catalogTexts(databases),
     },
     {
       entriesMax: config.stateEntriesMax,
@@ -101,7 +101,7 @@ function openThreads(
       snapshotAtEnd: config.snapshotAtEnd,
       queryTimeoutMs: config.postgresQueryTimeoutMs,
       secretNames: config.redact ? config.redactKeys : null,
-      engine: core === undefined ? undefined : engineSettings(config),
+      engine: engineSettings(config),
     },
   })
 }

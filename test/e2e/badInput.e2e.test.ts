@@ -18,7 +18,7 @@ beforeAll(async () => {
     env: { NOETL_DATABASE_URL: database.url, NOETL_INTERNAL_API_TOKEN: TOKEN, NOETL_CP_LOG_LEVEL: 'trace' },
   })
   await send('/api/catalog/register', JSON.stringify({ content: playbook('tests/bad') }))
-  executionId = (await send('/api/execute', '{"path":"tests/bad"}')).body.execution_id
+  executionId = (await send('/api/execute', '{"path":"tests/bad","driven":false}')).body.execution_id
 })
 afterAll(async () => {
   await daemon?.stop()

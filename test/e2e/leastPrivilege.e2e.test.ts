@@ -45,7 +45,7 @@ it('serves with rights on rows only', async () => {
       (response) => response.json() as Promise<any>,
     )
   await post('/api/catalog/register', { content: playbook('tests/rights') })
-  const { execution_id: id } = await post('/api/execute', { path: 'tests/rights' })
+  const { execution_id: id } = await post('/api/execute', { path: 'tests/rights', driven: false })
   expect(await post('/api/events', { execution_id: id, step: 'a', event_type: 'step.enter' })).toMatchObject({
     status: 'ok',
   })

@@ -7,6 +7,7 @@ import type { JsonObject } from '../../src/domain/json/value.js'
 import { registerEntry } from '../../src/services/catalog/catalog.js'
 import { ingestEvent } from '../../src/services/events/ingest.js'
 import { endExecution, startExecution } from '../../src/services/executions/executions.js'
+import { whyStuck } from '../../src/services/state/whyStuck.js'
 import { foldText, openState, type StateOptions, type TestState } from '../state/stateHarness.js'
 import { openCore, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
@@ -177,6 +178,28 @@ describe('an execution that is started', () => {
     expect(await commands(timed)).toMatchObject([{ status: 'CANCELLED' }, { status: 'CANCELLED' }])
   })
 
+  it('tells what it waits for', async () => {
+    const id = await start(
+      'workflow:\n- {step: a, tool: {kind: noop}, next: [b, c, p]}\n- {step: b, spec: {timeout: 600}, tool: {kind: python, code: "x"}, next: [j]}\n- {step: c, tool: {kind: noop}, next: [j]}\n- {step: p, tool: {kind: playbook, path: x/y, return_result: true}}\n- {step: j, tool: {kind: noop}}\n',
+    )
+    await until('they are issued', async () => (await commands(id)).length === 2)
+    const report = await whyStuck({ databases: core.databases, state: states.at(-1)!.service }, id as ExecutionId)
+    const said = report.findings.map(({ reason, what }) => `${reason}: ${what}`)
+    expect(said).toContainEqual(
+      expect.stringMatching(
+        new RegExp(
+          `^unclaimed command: command ${id}:b:1 of step b is issued, nobody claimed it; the engine gives it up at 20`,
+        ),
+      ),
+    )
+    expect(said).toContainEqual(
+      expect.stringMatching(
+        /^child playbook: step p waits for execution \d+, which it has started; the engine gives it up at 20/,
+      ),
+    )
+    expect(said).toContain('waiting step: step j was reached and waits for step b, which can still lead to it')
+  })
+
   it('believes nobody who says that a decision was made', async () => {
     const id = await start(
       'workflow:\n- {step: a, tool: {kind: python, code: "x"}, next: [b]}\n- {step: b, tool: {kind: python, code: "x"}}\n',
@@ -225,7 +248,13 @@ describe('executions that are not to be decided for', () => {
   })
 
   it('are those of another version of the engine', async () => {
-    expect(await touched(await start(noop, {}, ENGINE_VERSION + 1))).toEqual([])
+    const id = await start(noop, {}, ENGINE_VERSION + 1)
+    expect(await touched(id)).toEqual([])
+    const report = await whyStuck({ databases: core.databases, state: states.at(-1)!.service }, id as ExecutionId)
+    expect(report.findings.at(-1)).toMatchObject({
+      reason: 'not driven',
+      what: 'it was started for version 2 of the engine; this program has version 1',
+    })
   })
 
   it('are those whose log came from elsewhere', async () => {

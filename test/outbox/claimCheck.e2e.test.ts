@@ -70,7 +70,7 @@ it('is resolved, waits for the publisher, and is set aside when it is gone', asy
   const port = await freePort()
   publisher = await startPublisher(port)
   await post('/api/catalog/register', { content: playbook('tests/large') })
-  const { execution_id: id } = await post('/api/execute', { path: 'tests/large' })
+  const { execution_id: id } = await post('/api/execute', { path: 'tests/large', driven: false })
   const large = (mark: string) => ({
     execution_id: id,
     step: 's',
@@ -93,7 +93,7 @@ it('is resolved, waits for the publisher, and is set aside when it is gone', asy
   // The publisher's API away, a large event and a small one behind it: only the large one waits.
   await reader.stop()
   await post('/api/events', large('second'))
-  const { execution_id: other } = await post('/api/execute', { path: 'tests/large' })
+  const { execution_id: other } = await post('/api/execute', { path: 'tests/large', driven: false })
   await until('all is in the stream', async () => (await stream.messages()).length === 4)
   await publisher.stop()
   reader = await startReader()

@@ -54,11 +54,12 @@ async function post(path: string, body: unknown): Promise<{ status: number; body
   return { status: response.status, body: await response.json(), headers: response.headers }
 }
 
-const execute = async (): Promise<string> => (await post('/api/execute', { path: 'tests/shards' })).body.execution_id
+const execute = async (): Promise<string> =>
+  (await post('/api/execute', { path: 'tests/shards', driven: false })).body.execution_id
 const shardOfId = (id: string): number => shardOf(id, COUNT)
 async function executeOn(shard: number): Promise<string> {
   for (;;) {
-    const answer = await post('/api/execute', { path: 'tests/shards' })
+    const answer = await post('/api/execute', { path: 'tests/shards', driven: false })
     if (answer.status === 200 && shardOfId(answer.body.execution_id) === shard) return answer.body.execution_id
   }
 }
@@ -145,7 +146,7 @@ describe('rows', () => {
   it('of a dedup key and its execution share a database, whoever asks', async () => {
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, n) =>
-        post('/api/execute', { path: 'tests/shards', dedup: { key: `key-${n % 4}`, window_secs: 60 } }),
+        post('/api/execute', { path: 'tests/shards', driven: false, dedup: { key: `key-${n % 4}`, window_secs: 60 } }),
       ),
     )
     expect(answers.map(({ status }) => status)).toEqual(Array(12).fill(200))

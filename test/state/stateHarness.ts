@@ -114,8 +114,8 @@ export async function openState(core: TestCore, options: StateOptions = {}): Pro
               ids: core.ids,
               membershipOf: (db) => createMembership({ db, clock, id: memberId, kind: 'daemon' }),
               leaseMs: options.leaseMs ?? 6_000,
-              fetch: catalogTexts(databases),
             },
+      fetch: catalogTexts(databases),
       hooks: {
         onAdvanced: (applied) => {
           counts.advances += 1

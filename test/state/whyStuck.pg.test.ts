@@ -65,8 +65,8 @@ async function issue(executionId: string, step: string): Promise<string> {
 }
 
 describe('an execution', () => {
-  it('of which nothing is known waits for its orchestrator', async () => {
-    expect(await findings(await fresh())).toMatchObject([{ reason: 'nothing known' }])
+  it('that nobody drives waits for whoever started it', async () => {
+    expect(await findings(await fresh())).toMatchObject([{ reason: 'not driven' }])
   })
 
   it('that has ended is not stuck', async () => {
@@ -152,7 +152,7 @@ describe('an execution', () => {
     const id = row.subscription_id
     await changeSubscription(core, { id, action: 'activate' })
     const executionId = await fresh(id)
-    expect(await findings(executionId)).toMatchObject([{ reason: 'nothing known' }])
+    expect(await findings(executionId)).toMatchObject([{ reason: 'not driven' }])
     const until = '2999-01-01T00:00:00.000000+00:00' as WireTime
     await changeSubscription(core, { id, action: 'pause', reason: 'the shop moves', until })
     await settle()
@@ -167,7 +167,7 @@ describe('an execution', () => {
     ])
     await changeSubscription(core, { id, action: 'resume' })
     await settle()
-    expect(await findings(executionId)).toMatchObject([{ reason: 'nothing known' }])
+    expect(await findings(executionId)).toMatchObject([{ reason: 'not driven' }])
   })
 
   it('that nobody drives', async () => {

@@ -58,7 +58,7 @@ where x.execution_id = given.execution_id;
 select
   execution_id, catalog_id, path, parent_execution_id, status, last_event_type, last_node_name, last_event_id,
   start_time::text as start_time, end_time::text as end_time, error, tenant_id, organization_id, stream_version,
-  event_count, start_event_id, start_event_type, updated_at::text as updated_at
+  event_count, start_event_id, start_event_type, updated_at::text as updated_at, engine
 from noetl.execution
 where execution_id = $1::bigint;
 
@@ -70,7 +70,8 @@ where execution_id = $1::bigint;
 select
   execution_id, catalog_id, path, parent_execution_id, status, last_event_type, last_node_name, last_event_id,
   start_time::text as start_time, end_time::text as end_time, error, tenant_id, organization_id, stream_version,
-  event_count, start_event_id, start_event_type, updated_at::text as updated_at, coalesce(start_time, created_at)::text as listed_at
+  event_count, start_event_id, start_event_type, updated_at::text as updated_at, engine,
+  coalesce(start_time, created_at)::text as listed_at
 from noetl.execution
 where coalesce(start_event_type, '') not in ('subscription.registered', 'subscription_registered')
   and ($1::text is null or status = $1)

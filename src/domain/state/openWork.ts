@@ -1,11 +1,12 @@
 // What an execution waits for, as far as its state knows: steps that were entered and have no command, commands
 // without an outcome, callbacks that have not come, failures nobody dealt with. For people who ask why it is stuck.
 
+import type { WireTime } from '../events/wireTime.js'
 import { compareIds } from '../ids/ids.js'
 import { viewStep } from './stepView.js'
 import { orderIdOf, type WorkflowState } from './workflowState.js'
 
-export type OpenKind = 'unclaimed' | 'claimed' | 'started' | 'parked' | 'entered' | 'failed'
+export type OpenKind = 'unclaimed' | 'claimed' | 'started' | 'parked' | 'child' | 'entered' | 'waiting' | 'failed'
 
 export interface OpenWork {
   kind: OpenKind
@@ -14,6 +15,12 @@ export interface OpenWork {
   /** The event that tells when it began to wait. */
   eventId?: string
   error?: string
+  /** Of a step that was reached: the steps under way that may still lead to it. */
+  blockers?: string[]
+  /** When the engine gives the command up. */
+  deadline?: WireTime
+  /** The playbook that the command has started. */
+  child?: string
 }
 
 const OPEN_MAX = 200

@@ -4,6 +4,7 @@
 // that the same state gives again: a key is written once per execution, and a second decision with it is dropped.
 
 import type { JsonObject, JsonValue } from '../json/value.js'
+import type { OpenWork } from './openWork.js'
 import type { WorkflowState } from './workflowState.js'
 
 /** Enough to tell what happened without the payloads, which are in the state. */
@@ -89,6 +90,8 @@ export type Verdict = Decision | Waiting | Needing
 export interface Orchestrator {
   /** Undefined: nothing to do until something happens. Must be quick and must not wait. */
   decide(input: DecisionInput): Verdict | undefined
+  /** What the execution waits for, for people. Undefined: the orchestrator does not know it. */
+  explain?(input: DecisionInput): OpenWork[] | Needing | undefined
 }
 
 /** For threads that only look. */

@@ -15,7 +15,7 @@ export interface NeededValues {
 
 const ROUNDS_MAX = 10
 
-export function createNeededValues(executionId: string, fetch: FetchValues | undefined): NeededValues {
+export function createNeededValues(executionId: string, fetch: FetchValues): NeededValues {
   const known = new Map<string, string | undefined>()
   let rounds = 0
   return {
@@ -28,12 +28,6 @@ export function createNeededValues(executionId: string, fetch: FetchValues | und
         throw new CpError(
           'overloaded',
           `a decision for execution ${executionId} needs more than ${ROUNDS_MAX} rounds of values`,
-        )
-      }
-      if (fetch === undefined) {
-        throw new CpError(
-          'unavailable',
-          `execution ${executionId} needs ${refs.join(', ')}, and no store of results is at hand`,
         )
       }
       for (const [ref, text] of await fetch(executionId, refs)) known.set(ref, text)

@@ -40,6 +40,8 @@ export interface StateDeps {
   hooks: StateHooks
   /** Undefined: states can be looked at, but nothing is driven. */
   driving: Driving | undefined
+  /** Values that decisions need and the log does not hold. */
+  fetch: FetchValues
 }
 
 export interface Driving {
@@ -47,8 +49,6 @@ export interface Driving {
   ids: Pick<Ids, 'next'>
   membershipOf(db: Db): Membership
   leaseMs: number
-  /** Values that decisions need and the log does not hold. */
-  fetch?: FetchValues | undefined
 }
 
 export interface StateLimits {
@@ -117,7 +117,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     let { force } = want
     let applied = 0
     let retried = false
-    const needed = createNeededValues(executionId, driving?.fetch)
+    const needed = createNeededValues(executionId, deps.fetch)
     for (let round = 0; ; round++) {
       const { fetched } = needed
       const output = await threads

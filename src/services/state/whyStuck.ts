@@ -2,6 +2,7 @@
 // the live state, the outbox, workers, lanes, subscriptions and open transactions; changes nothing.
 
 import type { Databases } from '../../db/databases.js'
+import { ENGINE_VERSION } from '../../domain/engine/settings.js'
 import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
 import type { ExecutionId } from '../../domain/ids/ids.js'
 import { laneOf } from '../../domain/leases/lane.js'
@@ -37,6 +38,9 @@ export type Reason =
   | 'running command'
   | 'missing worker pool'
   | 'failed step'
+  | 'child playbook'
+  | 'waiting step'
+  | 'not driven'
   | 'entered step'
   | 'open transaction'
   | 'nothing known'
@@ -99,7 +103,7 @@ export async function whyStuck(deps: WhyStuckDeps, executionId: ExecutionId): Pr
     })
   }
   findings.push(...outboxFindings(rows))
-  findings.push(...commandFindings(executionId, shown, ages, claims, pools))
+  findings.push(...commandFindings(row, shown, ages, claims, pools))
   if (owner === undefined) {
     findings.push({
       reason: 'no driver',
@@ -115,14 +119,33 @@ export async function whyStuck(deps: WhyStuckDeps, executionId: ExecutionId): Pr
       next: `its events are not visible before it ends; if it is forgotten: select pg_terminate_backend(${transaction.pid})`,
     })
   }
-  if (findings.length === 0) {
-    findings.push({
-      reason: 'nothing known',
-      what: `all ${version} events are applied, no command is open; the orchestrator has decided nothing further`,
-      next: `noetl-cp events tail ${executionId}`,
-    })
-  }
+  findings.push(...engineFindings(row, findings.length === 0, version))
   return { row, version, findings }
+}
+
+/** What is to be said about the engine itself: that it does not drive the execution, or that nothing is left to say. */
+function engineFindings({ execution_id: id, engine }: ExecutionRow, isAlone: boolean, version: number): Finding[] {
+  if (engine === null) {
+    if (!isAlone) return []
+    const what =
+      'the engine does not drive it: it was started by an earlier version, by somebody else, or with "driven": false'
+    return [
+      { reason: 'not driven', what, next: `its events must come from outside; or noetl-cp execution cancel ${id}` },
+    ]
+  }
+  if (engine !== ENGINE_VERSION) {
+    const what = `it was started for version ${engine} of the engine; this program has version ${ENGINE_VERSION}`
+    return [
+      {
+        reason: 'not driven',
+        what,
+        next: `run a daemon of that version until it has ended, or noetl-cp execution cancel ${id}`,
+      },
+    ]
+  }
+  if (!isAlone) return []
+  const what = `all ${version} events are applied and no command is open; the engine decides within moments, or logs why it cannot`
+  return [{ reason: 'nothing known', what, next: `noetl-cp events tail ${id}` }]
 }
 
 function outboxFindings(rows: readonly WaitingRow[]): Finding[] {
@@ -153,7 +176,7 @@ function outboxFindings(rows: readonly WaitingRow[]): Finding[] {
 }
 
 function commandFindings(
-  executionId: string,
+  row: ExecutionRow,
   open: readonly OpenWork[],
   ages: readonly EventAge[],
   claims: readonly ClaimAge[],
@@ -165,7 +188,7 @@ function commandFindings(
   const findings: Finding[] = []
   for (const item of open) {
     const age = item.eventId === undefined ? undefined : ageOf.get(item.eventId)
-    const finding = findingOf(executionId, item, claimOf.get(item.commandId ?? ''), alive)
+    const finding = withDeadline(item, findingOf(row, item, claimOf.get(item.commandId ?? ''), alive))
     findings.push(age === undefined ? finding : { ...finding, seconds: age.age_seconds })
   }
   // Who would have to claim them comes before what is to be claimed.
@@ -181,8 +204,15 @@ function commandFindings(
   return findings
 }
 
+/** The engine ends what takes too long by itself. */
+function withDeadline({ deadline }: OpenWork, finding: Finding): Finding {
+  return deadline === undefined
+    ? finding
+    : { ...finding, what: `${finding.what}; the engine gives it up at ${deadline}` }
+}
+
 function findingOf(
-  executionId: string,
+  { execution_id: executionId, engine }: ExecutionRow,
   item: OpenWork,
   claim: ClaimAge | undefined,
   alive: readonly PoolAge[],
@@ -193,7 +223,10 @@ function findingOf(
       return {
         reason: 'failed step',
         what: `step ${step} failed${item.error === undefined ? '' : `: ${item.error}`}`,
-        next: `the orchestrator ends the execution; or noetl-cp execution finalize ${executionId}`,
+        next:
+          engine === null
+            ? `noetl-cp execution finalize ${executionId}`
+            : 'the engine ends the execution when everything under way has ended',
       }
     case 'parked':
       return {
@@ -205,7 +238,19 @@ function findingOf(
       return {
         reason: 'entered step',
         what: `step ${step} was entered and has no command`,
-        next: 'the orchestrator issues it',
+        next: engine === null ? 'its orchestrator issues it' : 'the engine issues it',
+      }
+    case 'child':
+      return {
+        reason: 'child playbook',
+        what: `step ${step} waits for execution ${item.child}, which it has started`,
+        next: `noetl-cp state why-stuck ${item.child}`,
+      }
+    case 'waiting':
+      return {
+        reason: 'waiting step',
+        what: waitingText(item),
+        next: 'look at what these steps wait for',
       }
     case 'unclaimed':
       return {
@@ -226,6 +271,12 @@ function findingOf(
           }
     }
   }
+}
+
+function waitingText({ step, blockers = [] }: OpenWork): string {
+  if (blockers.length === 0) return `step ${step} was reached and is entered next`
+  const others = blockers.map((name) => `step ${name}`).join(', ')
+  return `step ${step} was reached and waits for ${others}, which can still lead to it`
 }
 
 export function span(seconds: number): string {

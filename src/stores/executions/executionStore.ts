@@ -149,6 +149,8 @@ export interface ExecutionRow {
   start_event_id: string | null
   start_event_type: string | null
   updated_at: string
+  /** The version of the engine that drives it; null when nobody does. */
+  engine: number | null
 }
 
 export async function getExecution(db: Queryable, id: string): Promise<ExecutionRow | undefined> {

@@ -4,6 +4,7 @@
 import { decide } from '../../../domain/engine/decide.js'
 import { failedDecision } from '../../../domain/engine/endExecution.js'
 import { ENGINE_VERSION, type EngineSettings } from '../../../domain/engine/settings.js'
+import { waitingIn } from '../../../domain/engine/waiting.js'
 import type { Planned } from '../../../domain/playbook/plan.js'
 import type { DecisionInput, Orchestrator, Verdict } from '../../../domain/state/orchestrator.js'
 import { Plans } from './plans.js'
@@ -24,6 +25,16 @@ export function createEngine(settings: EngineSettings): Orchestrator {
   }
 
   return {
+    explain: (input) => {
+      const { state, nowMs, startMeta, fetched } = input
+      const { driven } = state
+      if (driven?.engine !== ENGINE_VERSION || state.end !== undefined) return undefined
+      const catalogId = state.catalog?.value ?? '0'
+      const planned = plannedFor(input, catalogId)
+      if (planned === 'unknown') return { needs: [`${CATALOG_REF}${catalogId}`] }
+      if (planned?.plan === undefined) return undefined
+      return waitingIn({ plan: planned.plan, state, driven, settings, nowMs, startMeta, fetched })
+    },
     decide: (input): Verdict | undefined => {
       const { state, engine, nowMs, startMeta, fetched } = input
       // Executions of another version are left to daemons of that version: two sets of rules never meet in one log.

@@ -7,21 +7,14 @@ import type { JsonValue } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
 import { redact } from '../../../domain/secrets/redact.js'
 import { secretRules } from '../../../domain/secrets/secretNames.js'
-import { digestText } from '../../../domain/state/liveState.js'
-import { type OpenWork, openWork } from '../../../domain/state/openWork.js'
+import { digestText, type LiveState } from '../../../domain/state/liveState.js'
+import type { OpenWork } from '../../../domain/state/openWork.js'
 import { nothingToDo, type Orchestrator } from '../../../domain/state/orchestrator.js'
 import { sealState } from '../../../domain/state/sealedState.js'
 import { viewState } from '../../../domain/state/viewState.js'
 import { openSettings, type WorkerDatabase } from '../../replay/inThread/database.js'
 import { createEngine } from './engine.js'
-import {
-  type Advanced,
-  type AdvanceRequest,
-  createResidents,
-  type ResidentSettings,
-  type Residents,
-  type Tally,
-} from './residents.js'
+import { type Advanced, type AdvanceRequest, createResidents, type ResidentSettings, type Tally } from './residents.js'
 import { type SnapshotReport, verifySnapshot } from './verify.js'
 
 /** Given to the thread when it starts. */
@@ -91,9 +84,15 @@ export async function openResidents(setup: ResidentSetup): Promise<ResidentTasks
   return {
     advance: async ({ shard, wants, ...request }) => {
       const advanced = await residents.advance(databaseOf(shard), request)
+      const isWhole = advanced.resident && !advanced.unadopted
+      const open = wants.open && isWhole ? residents.explain(request) : undefined
+      const isMissing = open !== undefined && 'needs' in open
       return {
         ...advanced,
-        ...documents(residents, request.executionId, advanced, wants, shown),
+        ...documents(isWhole ? residents.get(request.executionId)?.live : undefined, wants, shown),
+        // What a decision needs comes first: with it the same question is asked again.
+        verdict: advanced.verdict ?? (isMissing ? open : undefined),
+        open: isMissing ? undefined : open,
         tally: residents.takeTally(),
       }
     },
@@ -120,18 +119,14 @@ async function loadOrchestrator({ engine, orchestrator: path }: ResidentSetup): 
 }
 
 function documents(
-  residents: Residents,
-  executionId: string,
-  advanced: Advanced,
+  live: LiveState | undefined,
   wants: AdvanceInput['wants'],
   shown: (view: JsonValue) => JsonValue,
-): Pick<AdvanceOutput, 'view' | 'open' | 'sealed' | 'digest'> {
-  const live = advanced.resident && !advanced.unadopted ? residents.get(executionId)?.live : undefined
-  if (live === undefined) return { view: undefined, open: undefined, sealed: undefined, digest: '' }
+): Pick<AdvanceOutput, 'view' | 'sealed' | 'digest'> {
+  if (live === undefined) return { view: undefined, sealed: undefined, digest: '' }
   return {
     digest: digestText(live.digest),
     view: wants.view ? encoder.encode(writeJson(shown(viewState(live.state)))) : undefined,
-    open: wants.open ? openWork(live.state) : undefined,
     sealed: wants.sealed ? encoder.encode(sealState(live)) : undefined,
   }
 }

@@ -8,7 +8,8 @@ import type { ExecutionId } from '../../../domain/ids/ids.js'
 import { parseJson } from '../../../domain/json/parse.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
 import { applyNumbered, emptyLiveState, type LiveState } from '../../../domain/state/liveState.js'
-import type { NewEvent, Orchestrator, Verdict } from '../../../domain/state/orchestrator.js'
+import { type OpenWork, openWork } from '../../../domain/state/openWork.js'
+import type { DecisionInput, Needing, NewEvent, Orchestrator, Verdict } from '../../../domain/state/orchestrator.js'
 import type { SnapshotProblem } from '../../../domain/state/sealedState.js'
 import { isTerminal } from '../../../domain/state/workflowState.js'
 import { CpError, isTransient } from '../../../errors.js'
@@ -93,6 +94,8 @@ const SAVE_DEADLINE_FACTOR = 4
 export interface Residents {
   advance(db: Db, request: AdvanceRequest): Promise<Advanced>
   get(executionId: string): Resident | undefined
+  /** What the execution waits for, or the values that are missing to tell. */
+  explain(request: AdvanceRequest): OpenWork[] | Needing
   /** Writes what is not yet saved and lets go. */
   evict(db: Db, executionId: string): Promise<void>
   /** Folds the whole log, whatever snapshot there is, and writes a new one. Answers its version. */
@@ -216,16 +219,7 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
     if (live.version - resident.snapshotVersion >= settings.snapshotEvents) void save(db, resident)
     const isAsked = applied > 0 || isNew || request.force
     const verdict = isAsked
-      ? orchestrator.decide({
-          executionId,
-          version: live.version,
-          state: live.state,
-          newEvents: isNew ? [] : newEvents.slice(-NEW_EVENTS_MAX),
-          nowMs: request.nowMs,
-          engine: resident.engine,
-          startMeta: startMetaOf(live),
-          fetched: valuesOf(request.fetched ?? []),
-        })
+      ? orchestrator.decide(questionOf(resident, request, isNew ? [] : newEvents.slice(-NEW_EVENTS_MAX)))
       : undefined
     return { ...answer, resident: true, verdict }
   }
@@ -268,6 +262,11 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
   return {
     advance,
     get: (executionId) => residents.get(executionId),
+    explain: (request) => {
+      const resident = residents.get(request.executionId)
+      if (resident === undefined) return []
+      return orchestrator.explain?.(questionOf(resident, request, [])) ?? openWork(resident.live.state)
+    },
     evict: async (db, executionId) => {
       const resident = residents.get(executionId)
       if (resident === undefined) return
@@ -319,6 +318,23 @@ const NOWHERE: Advanced = {
   terminal: false,
   resident: false,
   verdict: undefined,
+}
+
+function questionOf(
+  { live, engine }: Resident,
+  request: AdvanceRequest,
+  newEvents: readonly NewEvent[],
+): DecisionInput {
+  return {
+    executionId: request.executionId,
+    version: live.version,
+    state: live.state,
+    newEvents,
+    nowMs: request.nowMs,
+    engine,
+    startMeta: startMetaOf(live),
+    fetched: valuesOf(request.fetched ?? []),
+  }
 }
 
 function startMetaOf({ routing }: LiveState): JsonObject {
