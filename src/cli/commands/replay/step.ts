@@ -1,10 +1,12 @@
 // Walks through an execution event by event.
+
 import { parseExecutionId } from '../../../domain/ids/ids.js'
 import type { JsonObject } from '../../../domain/json/value.js'
 import { isJsonObject } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
 import { inIdOrder } from '../../../domain/replay/eventIntake.js'
 import { CpError } from '../../../errors.js'
+import { printable } from '../../../runtime/printable.js'
 import { createWalk, loadEvents, WALK_EVENTS_MAX, type Walk, type WalkStep } from '../../../services/replay/walk.js'
 import type { CommandContext, CommandSpec, Input } from '../../command.js'
 import { EXIT } from '../../exit.js'
@@ -98,5 +100,5 @@ function stepText(step: WalkStep, walk: Walk): string {
     const to = 'to' in change ? shortValue(change.to) : ''
     lines.push(`  ${mark} ${change.pointer}  ${change.kind === 'changed' ? `${from} → ${to}` : from + to}`)
   }
-  return `${lines.join('\n')}\n`
+  return lines.map((line) => `${printable(line)}\n`).join('')
 }
