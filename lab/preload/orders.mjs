@@ -1,5 +1,5 @@
 // Preloaded into a daemon: carries out what the lab writes into the file CHAOS_ORDERS, each time a SIGUSR2 arrives.
-//   {"clock": <milliseconds>}  shifts the clock of the system as the daemon sees it
+//   {"clock": <milliseconds>}  shifts the clock of the system as the daemon sees it; CHAOS_CLOCK is where it begins
 //   {"thread": <0..1>}         ends one of its worker threads in the middle of whatever it does
 // With CHAOS_COLLECT=<seconds> the main thread and each worker collect their garbage so often, and write into a file of
 // their own in the folder CHAOS_MEMORY how many bytes are still alive: V8 lets a heap grow for minutes before it looks,
@@ -36,7 +36,7 @@ if (isMainThread) {
   }
   syncBuiltinESMExports()
 
-  let shiftMs = 0
+  let shiftMs = Number(process.env.CHAOS_CLOCK ?? 0)
   const now = Date.now
   Date.now = () => now() + shiftMs
 

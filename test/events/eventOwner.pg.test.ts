@@ -1,10 +1,11 @@
 // Promise: an event belongs to the tenant and organisation of its execution. Without a word about them it gets them,
-// with another word it is refused and nothing is written; the same for what is projected.
+// with another word it is refused and nothing is written; the same for what is projected. So replays and subjects find it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ingestBatch, ingestEvent } from '../../src/services/events/ingest.js'
 import { startExecution } from '../../src/services/executions/executions.js'
 import { projectEnvelopes } from '../../src/services/projector/projector.js'
 import { pageOfQuarantine } from '../../src/services/projector/quarantine.js'
+import { openReplay, replay } from '../replay/replayHarness.js'
 import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
 
@@ -42,6 +43,14 @@ describe('a posted event', () => {
     await ingestBatch(core, { execution_id: executionId, events: [{ event_type: 'step.exit', step: 's' }] })
     await ingestEvent(core, event(executionId, { tenant_id: 'acme' }))
     expect(await ownersOf(executionId)).toEqual(Array.from({ length: 4 }, () => own(executionId)))
+    const reader = openReplay(database.get())
+    try {
+      const whose = { tenant_id: 'acme', organization_id: 'west' }
+      expect((await replay(reader, { execution_id: executionId, ...whose })).eventCount).toBe('4')
+      expect((await replay(reader, { execution_id: executionId })).eventCount).toBe('0')
+    } finally {
+      await reader.close()
+    }
   })
   it.each([{ tenant_id: 'default' }, { tenant_id: 'other' }, { organization_id: 'east' }])(
     'with %o is refused and says whose the execution is',
