@@ -101,11 +101,7 @@ export async function collectEvidence({ shards, nats, mirror }: Site): Promise<E
 }
 
 /** What still has to happen before the data may be judged; nothing when all is quiet. */
-export async function unfinished(
-  { shards, mirror }: Site,
-  started: () => Promise<number>,
-  sourced: number,
-): Promise<string[]> {
+export async function unfinished({ shards, mirror }: Site, unstarted: () => Promise<number>): Promise<string[]> {
   const waiting: string[] = []
   let published = 0
   for (const [index, shard] of shards.entries()) {
@@ -120,7 +116,7 @@ export async function unfinished(
   }
   const [projected] = await mirror.database.sql<{ n: number }>('select count(*)::int as n from noetl.event')
   if (projected!.n < published) waiting.push(`${published - projected!.n} events of the other installation`)
-  const missing = sourced - (await started())
+  const missing = await unstarted()
   if (missing > 0) waiting.push(`${missing} messages of the subscription`)
   return waiting
 }

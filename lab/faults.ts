@@ -2,9 +2,12 @@
 // outside.
 import type { LabDaemon } from './daemons.js'
 import type { FaultRecord, Journal } from './journal.js'
+import type { Ledger } from './ledger.js'
 import type { NatsNode } from './nats.js'
 import type { FaultName, PlannedFault } from './plan.js'
 import type { LabPostgres } from './postgres.js'
+import { judgeNotReady } from './recovery.js'
+import { beginRestore } from './restore.js'
 import type { Site } from './site.js'
 import type { SmallDisk } from './tmpfs.js'
 
@@ -13,7 +16,15 @@ interface Struck {
   victim: string
   heal: Heal
 }
-type Inject = (site: Site, fault: PlannedFault) => Promise<Struck> | Struck
+type Inject = (site: Site, fault: PlannedFault, around: Around) => Promise<Struck> | Struck
+
+/** What faults leave behind besides broken things. */
+export interface Around {
+  journal: Journal
+  ledger: Ledger
+}
+
+const HALF_SKEW_MS = 250
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 const victimOf = <T>(list: readonly T[], fault: PlannedFault): T => list[fault.victim % list.length]!
@@ -46,6 +57,17 @@ const INJECT: Record<FaultName, Inject> = {
     await daemon.order({ clock: jumpMs })
     return { victim: `${daemon.name} by ${(jumpMs / 1000).toFixed(1)} s`, heal: () => daemon.order({ clock: 0 }) }
   },
+  // As two hosts are whose clocks nobody keeps.
+  'clocks apart': async (site, fault) => {
+    const half = fault.dice < 0.5 ? HALF_SKEW_MS : -HALF_SKEW_MS
+    await Promise.all(site.daemons.map((daemon, index) => daemon.order({ clock: index % 2 === 0 ? half : -half })))
+    return {
+      victim: site.daemons.map(({ name }, index) => `${name} ${index % 2 === 0 ? half : -half} ms`).join(', '),
+      heal: async () => {
+        await Promise.all(site.daemons.map((daemon) => daemon.order({ clock: 0 })))
+      },
+    }
+  },
   'postgres restarted': (site, fault) => onPostgres(site, fault, (server) => server.crash()),
   'postgres frozen': (site, fault) => {
     const struck = onPostgres(site, fault, (server) => server.freeze())
@@ -63,6 +85,25 @@ const INJECT: Record<FaultName, Inject> = {
       .catch(() => undefined)
     return { victim: nameOf(site, server), heal: () => undefined }
   },
+  'postgres read-only': async (site, fault, { journal }) => {
+    const server = victimOf(site.shards, fault)
+    // The other installation has its database on the first server.
+    const users = server === site.shards[0] ? site.processes : site.daemons
+    const known = users.map((daemon) => ({ daemon, interruptions: daemon.interruptions() }))
+    await server.setReadOnly(true)
+    return {
+      victim: nameOf(site, server),
+      heal: async () => {
+        const undisturbed = known.filter(({ daemon, interruptions }) => daemon.interruptions() === interruptions)
+        await judgeNotReady(
+          undisturbed.map(({ daemon }) => daemon),
+          'its database takes no writes',
+          journal,
+        )
+        await server.setReadOnly(false)
+      },
+    }
+  },
   'postgres disk full': async (site) => {
     const server = site.shards.find(({ disk }) => typeof disk !== 'string')!
     const disk = server.disk as SmallDisk
@@ -78,6 +119,16 @@ const INJECT: Record<FaultName, Inject> = {
     const node = victimOf(site.nats.nodes, fault)
     node.freeze()
     return { victim: nodeName(site, node), heal: () => node.thaw() }
+  },
+  'nats stalled': (site, fault) => {
+    const node = victimOf(site.nats.nodes, fault)
+    node.freeze()
+    return { victim: nodeName(site, node), heal: () => node.thaw() }
+  },
+  'nats restored': async (site, _fault, { ledger }) => {
+    const node = site.nats.nodes[0]!
+    const restore = await beginRestore(site, node, ledger)
+    return { victim: nodeName(site, node), heal: restore }
   },
   // JetStream turns itself off when it cannot write, and comes back only with a restart.
   'nats disk full': async (site) => {
@@ -97,6 +148,7 @@ const INJECT: Record<FaultName, Inject> = {
   'postgres link refused': (site, fault) => onLink(site, fault, 'postgres', 'refuse'),
   'postgres link reset': (site, fault) => onLink(site, fault, 'postgres', 'reset'),
   'nats link black-holed': (site, fault) => onLink(site, fault, 'nats', 'blackhole'),
+  'nats answers lost': (site, fault) => onLink(site, fault, 'nats', 'mute'),
   'nats link refused': (site, fault) => onLink(site, fault, 'nats', 'refuse'),
   'nats link reset': (site, fault) => onLink(site, fault, 'nats', 'reset'),
 }
@@ -112,7 +164,7 @@ function onLink(
   site: Site,
   fault: PlannedFault,
   kind: 'postgres' | 'nats',
-  what: 'blackhole' | 'refuse' | 'reset',
+  what: 'blackhole' | 'mute' | 'refuse' | 'reset',
 ): Struck {
   const daemons = fault.dice < 0.5 ? [victimOf(site.processes, fault)] : [...site.processes]
   // Of a cluster of brokers a whole daemon is cut off, not one link that it would not miss.
@@ -140,16 +192,19 @@ export function impossibleFaults(site: Site): { name: FaultName; reason: string 
     found.push({ name: 'postgres disk full', reason: site.shards[1]!.disk as string })
   const [node] = site.nats.nodes
   if (typeof node!.disk === 'string') found.push({ name: 'nats disk full', reason: node!.disk })
+  if (site.nats.nodes.length > 1)
+    found.push({ name: 'nats restored', reason: 'a member of a cluster gets from the others what its disk lacks' })
   return found
 }
 
 /** From the first bite to the last heal. */
-export async function strike(site: Site, faults: readonly PlannedFault[], journal: Journal): Promise<void> {
-  await Promise.all(faults.map((fault) => strikeOne(site, fault, journal)))
+export async function strike(site: Site, faults: readonly PlannedFault[], around: Around): Promise<void> {
+  await Promise.all(faults.map((fault) => strikeOne(site, fault, around)))
 }
 
-async function strikeOne(site: Site, fault: PlannedFault, journal: Journal): Promise<void> {
-  const { victim, heal } = await INJECT[fault.name](site, fault)
+async function strikeOne(site: Site, fault: PlannedFault, around: Around): Promise<void> {
+  const { journal } = around
+  const { victim, heal } = await INJECT[fault.name](site, fault, around)
   const record: FaultRecord = { name: fault.name, victim, from: journal.seconds() }
   journal.faults.push(record)
   if (fault.name === 'daemon stopped') await stopJudged(victimOf(site.processes, fault), journal)

@@ -1,7 +1,7 @@
 // What happened when: the faults that were injected, and every broken promise as soon as it is seen.
 import type { FaultName } from './plan.js'
 
-export type Invariant = 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8'
+export type Invariant = 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'I9'
 
 export const INVARIANTS: Record<Invariant, string> = {
   I1: 'what was acknowledged is in the log, what is in the outbox is in the stream, and nothing else is',
@@ -11,7 +11,8 @@ export const INVARIANTS: Record<Invariant, string> = {
   I5: 'the read model and the projection are the fold of the whole log',
   I6: 'a paused subscription starts nothing; every message starts exactly one execution',
   I7: 'processes end as documented and leave no lease behind',
-  I8: 'nothing waits for ever, and everything heals by itself',
+  I8: 'nothing waits for ever, everything heals by itself, and nobody is ready who cannot work',
+  I9: 'ids that daemons mint rise with the acknowledgements of an execution, and none comes twice',
 }
 
 export interface Violation {

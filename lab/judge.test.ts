@@ -142,6 +142,16 @@ describe('the judge', () => {
     expect(found(planted)).toEqual([])
   })
 
+  it('knows what the broker itself has lost with its disk', () => {
+    const { evidence, ledger } = clean()
+    const [message] = evidence.messages.splice(1, 1)
+    ledger.restored.messages.add(message!.messageId!)
+    evidence.messages.push({ ...message!, seq: 99 })
+    ledger.sourced.add(5)
+    ledger.restored.sourced.add(5)
+    expect(found({ evidence, ledger })).toEqual([])
+  })
+
   it.each<[string, (planted: Case) => void, string[]]>([
     [
       'an acknowledged event that is not in the log',
@@ -362,6 +372,30 @@ describe('the judge', () => {
         evidence.quarantined.push('1: reason')
       },
       ['I5 stuck'],
+    ],
+    [
+      'an id that sorts before its cause',
+      ({ ledger }) => {
+        const [execution] = ledger.executions.values()
+        execution!.chain = ['5', '7', '6']
+      },
+      ['I9 out of order'],
+    ],
+    [
+      'an id that was minted twice',
+      ({ ledger }) => {
+        const [ids] = ledger.starts.values()
+        ledger.starts.set('start-of-another', new Set(ids))
+      },
+      ['I1 lost', 'I9 minted twice'],
+    ],
+    [
+      'a message that was lost with a disk and never sent again',
+      ({ evidence, ledger }) => {
+        const [message] = evidence.messages.splice(3, 1)
+        ledger.restored.messages.add(message!.messageId!)
+      },
+      ['I1 lost'],
     ],
   ])('finds %s', (_, plant, expected) => {
     const planted = clean()

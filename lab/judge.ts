@@ -24,17 +24,18 @@ export interface Judgement {
   violations: Violation[]
 }
 
-type LedgerView = Pick<Ledger, 'executions' | 'starts' | 'sourced' | 'pauses' | 'refused'>
+type LedgerView = Pick<Ledger, 'executions' | 'starts' | 'sourced' | 'pauses' | 'refused' | 'restored'>
 
 export function judgeEvidence(evidence: Evidence, ledger: LedgerView, subscriptionId: string | undefined): Judgement {
   const violations = [
     ...judgeLog(evidence, ledger),
     ...judgeNumbers(evidence),
-    ...judgeDelivery(evidence),
+    ...judgeDelivery(evidence, ledger),
     ...judgeStarts(evidence, ledger, subscriptionId),
     ...judgePauses(ledger),
     ...judgeEnds(evidence, ledger),
     ...judgeMirror(evidence),
+    ...judgeMinted(ledger),
   ]
   const started = evidence.shards.flatMap(({ events }) => startsOf(events, subscriptionId))
   const executions = [...ledger.executions.values()]
@@ -144,8 +145,11 @@ function judgeNumbers({ shards }: Evidence): Violation[] {
   return found
 }
 
-/** I1, second half, I2 and I3: the stream holds every outbox row once, in order, as it is, and nothing else. */
-function judgeDelivery({ shards, messages }: Evidence): Violation[] {
+/**
+ * I1, second half, I2 and I3: the stream holds every outbox row once, in order, as it is, and nothing else. What the broker
+ * lost with a disk was in order once; an audit sends it again, later than what came after it.
+ */
+function judgeDelivery({ shards, messages }: Evidence, { restored }: LedgerView): Violation[] {
   const found: Violation[] = []
   const homes = messages.map((message) =>
     message.executionId === undefined ? -1 : shardOf(message.executionId, shards.length),
@@ -172,7 +176,8 @@ function judgeDelivery({ shards, messages }: Evidence): Violation[] {
     const verdict = judgeStream(mine, outbox)
     say('I1', 'lost', verdict.lost, (id) => `outbox row ${id} of shard ${shard} is not in the stream`)
     say('I1', 'uninvited', verdict.uninvited, (id) => `message ${id} has no outbox row`)
-    say('I2', 'out of order', verdict.outOfOrder, (id) => `message ${id} came after a later row of its execution`)
+    const unordered = verdict.outOfOrder.filter((id) => !restored.messages.has(id))
+    say('I2', 'out of order', unordered, (id) => `message ${id} came after a later row of its execution`)
     say('I3', 'duplicate', verdict.duplicates, (id) => `message ${id} is stored more than once`)
     found.push(...judgeRows(shard, outbox, mine))
   }
@@ -237,8 +242,9 @@ function judgeStarts(
   const started = new Map<number, number>()
   for (const { events } of shards)
     for (const row of startsOf(events, subscriptionId)) started.set(row.n!, (started.get(row.n!) ?? 0) + 1)
+  // A message that the source itself has lost may have been started before, and need not.
   for (const n of ledger.sourced)
-    if (!started.has(n))
+    if (!started.has(n) && !ledger.restored.sourced.has(n))
       found.push({ invariant: 'I6', kind: 'stuck', message: `message ${n} of the source never started an execution` })
   for (const [n, count] of started)
     if (count > 1)
@@ -308,6 +314,33 @@ function judgeMirror({ shards, projected }: Evidence): Violation[] {
       kind: 'uninvited',
       message: `the other installation has stored ${id}, which was never published`,
     })
+  return found
+}
+
+/** I9: later means above, whichever daemon minted with whichever clock. */
+function judgeMinted({ executions, starts }: LedgerView): Violation[] {
+  const found: Violation[] = []
+  for (const { executionId, chain = [] } of executions.values()) {
+    for (const [index, eventId] of chain.entries()) {
+      if (index === 0 || BigInt(eventId) > BigInt(chain[index - 1]!)) continue
+      const message = `event ${eventId} of ${executionId} was asked for after ${chain[index - 1]} was acknowledged, and sorts before it`
+      found.push({ invariant: 'I9', kind: 'out of order', executionId, eventId, message })
+    }
+  }
+  const owners = new Map<string, string>()
+  for (const [mark, ids] of starts) {
+    for (const executionId of ids) {
+      const other = owners.get(executionId)
+      if (other !== undefined)
+        found.push({
+          invariant: 'I9',
+          kind: 'minted twice',
+          executionId,
+          message: `the starts ${other} and ${mark} were both answered with ${executionId}`,
+        })
+      owners.set(executionId, mark)
+    }
+  }
   return found
 }
 

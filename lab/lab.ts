@@ -5,6 +5,7 @@ import { pullDocument } from '../test/subscriptions/specs.js'
 import { playbook } from '../test/support/core.js'
 import { until } from '../test/support/until.js'
 import { type Agreement, judgeAgreement } from './agreement.js'
+import { runAudit } from './audit.js'
 import { type Client, createClient } from './client.js'
 import { collectEvidence, type Evidence, unfinished } from './evidence.js'
 import { impossibleFaults, stopJudged, strike } from './faults.js'
@@ -12,12 +13,14 @@ import { type Journal, openJournal } from './journal.js'
 import { type Judgement, judgeEvidence } from './judge.js'
 import { judgeLeases } from './leases.js'
 import { type Ledger, openLedger } from './ledger.js'
+import { auditOutbox } from './load/audits.js'
+import { chainEvents } from './load/chains.js'
 import { runExecutions } from './load/executions.js'
 import { finishStarted } from './load/finishers.js'
 import { writeForeignExecutions, writeStragglers } from './load/foreignWriter.js'
 import { type Load, type LoadContext, PLAYBOOK } from './load/loadContext.js'
 import { readBack } from './load/readers.js'
-import { feedSource, pauseAndResume, startedCount } from './load/subscriptions.js'
+import { feedSource, pauseAndResume, startedCount, startedNumbers } from './load/subscriptions.js'
 import { sendNonsense } from './load/wrongInput.js'
 import { planFaults } from './plan.js'
 import { randomFrom } from './random.js'
@@ -171,6 +174,8 @@ function startLoad(options: LabOptions, bench: Bench): Promise<void>[] {
     [1, feedSource(js)],
     [1, pauseAndResume(js, bench.subscriptionId)],
     [options.writers, finishStarted(bench.subscriptionId)],
+    [options.writers, chainEvents],
+    [1, auditOutbox],
   ]
   return loads.flatMap(([count, load], kind) =>
     Array.from({ length: count }, (_, index) =>
@@ -189,7 +194,7 @@ async function injectFaults(options: LabOptions, bench: Bench): Promise<number[]
     await bench.context.pause(restSeconds * 1000, restSeconds * 1000)
     if (journal.seconds() > deadline) break
     const names = faults.map(({ name }) => name).join(' and ')
-    await strike(site, faults, journal)
+    await strike(site, faults, bench)
     const recovery = await measureRecovery(site, bench.jsm, journal, names)
     const shown = journal.faults.slice(-faults.length).map(({ name, victim }) => `${name} (${victim})`)
     options.say(
@@ -222,13 +227,20 @@ async function endLoad(load: readonly Promise<void>[], journal: Journal): Promis
 }
 
 async function becomeQuiet({ site, context, ledger, journal, subscriptionId }: Bench): Promise<void> {
-  const started = () => startedCount(context, subscriptionId)
+  const { sourced, restored } = ledger
+  const unstarted = async (): Promise<number> => {
+    const open = sourced.size - restored.sourced.size - (await startedCount(context, subscriptionId))
+    if (open > 0 || restored.times === 0) return open
+    const started = await startedNumbers(context, subscriptionId)
+    return [...sourced].filter((n) => !restored.sourced.has(n) && !started.has(n)).length
+  }
   try {
+    if (restored.times > 0) await closeGap(site)
     await until(
       'everything is quiet',
       async () => {
         for (const daemon of site.processes) await assertReady(daemon.name, daemon.running()?.url)
-        const waiting = await unfinished(site, started, ledger.sourced.size)
+        const waiting = await unfinished(site, unstarted)
         if (waiting.length > 0) throw new Error(waiting.join(', '))
         return true
       },
@@ -237,6 +249,19 @@ async function becomeQuiet({ site, context, ledger, journal, subscriptionId }: B
   } catch (error) {
     journal.report({ invariant: 'I8', kind: 'stuck', message: messageOf(error) })
   }
+}
+
+/** What the broker lost with its disk is sent again by whoever runs the documented command. */
+async function closeGap(site: Site): Promise<void> {
+  await until(
+    'the audit finds nothing missing',
+    async () => {
+      const { code, stdout, stderr } = await runAudit(site, 60)
+      if (code !== 0) throw new Error(`exit code ${code}: ${`${stdout}${stderr}`.slice(0, 500)}`)
+      return true
+    },
+    { timeoutMs: QUIET_MS, everyMs: 1_000 },
+  )
 }
 
 async function compareAll({ site, client }: Bench, evidence: Evidence, options: LabOptions): Promise<Agreement> {

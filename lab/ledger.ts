@@ -19,6 +19,8 @@ export interface LedgerExecution {
   mark: string
   writer: 'http' | 'foreign' | 'source'
   events: LedgerEvent[]
+  /** Ids that daemons minted for its events, each asked for when the one before was acknowledged. */
+  chain?: string[]
   /** The status that an acknowledged end gave it. */
   ended?: 'COMPLETED' | 'FAILED' | 'CANCELLED'
 }
@@ -44,7 +46,16 @@ export interface Ledger {
   readonly pauses: PauseRecord[]
   /** Marks of requests that had to be refused; nothing of them may be stored. */
   readonly refused: Set<string>
-  counts: { requests: number; retries: number; refusals: number; replays: number; foreignRows: number }
+  /** What the broker had stored and lost with a disk that was replaced by an older one. */
+  readonly restored: { times: number; messages: Set<string>; sourced: Set<number> }
+  counts: {
+    requests: number
+    retries: number
+    refusals: number
+    replays: number
+    foreignRows: number
+    audits: number
+  }
   mintId(): string
   acknowledgedCount(executionId: string): number
 }
@@ -69,7 +80,8 @@ export function openLedger(): Ledger {
     sourced: new Set(),
     pauses: [],
     refused: new Set(),
-    counts: { requests: 0, retries: 0, refusals: 0, replays: 0, foreignRows: 0 },
+    restored: { times: 0, messages: new Set(), sourced: new Set() },
+    counts: { requests: 0, retries: 0, refusals: 0, replays: 0, foreignRows: 0, audits: 0 },
     mintId: () => {
       const now = Date.now()
       sequence = now > lastMs ? 0 : sequence + 1

@@ -1,7 +1,7 @@
 // The broker of the lab: one nats-server, or three that form a JetStream cluster on loopback. Each node can be killed,
 // frozen and started again on its own files.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, type NatsConnection } from 'nats'
@@ -16,6 +16,10 @@ export interface NatsNode {
   start(): Promise<void>
   freeze(): void
   thaw(): void
+  /** The files as they are at one moment, kept beside them. */
+  copyFiles(): Promise<void>
+  /** Kills it and starts it on the copy. */
+  restoreFiles(): Promise<void>
   readonly disk: SmallDisk | string
 }
 
@@ -49,7 +53,7 @@ export async function startBroker(options: { nodes: 1 | 3; smallDisk: boolean })
     clients.map(async (port, index) => {
       const config = join(root, `node${index}.conf`)
       await writeFile(config, nodeConfig({ index, port, route: routes[index]!, routes, root }))
-      return nodeOf(program, config, port, disk)
+      return nodeOf(program, config, { port, disk, files: join(root, `store${index}`) })
     }),
   )
   await Promise.all(nodes.map((node) => node.start()))
@@ -103,7 +107,12 @@ function nodeConfig({ index, port, route, routes, root }: NodeConfig): string {
   return `${lines.join('\n')}\n`
 }
 
-function nodeOf(program: string, config: string, port: number, disk: SmallDisk | string): NatsNode {
+function nodeOf(
+  program: string,
+  config: string,
+  { port, disk, files }: Pick<NatsNode, 'port' | 'disk'> & { files: string },
+): NatsNode {
+  const copy = `${files}.older`
   let child: ChildProcess | undefined
   const kill = async (): Promise<void> => {
     const victim = child
@@ -113,17 +122,35 @@ function nodeOf(program: string, config: string, port: number, disk: SmallDisk |
     await gone
     running.delete(victim)
   }
+  const start = async (): Promise<void> => {
+    child = spawn(program, ['-c', config], { stdio: 'ignore' })
+    running.add(child)
+    await until('nats-server answers', () => answers(port), { timeoutMs: 60_000 })
+  }
+  const freeze = (): void => void child?.kill('SIGSTOP')
+  const thaw = (): void => void child?.kill('SIGCONT')
   return {
     port,
     disk,
     kill,
-    start: async () => {
-      child = spawn(program, ['-c', config], { stdio: 'ignore' })
-      running.add(child)
-      await until('nats-server answers', () => answers(port), { timeoutMs: 60_000 })
+    start,
+    freeze,
+    thaw,
+    copyFiles: async () => {
+      await rm(copy, { recursive: true, force: true })
+      freeze()
+      try {
+        await cp(files, copy, { recursive: true })
+      } finally {
+        thaw()
+      }
     },
-    freeze: () => void child?.kill('SIGSTOP'),
-    thaw: () => void child?.kill('SIGCONT'),
+    restoreFiles: async () => {
+      await kill()
+      await rm(files, { recursive: true })
+      await rename(copy, files)
+      await start()
+    },
   }
 }
 

@@ -27,6 +27,8 @@ export interface LabPostgres {
   crash(): void
   freeze(): void
   thaw(): void
+  /** As a server is that ran out of disk, or a standby that everybody takes for the primary. */
+  setReadOnly(isReadOnly: boolean): Promise<void>
   answers(): Promise<void>
   /** An empty database beside the first. */
   extraDatabase(name: string): Promise<{ url: string; sql: LabPostgres['sql']; close(): Promise<void> }>
@@ -78,6 +80,10 @@ export async function startPostgres(options: { smallDisk: boolean }): Promise<La
     crash: () => process.kill(child.pid, 'SIGQUIT'),
     freeze: () => signalTree(child.pid, 'SIGSTOP'),
     thaw: () => signalTree(child.pid, 'SIGCONT'),
+    setReadOnly: async (isReadOnly) => {
+      await sql(`alter system set default_transaction_read_only = ${isReadOnly ? 'on' : 'off'}`)
+      await sql('select pg_reload_conf()')
+    },
     answers: async () => {
       await until('Postgres answers', async () => (await sql('select 1')).length === 1, {
         timeoutMs: 120_000,

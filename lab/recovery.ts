@@ -1,12 +1,15 @@
 // How long after the last heal everything works again: each daemon says it is ready, and the stream grows.
 import type { JetStreamManager } from 'nats'
 import { until } from '../test/support/until.js'
+import type { LabDaemon } from './daemons.js'
 import type { Journal } from './journal.js'
 import type { Site } from './site.js'
 import { STREAM } from './site.js'
 
 /** Nothing in the product waits for longer than a few leases and deadlines. */
 const DEADLINE_MS = 180_000
+/** On top of the life of the fault. */
+const NOT_READY_MS = 15_000
 
 /** Seconds; undefined when it did not happen, which is reported. */
 export async function measureRecovery(
@@ -34,6 +37,27 @@ export async function measureRecovery(
     journal.report({ invariant: 'I8', kind: 'not recovered', message: `after ${after}: ${String(error)}` })
     return undefined
   }
+}
+
+/** Whoever cannot work says so, soon: otherwise it is sent more work. */
+export async function judgeNotReady(daemons: readonly LabDaemon[], why: string, journal: Journal): Promise<void> {
+  await Promise.all(
+    daemons.map(async (daemon) => {
+      try {
+        await until(`daemon ${daemon.name} is not ready`, () => isNotReady(daemon), { timeoutMs: NOT_READY_MS })
+      } catch {
+        const message = `daemon ${daemon.name} says that it is ready, although ${why}`
+        journal.report({ invariant: 'I8', kind: 'wrongly ready', message })
+      }
+    }),
+  )
+}
+
+async function isNotReady(daemon: LabDaemon): Promise<boolean> {
+  const url = daemon.running()?.url
+  if (url === undefined || daemon.isFrozen()) return true
+  const response = await fetch(new URL('/readyz', url), { signal: AbortSignal.timeout(10_000) }).catch(() => undefined)
+  return response?.status !== 200
 }
 
 export async function assertReady(name: string, url: string | undefined): Promise<void> {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createDaemon, type LabDaemon } from './daemons.js'
 import type { Journal } from './journal.js'
 import { type LabNats, startBroker } from './nats.js'
+import { DUPLICATE_WINDOW_SECONDS } from './plan.js'
 import { type LabPostgres, startPostgres } from './postgres.js'
 
 export interface Site {
@@ -40,6 +41,7 @@ export const INTERNAL_TOKEN = 'internal-token-of-the-chaos-lab'
 const SETTINGS = {
   NOETL_EVENT_NATS_STREAM: STREAM,
   NOETL_EVENT_NATS_SUBJECT_PREFIX: PREFIX,
+  NOETL_EVENT_STREAM_DEDUP_SECS: String(DUPLICATE_WINDOW_SECONDS),
   NOETL_INTERNAL_API_TOKEN: INTERNAL_TOKEN,
   NOETL_CP_LOG_LEVEL: 'warn',
   NOETL_CP_OUTBOX_LEASE: '3',

@@ -79,6 +79,7 @@ function figureTable({ tally, counts, agreement, recoveries, stops, vitals, viol
     ['requests (repeated)', `${counts.requests} (${counts.retries})`],
     ['wrong requests refused', counts.refusals],
     ['reads compared with writes', counts.replays],
+    ['audits of the outbox', counts.audits],
     [
       'executions compared (snapshots, seeds, replays)',
       `${agreement.executions} (${agreement.snapshots}, ${agreement.seeds}, ${agreement.replays})`,

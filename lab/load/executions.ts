@@ -20,7 +20,7 @@ export const runExecutions: Load = async (context) => {
   }
 }
 
-async function start(context: LoadContext): Promise<LedgerExecution | undefined> {
+export async function start(context: LoadContext): Promise<LedgerExecution | undefined> {
   const mark = `start-${serial++}`
   const answer = await context.client.insist('POST', '/api/execute', {
     path: PLAYBOOK,
@@ -49,7 +49,7 @@ async function runStep(context: LoadContext, execution: LedgerExecution, step: s
   else for (const [index, event] of events.entries()) await appendOne(context, execution, event, wire[index]!)
 }
 
-function newEvent(context: LoadContext, execution: LedgerExecution, type: string, step: string): LedgerEvent {
+export function newEvent(context: LoadContext, execution: LedgerExecution, type: string, step: string): LedgerEvent {
   const event: LedgerEvent = {
     eventId: context.ledger.mintId(),
     type,
@@ -62,7 +62,7 @@ function newEvent(context: LoadContext, execution: LedgerExecution, type: string
   return event
 }
 
-function toWire(event: LedgerEvent, meta: object): object {
+export function toWire(event: LedgerEvent, meta: object) {
   const { eventId: event_id, type: event_type, step, mark } = event
   return { event_id, event_type, step, meta, payload: { mark, filler: 'x'.repeat(40) } }
 }

@@ -61,24 +61,40 @@ export function pauseAndResume(js: JetStreamClient, subscriptionId: string): Loa
 }
 
 /** From the databases themselves, however long they take to come back. */
-export async function startedCount(
-  { site, pause }: Pick<LoadContext, 'site' | 'pause'>,
-  subscriptionId: string,
-): Promise<number> {
-  let count = 0
+export async function startedCount(context: Databases, subscriptionId: string): Promise<number> {
+  const rows = await onEveryShard<{ n: number }>(
+    context,
+    'select count(*)::int as n from noetl.execution where parent_execution_id = $1::bigint',
+    subscriptionId,
+  )
+  return rows.reduce((sum, { n }) => sum + n, 0)
+}
+
+/** Numbers of the messages that were started. */
+export async function startedNumbers(context: Databases, subscriptionId: string): Promise<Set<number>> {
+  const rows = await onEveryShard<{ n: number | null }>(
+    context,
+    `select (e.context -> 'workload' ->> 'n')::int as n
+     from noetl.execution x join noetl.event e on e.execution_id = x.execution_id and e.event_id = x.start_event_id
+     where x.parent_execution_id = $1::bigint`,
+    subscriptionId,
+  )
+  return new Set(rows.flatMap(({ n }) => (n === null ? [] : [n])))
+}
+
+type Databases = Pick<LoadContext, 'site' | 'pause'>
+
+async function onEveryShard<R>({ site, pause }: Databases, text: string, subscriptionId: string): Promise<R[]> {
+  const found: R[] = []
   for (const shard of site.shards) {
     for (;;) {
       try {
-        const [row] = await shard.sql<{ n: number }>(
-          'select count(*)::int as n from noetl.execution where parent_execution_id = $1::bigint',
-          [subscriptionId],
-        )
-        count += row!.n
+        found.push(...(await shard.sql<R>(text, [subscriptionId])))
         break
       } catch {
         await pause(100, 200)
       }
     }
   }
-  return count
+  return found
 }
