@@ -5,6 +5,7 @@ import type { Clock } from '../runtime/clock.js'
 import { createArtifactTool } from './artifactTool.js'
 import { createContainerTool } from './container/containerTool.js'
 import type { Credentials } from './credentials/credentials.js'
+import { createDuckdbTool } from './duckdb/duckdbTool.js'
 import { AddressGuard, type AddressGuardSettings } from './http/addressGuard.js'
 import { createHttpClient } from './http/httpClient.js'
 import { createFetchText, createHttpTool, createTokenRequest } from './http/httpTool.js'
@@ -88,6 +89,7 @@ export function createWorkerTools(settings: WorkerToolsSettings, deps: WorkerToo
     ['artifact', createArtifactTool(folder, deps.results)],
     ['result_fetch', createResultFetchTool(deps.results)],
     ['secrets', secretsTool],
+    ['duckdb', createDuckdbTool(folder)],
     ['playbook', createPlaybookTool(deps.children)],
     ['container', createContainerTool({ ...processes, ownEnvironment: settings.environment })],
   ])
