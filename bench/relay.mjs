@@ -100,7 +100,7 @@ function createRuns(sql, url) {
     /** Two processes share the lanes; they run until the table is empty. */
     twoRelays: async (broker, rows) => {
       await prepare(broker, rows, EXECUTIONS)
-      await sql.unsafe('delete from noetl.outbox_relay')
+      await sql.unsafe('delete from noetl.member')
       const runs = [1, 2].map(() =>
         runScript('relayRun.mjs', { ...broker.address, url, rows: 0 }, { flags: PRODUCT_FLAGS }),
       )

@@ -6,8 +6,7 @@ import type { LabPostgres } from './postgres.js'
 const MACHINE_LEASE_SECONDS = 30
 
 const HELD = `
-  select 'outbox lane ' || lane || ' of ' || owner as text from noetl.outbox_lane where owner is not null
-  union all select kind || ' lease ' || slot || ' of ' || owner from noetl.lease where owner is not null
+  select kind || ' lease ' || slot || ' of ' || owner as text from noetl.lease where owner is not null
   union all select 'subscription ' || subscription_id || ' of ' || owner from noetl.subscription where owner is not null
   union all select 'machine id ' || machine_id || ' of ' || holder from noetl.machine_lease
     where expires_at > now() + make_interval(secs => $1::int)`

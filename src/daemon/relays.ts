@@ -1,7 +1,5 @@
 // One relay per shard, with what wakes them: our own appends at once, those of other processes by a hint,
 // everything else by polling. A shard that is down does not slow the others.
-import { randomBytes } from 'node:crypto'
-import { hostname } from 'node:os'
 import type { Bus } from '../bus/connect.js'
 import { createPublisher, type PublishOutcome } from '../bus/publisher.js'
 import { lastOfSubject } from '../bus/streamLookup.js'
@@ -54,8 +52,7 @@ export function buildRelays(deps: Deps, core: Core, bus: Bus, scope: RelayScope)
         publisher: createPublisher({ bus, clock: deps.clock, ackTimeoutMs: limits.ackTimeoutMs }),
         clock: deps.clock,
         random: deps.random,
-        // Unique per boot: a restarted relay is somebody else.
-        relayId: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
+        membership: core.membershipOf(database.db),
         message: {
           clusterId: scope.clusterId,
           subjectOf: (row) => subjectOf(core, row),

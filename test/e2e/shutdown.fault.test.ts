@@ -79,7 +79,7 @@ describe('outbox drain', () => {
     const run = runBinary(['outbox', 'drain', '--max-seconds', '8'], { env, timeoutMs: 40_000 })
     await until('it holds the lanes', async () => {
       const [held] = await database.sql<{ n: number }>(
-        'select count(*)::int as n from noetl.outbox_lane where owner is not null and lease_until > now()',
+        `select count(*)::int as n from noetl.lease where kind = 'outbox' and owner is not null and lease_until > now()`,
       )
       return held!.n === 64
     })

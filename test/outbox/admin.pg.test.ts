@@ -1,6 +1,7 @@
 // Promise: an operator sees what waits and why, retries and redrives in bounded runs, and removes only what was
 // published long ago.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { LANES } from '../../src/domain/leases/lane.js'
 import { systemClock } from '../../src/runtime/clock.js'
 import { outboxCheck } from '../../src/services/health/checks.js'
 import {
@@ -13,7 +14,7 @@ import {
   showOutboxRow,
 } from '../../src/services/outbox/admin.js'
 import { createOutboxKeeper, type OutboxCounts } from '../../src/services/outbox/keeper.js'
-import { takeLanes } from '../../src/stores/outbox/laneStore.js'
+import { takeLeases } from '../../src/stores/leases/leaseStore.js'
 import { cloneDatabase, type TestDatabase, useDatabase } from '../support/database.js'
 import { countBy } from '../support/outboxRows.js'
 import { openTestDatabases } from '../support/topology.js'
@@ -37,7 +38,7 @@ afterAll(async () => {
 beforeEach(async () => {
   await database.get().sql('truncate noetl.outbox restart identity')
   await other.sql('truncate noetl.outbox restart identity')
-  await database.get().sql(`update noetl.outbox_lane set owner = null, lease_until = '-infinity'`)
+  await database.get().sql(`update noetl.lease set owner = null, lease_until = '-infinity' where kind = 'outbox'`)
 })
 
 /** `count` rows of the status, each of its own execution; `extra` is one more column and its SQL: `published_at=now()`. */
@@ -61,7 +62,11 @@ describe('status', () => {
     await plant(5, 'DEAD')
     await plant(6, 'PUBLISHED', `published_at=now()`)
     await plant(7, 'PUBLISHED', `published_at=now() - interval '1 hour'`)
-    await takeLanes(database.get().db, 'host:1:aa', 10, 30, 1_000)
+    await takeLeases(
+      database.get().db,
+      { kind: 'outbox', owner: 'host:1:aa', deadlineMs: 1_000 },
+      { slots: LANES, limit: 10, leaseSeconds: 30 },
+    )
     const [status] = await outboxStatus(one)
     expect(status).toMatchObject({
       label: 'postgres',

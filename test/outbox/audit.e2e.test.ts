@@ -205,7 +205,7 @@ describe('after a relay vanished long ago', () => {
     await database.sql(`update noetl.outbox set status = 'DEAD', last_error = 'test' where outbox_id = 1`)
     expect((await run(['drain'])).code).toBe(0)
     await database.sql(
-      `update noetl.outbox_lane set owner = 'gone', lease_until = now() - interval '1 hour', renewed_at = now() - interval '1 hour'`,
+      `update noetl.lease set owner = 'gone', lease_until = now() - interval '1 hour', renewed_at = now() - interval '1 hour' where kind = 'outbox'`,
     )
     await run(['dead', 'redrive', '1'])
     expect((await run(['drain'])).code).toBe(0)

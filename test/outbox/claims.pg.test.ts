@@ -2,6 +2,7 @@
 // publishing; a mark acts only on rows that are still the caller's, and says which were not.
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { LANES } from '../../src/domain/leases/lane.js'
 import { outboxRoutes } from '../../src/http/routes/outbox/outbox.js'
 import type { HttpServer } from '../../src/http/server.js'
 import {
@@ -11,7 +12,7 @@ import {
   type OutboxClaimDeps,
   pendingOutbox,
 } from '../../src/services/outbox/claims.js'
-import { takeLanes } from '../../src/stores/outbox/laneStore.js'
+import { takeLeases } from '../../src/stores/leases/leaseStore.js'
 import { server, testLimits } from '../http/httpHarness.js'
 import { cloneDatabase, type TestDatabase, useDatabase } from '../support/database.js'
 import { openTestDatabases } from '../support/topology.js'
@@ -44,7 +45,7 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   await database.get().sql('truncate noetl.outbox restart identity')
-  await database.get().sql(`update noetl.outbox_lane set owner = null, lease_until = '-infinity'`)
+  await database.get().sql(`update noetl.lease set owner = null, lease_until = '-infinity' where kind = 'outbox'`)
   fenced = 0
 })
 
@@ -153,7 +154,11 @@ describe('claim', () => {
   it('leaves the lanes of a live relay alone, and takes them when its lease is over', async () => {
     const executions = Array.from({ length: 200 }, (_, index) => index + 1)
     const ids = await plant(executions)
-    const held = await takeLanes(database.get().db, 'relay', 32, 60, 1_000)
+    const held = await takeLeases(
+      database.get().db,
+      { kind: 'outbox', owner: 'relay', deadlineMs: 1_000 },
+      { slots: LANES, limit: 32, leaseSeconds: 60 },
+    )
     const lanesOf = async (rows: readonly { outbox_id: string }[]) =>
       (
         await database
@@ -166,20 +171,20 @@ describe('claim', () => {
     const rows = await claim(1_000)
     expect(rows.length).toBeGreaterThan(20)
     expect(rows.length).toBeLessThan(200)
-    for (const lane of await lanesOf(rows)) expect(held.map((row) => row.lane)).not.toContain(lane)
+    for (const lane of await lanesOf(rows)) expect(held.map((row) => row.slot)).not.toContain(lane)
     expect(await claim(1_000)).toEqual([])
 
-    await database.get().sql(`update noetl.outbox_lane set lease_until = now() - interval '1 second'`)
+    await database.get().sql(`update noetl.lease set lease_until = now() - interval '1 second' where kind = 'outbox'`)
     const rest = await claim(1_000)
     expect(rows.length + rest.length).toBe(ids.length)
     // A relay that only was late must not go on with rows it still has in memory.
     const tokens = await database
       .get()
-      .sql<{ lane: number; token: string }>('select lane, token from noetl.outbox_lane')
+      .sql<{ slot: number; token: string }>(`select slot, token from noetl.lease where kind = 'outbox'`)
     const taken = new Set(await lanesOf(rest))
     expect(taken.size).toBeGreaterThan(20)
-    for (const lane of held.filter((one) => taken.has(one.lane)))
-      expect(tokens.find((row) => row.lane === lane.lane)!.token).not.toBe(lane.token)
+    for (const lane of held.filter((one) => taken.has(one.slot)))
+      expect(tokens.find((row) => row.slot === lane.slot)!.token).not.toBe(lane.token)
   })
 
   it('leaves out what somebody else has locked, and what comes after it', async () => {

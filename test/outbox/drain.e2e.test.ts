@@ -30,7 +30,7 @@ const drain = (args: string[] = [], extra: Record<string, string> = {}, timeoutM
 const lanesHeld = async (): Promise<number> =>
   (
     await database.sql<{ n: number }>(
-      'select count(*)::int as n from noetl.outbox_lane where owner is not null and lease_until > now()',
+      `select count(*)::int as n from noetl.lease where kind = 'outbox' and owner is not null and lease_until > now()`,
     )
   )[0]!.n
 

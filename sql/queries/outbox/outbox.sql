@@ -88,18 +88,14 @@ order by outbox_id
 limit $2::int;
 
 -- name: outbox_settle
--- Marks rows $1 (stream sequences $2) published, as far as relay $3 still holds their lanes $4 with tokens $5.
+-- Marks rows $1 (stream sequences $2) published, as far as $3 still holds their lanes $4 with tokens $5.
 update noetl.outbox o
 set status = 'PUBLISHED', published_at = now(), updated_at = now(), last_error = null, stream_seq = given.seq,
   attempts = o.attempts + 1, unanswered_since = null, lease_owner = null, lease_token = null, lease_until = null
 from unnest($1::bigint[], $2::bigint[]) as given (outbox_id, seq)
 where o.outbox_id = given.outbox_id
   and o.status in ('PENDING', 'FAILED', 'IN_FLIGHT')
-  and ((
-    select bit_or(1::bigint << l.lane) from noetl.outbox_lane l join unnest($4::smallint[], $5::bigint[]) as mine (lane, token)
-      on l.lane = mine.lane and l.token = mine.token
-    where l.owner = $3::text and l.lease_until > now()
-  ) >> noetl.lane_of(coalesce(o.execution_id, o.event_id))) & 1 = 1;
+  and ((select noetl.held_slots('outbox', $3::text, $4::int[], $5::bigint[])) >> noetl.lane_of(coalesce(o.execution_id, o.event_id))) & 1 = 1;
 
 -- name: outbox_fail
 -- Marks rows $1 failed with status $2 (FAILED or DEAD), waits $3 (ms), errors $4 and, where no answer came, the ms since
@@ -112,11 +108,7 @@ from unnest($1::bigint[], $2::text[], $3::float8[], $4::text[], $5::float8[])
   as given (outbox_id, status, wait_ms, error, unanswered_ms)
 where o.outbox_id = given.outbox_id
   and o.status in ('PENDING', 'FAILED', 'IN_FLIGHT')
-  and ((
-    select bit_or(1::bigint << l.lane) from noetl.outbox_lane l join unnest($7::smallint[], $8::bigint[]) as mine (lane, token)
-      on l.lane = mine.lane and l.token = mine.token
-    where l.owner = $6::text and l.lease_until > now()
-  ) >> noetl.lane_of(coalesce(o.execution_id, o.event_id))) & 1 = 1;
+  and ((select noetl.held_slots('outbox', $6::text, $7::int[], $8::bigint[])) >> noetl.lane_of(coalesce(o.execution_id, o.event_id))) & 1 = 1;
 
 -- name: outbox_unanswered
 -- The rows $1 were first sent $2 ms ago and got no answer; fenced like outbox_settle by $3, $4, $5.
@@ -125,11 +117,11 @@ set unanswered_since = now() - given.unanswered_ms * interval '1 millisecond', u
 from unnest($1::bigint[], $2::float8[]) as given (outbox_id, unanswered_ms)
 where o.outbox_id = given.outbox_id
   and o.status in ('PENDING', 'FAILED', 'IN_FLIGHT')
-  and ((
-    select bit_or(1::bigint << l.lane) from noetl.outbox_lane l join unnest($4::smallint[], $5::bigint[]) as mine (lane, token)
-      on l.lane = mine.lane and l.token = mine.token
-    where l.owner = $3::text and l.lease_until > now()
-  ) >> noetl.lane_of(coalesce(o.execution_id, o.event_id))) & 1 = 1;
+  and ((select noetl.held_slots('outbox', $3::text, $4::int[], $5::bigint[])) >> noetl.lane_of(coalesce(o.execution_id, o.event_id))) & 1 = 1;
+
+-- name: outbox_head
+-- The newest row of all.
+select coalesce(max(outbox_id), 0) as head from noetl.outbox;
 
 -- name: outbox_has_unsettled
 -- Is anything left to publish?

@@ -41,7 +41,13 @@ select count(*)::int as published from (
 -- name: outbox_lane_owners
 -- Who holds how many lanes.
 select owner, count(*)::int as lanes, bool_and(lease_until > now()) as live
-from noetl.outbox_lane where owner is not null group by owner order by owner;
+from noetl.lease where kind = 'outbox' and owner is not null group by owner order by owner;
+
+-- name: outbox_relays
+-- The processes that share the lanes.
+select id as relay_id, coalesce((info -> 'outbox' ->> 'lanes')::int, 0) as lanes, coalesce(info -> 'outbox' ->> 'published', '0') as published,
+  started_at::text as started_at, (lease_until > now()) as alive
+from noetl.member where info -> 'shares' ? 'outbox' order by started_at, id;
 
 -- name: outbox_list_unsettled
 -- A page of rows that are not settled, of status $1 (null: any), after id $2, at most $3.

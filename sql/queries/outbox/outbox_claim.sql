@@ -3,35 +3,35 @@
 -- lanes $2 are held already. Lanes that another claim has locked are left to it. Until the end of the transaction no
 -- relay can take one. `late`: a relay let its lease run out.
 with due as materialized (
-  select l.lane, least(
+  select l.slot, least(
     (
       select available_at from noetl.outbox
-      where noetl.lane_of(coalesce(execution_id, event_id)) = l.lane
+      where noetl.lane_of(coalesce(execution_id, event_id)) = l.slot
         and status in ('PENDING', 'FAILED') and available_at <= now()
       order by available_at
       limit 1
     ),
     (
       select coalesce(lease_until, locked_at, '-infinity') from noetl.outbox
-      where noetl.lane_of(coalesce(execution_id, event_id)) = l.lane
+      where noetl.lane_of(coalesce(execution_id, event_id)) = l.slot
         and status = 'IN_FLIGHT' and coalesce(lease_until, locked_at, '-infinity') <= now()
       order by coalesce(lease_until, locked_at, '-infinity')
       limit 1
     )
   ) as since
-  from noetl.outbox_lane l
-  where (owner is null or lease_until < now()) and lane <> all($2::int[])
+  from noetl.lease l
+  where l.kind = 'outbox' and (l.owner is null or l.lease_until < now()) and l.slot <> all($2::int[])
 )
-select l.lane, l.owner is not null as late
-from noetl.outbox_lane l join due on due.lane = l.lane
-where due.since is not null and (l.owner is null or l.lease_until < now())
+select l.slot as lane, l.owner is not null as late
+from noetl.lease l join due on due.slot = l.slot
+where l.kind = 'outbox' and due.since is not null and (l.owner is null or l.lease_until < now())
 order by due.since
 limit $1::int
 for update of l skip locked;
 
 -- name: outbox_claim_retire
 -- The lanes $1 whose relay let its lease run out: its next renewal must fail, because rows of them are claimed now.
-update noetl.outbox_lane set token = token + 1 where lane = any($1::smallint[]) and owner is not null;
+update noetl.lease set token = token + 1 where kind = 'outbox' and slot = any($1::int[]) and owner is not null;
 
 -- name: outbox_claim_due
 -- The rows of the lanes $1 that have been due longest, $2 in all, evenly from each lane as far as it has them; by

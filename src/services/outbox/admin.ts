@@ -3,7 +3,6 @@
 import type { Databases } from '../../db/databases.js'
 import type { Db } from '../../db/db.js'
 import { CpError, toCpError } from '../../errors.js'
-import { listRelays, type RelayRow } from '../../stores/outbox/laneStore.js'
 import {
   type Backlog,
   countDead,
@@ -15,9 +14,11 @@ import {
   type ListedRow,
   listDeadRows,
   listLaneOwners,
+  listRelays,
   listRows,
   type OutboxStatus,
   purgeRows,
+  type RelayRow,
   readBacklog,
   readOldestAge,
   redriveRows,

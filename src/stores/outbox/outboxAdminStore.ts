@@ -11,6 +11,7 @@ const q = queries(
   'outbox_published',
   'outbox_rate',
   'outbox_lane_owners',
+  'outbox_relays',
   'outbox_list_unsettled',
   'outbox_list_published',
   'outbox_list_execution',
@@ -78,6 +79,18 @@ export interface LaneOwner {
 
 export function listLaneOwners(db: Queryable): Promise<LaneOwner[]> {
   return db.run<LaneOwner>(q.outbox_lane_owners)
+}
+
+export interface RelayRow {
+  relay_id: string
+  lanes: number
+  published: string
+  started_at: string
+  alive: boolean
+}
+
+export function listRelays(db: Queryable): Promise<RelayRow[]> {
+  return db.run<RelayRow>(q.outbox_relays)
 }
 
 export type OutboxStatus = 'PENDING' | 'FAILED' | 'IN_FLIGHT' | 'PUBLISHED' | 'DEAD'

@@ -2,7 +2,8 @@
 import type { Queryable, Tx } from '../../db/db.js'
 import type { Param } from '../../db/params.js'
 import { type Query, queries } from '../../db/queries.js'
-import { type HeldLane, LANE_COUNT } from './laneStore.js'
+import { LANE_COUNT } from '../../domain/leases/lane.js'
+import type { Fence } from '../leases/leaseStore.js'
 
 const q = queries(
   'outbox_insert',
@@ -17,6 +18,7 @@ const q = queries(
   'outbox_settle',
   'outbox_fail',
   'outbox_unanswered',
+  'outbox_head',
   'outbox_has_unsettled',
   'outbox_dead_executions',
 )
@@ -157,23 +159,16 @@ export function readExecution(
   return readRows(db, withDead ? q.outbox_read_execution_with_dead : q.outbox_read_execution, [executionId, limit])
 }
 
-export interface Fence {
-  relayId: string
-  lanes: readonly HeldLane[]
-}
-
 /** Answers how many were marked; the others no longer belonged to this relay. */
 export async function settlePublished(
   db: Queryable,
   rows: readonly { outboxId: string; seq: number | null }[],
-  fence: Fence,
+  fences: readonly Fence[],
 ): Promise<number> {
   const settled = await db.run(q.outbox_settle, [
     rows.map((row) => row.outboxId),
     rows.map((row) => row.seq),
-    fence.relayId,
-    fence.lanes.map((held) => held.lane),
-    fence.lanes.map((held) => held.token),
+    ...fenceColumns(fences),
   ])
   return settled.count
 }
@@ -194,29 +189,43 @@ export interface UnansweredRow {
 
 const ERROR_MAX = 2_000
 
-export async function settleFailed(db: Queryable, rows: readonly FailedRow[], fence: Fence): Promise<number> {
+export async function settleFailed(
+  db: Queryable,
+  rows: readonly FailedRow[],
+  fences: readonly Fence[],
+): Promise<number> {
   const settled = await db.run(q.outbox_fail, [
     rows.map((row) => row.outboxId),
     rows.map((row) => row.status),
     rows.map((row) => row.waitMs),
     rows.map((row) => row.error.slice(0, ERROR_MAX)),
     rows.map((row) => row.unansweredMs ?? null),
-    fence.relayId,
-    fence.lanes.map((held) => held.lane),
-    fence.lanes.map((held) => held.token),
+    ...fenceColumns(fences),
   ])
   return settled.count
 }
 
 /** Notes that these rows may be in the stream; they stay unsettled. */
-export async function markUnanswered(db: Queryable, rows: readonly UnansweredRow[], fence: Fence): Promise<void> {
+export async function markUnanswered(
+  db: Queryable,
+  rows: readonly UnansweredRow[],
+  fences: readonly Fence[],
+): Promise<void> {
   await db.run(q.outbox_unanswered, [
     rows.map((row) => row.outboxId),
     rows.map((row) => row.unansweredMs),
-    fence.relayId,
-    fence.lanes.map((held) => held.lane),
-    fence.lanes.map((held) => held.token),
+    ...fenceColumns(fences),
   ])
+}
+
+function fenceColumns(fences: readonly Fence[]): [string, number[], string[]] {
+  return [fences[0]?.owner ?? '', fences.map((fence) => fence.slot), fences.map((fence) => fence.token)]
+}
+
+/** The id of the newest row. */
+export async function readHead(db: Queryable): Promise<string> {
+  const [row] = await db.run<{ head: string }>(q.outbox_head)
+  return row!.head
 }
 
 export async function hasUnsettled(db: Queryable): Promise<boolean> {

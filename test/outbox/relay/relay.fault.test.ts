@@ -311,7 +311,7 @@ describe('the relay', () => {
       NOETL_NATS_URL: `nats://127.0.0.1:${proxy.port}`,
       NOETL_EVENT_STREAM_DEDUP_SECS: '9',
     })
-    const held = () => database.sql('select 1 from noetl.outbox_lane where owner is not null')
+    const held = () => database.sql(`select 1 from noetl.lease where kind = 'outbox' and owner is not null`)
     await until('it owns the lanes', async () => (await held()).length === 64)
     proxy.setMode('mute')
     await database.sql(
@@ -341,10 +341,11 @@ describe('the relay', () => {
     const first = await relay({ NOETL_CP_OUTBOX_LEASE: '15' })
     await until(
       'it owns the lanes',
-      async () => (await database.sql('select 1 from noetl.outbox_lane where owner is not null')).length === 64,
+      async () =>
+        (await database.sql(`select 1 from noetl.lease where kind = 'outbox' and owner is not null`)).length === 64,
     )
     expect((await first.stop()).code).toBe(0)
-    expect(await database.sql('select 1 from noetl.outbox_lane where owner is not null')).toEqual([])
+    expect(await database.sql(`select 1 from noetl.lease where kind = 'outbox' and owner is not null`)).toEqual([])
   })
 
   it('shares the lanes between two daemons', async () => {
@@ -352,7 +353,7 @@ describe('the relay', () => {
     await relay()
     await until('each owns half', async () => {
       const rows = await database.sql<{ count: number }>(
-        'select count(*)::int as count from noetl.outbox_lane where owner is not null group by owner',
+        `select count(*)::int as count from noetl.lease where kind = 'outbox' and owner is not null group by owner`,
       )
       return rows.length === 2 && rows.every((row) => row.count === 32)
     })

@@ -3,9 +3,9 @@
 // commit and a lower one may appear later. A page of the front is offered only after the rows of its executions
 // that appeared behind the front, so that waiting for the sweep never costs the order. One read at a time.
 import type { Db } from '../../../db/db.js'
+import { LANE_COUNT } from '../../../domain/leases/lane.js'
 import type { Clock } from '../../../runtime/clock.js'
 import { startSpan } from '../../../runtime/tracing.js'
-import { LANE_COUNT } from '../../../stores/outbox/laneStore.js'
 import {
   listDeadExecutions,
   type OutboxRow,
@@ -15,15 +15,15 @@ import {
   readUnsettled,
   sweepUnsettled,
 } from '../../../stores/outbox/outboxStore.js'
+import type { LeaseKeeper } from '../../leases/leaseKeeper.js'
 import { type ExecutionQueues, keyOf } from './executionQueues.js'
-import type { LaneKeeper } from './laneKeeper.js'
 import { createVersionTrail } from './versionTrail.js'
 
 export interface ReaderDeps {
   db: Db
   clock: Clock
   queues: ExecutionQueues
-  lanes: Pick<LaneKeeper, 'readable'>
+  lanes: Pick<LeaseKeeper, 'usable'>
   /** A row was queued that was first sent at `since` and got no answer. */
   onUnanswered(row: OutboxRow, since: number): void
   limits: { page: number; bufferMax: number; deadPolicy: 'release' | 'hold' }
@@ -61,7 +61,7 @@ export function createReader({ db, clock, queues, lanes, limits, onUnanswered }:
   function offerAll(rows: readonly OutboxRow[]): number {
     const now = clock.monotonic()
     // Lanes may have come or gone while the read was under way; only what is ours now counts.
-    const readable = new Set(lanes.readable())
+    const readable = new Set(lanes.usable())
     let queued = 0
     for (const row of rows) {
       if (!row.owned || !readable.has(row.lane) || settledMeanwhile.has(row.outbox_id)) continue
@@ -98,7 +98,7 @@ export function createReader({ db, clock, queues, lanes, limits, onUnanswered }:
   async function readFront(): Promise<{ isFull: boolean; queued: number }> {
     settledMeanwhile.clear()
     const before = generation
-    const held = lanes.readable()
+    const held = lanes.usable()
     // Whoever shares with others finds its part of what it visits: a page of its own needs more visits.
     const visit = Math.min(limits.page * VISIT_PAGES_MAX, Math.ceil((limits.page * LANE_COUNT) / held.length))
     const rows = await readUnsettled(db, front, visit, held)
@@ -129,7 +129,7 @@ export function createReader({ db, clock, queues, lanes, limits, onUnanswered }:
   async function sweep(): Promise<number> {
     sweptAt = clock.monotonic()
     settledMeanwhile.clear()
-    const rows = await sweepUnsettled(db, { after: sweepFrom, upTo: front, visit: SWEEP_VISIT }, lanes.readable())
+    const rows = await sweepUnsettled(db, { after: sweepFrom, upTo: front, visit: SWEEP_VISIT }, lanes.usable())
     sweepFrom = rows.length < SWEEP_VISIT ? '0' : rows[rows.length - 1]!.outbox_id
     const held = new Set<string>()
     for (const row of rows) {
@@ -171,7 +171,7 @@ export function createReader({ db, clock, queues, lanes, limits, onUnanswered }:
 
   return {
     pass: async (signal) => {
-      if (lanes.readable().length === 0) return false
+      if (lanes.usable().length === 0) return false
       const since = performance.now()
       await holdBehindDead()
       let queued = await catchUp(signal)

@@ -9,14 +9,16 @@ import type { Bus } from '../../../bus/connect.js'
 import type { Publisher } from '../../../bus/publisher.js'
 import type { StreamLimits } from '../../../bus/streams.js'
 import type { Db } from '../../../db/db.js'
+import { LANE_COUNT, LANES } from '../../../domain/leases/lane.js'
 import { toCpError } from '../../../errors.js'
 import type { Clock } from '../../../runtime/clock.js'
 import type { Service } from '../../../runtime/service.js'
-import type { TakenLane } from '../../../stores/outbox/laneStore.js'
-import type { OutboxRow } from '../../../stores/outbox/outboxStore.js'
+import type { TakenLease } from '../../../stores/leases/leaseStore.js'
+import { type OutboxRow, readHead } from '../../../stores/outbox/outboxStore.js'
+import { createLeaseKeeper } from '../../leases/leaseKeeper.js'
+import type { Membership } from '../../leases/membership.js'
 import { type Allowance, createCourier, type Found } from './courier.js'
 import { createExecutionQueues } from './executionQueues.js'
-import { createLaneKeeper } from './laneKeeper.js'
 import type { MessageSettings } from './message.js'
 import { createReader } from './reader.js'
 import type { RelayHooks, RelayLimits } from './relayLimits.js'
@@ -28,7 +30,7 @@ export interface RelayDeps {
   publisher: Publisher
   clock: Clock
   random: () => number
-  relayId: string
+  membership: Membership
   message: MessageSettings
   /** As the stream was when it was last looked at. */
   stream(): StreamLimits
@@ -57,6 +59,9 @@ const LANE_BEATS_PER_LEASE = 5
 const DISCONNECTED_MS_MAX = 10_000
 const SETTLE_MS = 2_000
 
+const LEASE_KIND = 'outbox'
+const HIGHEST_ID = '9223372036854775807'
+
 export interface RelayOptions {
   /** Ask other relays for a fair part of the lanes, instead of only taking free ones. */
   share: boolean
@@ -73,25 +78,27 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
 
   const nudge = (): void => wake?.()
 
-  const lanes = createLaneKeeper({
+  const { membership } = deps
+  const lanes = createLeaseKeeper({
     db,
-    relayId: deps.relayId,
     clock,
+    kind: LEASE_KIND,
+    slots: LANES,
+    owner: membership.id,
     leaseMs: limits.leaseMs,
-    share: options.share,
+    share: options.share ? { membership, describe } : LANE_COUNT,
     onTaken,
-    onReadable: (lanes) => reader.restart(lanes),
+    onStaying: (lanes) => reader.restart(lanes),
     onLost: (lost) => {
       queues.dropLanes(lost)
       courier.forgetLanes(lost)
     },
-    rowsOf: (some) => queues.sizeOfLanes(some),
-    published: () => courier.published(),
+    isEmpty: (lane) => queues.sizeOfLanes(new Set([lane])) === 0,
   })
   const settler = createSettler({
     db,
     clock,
-    fence: () => ({ relayId: deps.relayId, lanes: lanes.lanes() }),
+    fences: () => lanes.held().map((held) => ({ ...held, kind: LEASE_KIND, owner: membership.id })),
     onSettled: (ids) => {
       queues.settled(ids)
       reader.forgetDuringRead(ids)
@@ -121,14 +128,30 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
     signal: stopping.signal,
   })
 
-  function onTaken(taken: readonly TakenLane[]): void {
+  function describe(): Record<string, unknown> {
+    return { lanes: lanes.held().length, published: String(courier.published()) }
+  }
+
+  function onTaken(taken: readonly TakenLease[]): void {
     const orphans = taken.filter((row) => row.idleSeconds !== undefined)
     if (orphans.length > 0) hooks.onTakenOver(orphans.length)
     // What a vanished owner published shortly before is caught by its message id; older than this it is not.
     const remembered = (deps.stream().duplicateWindowMs - limits.leaseMs - limits.ackTimeoutMs) / 1000
-    for (const row of orphans) if (row.idleSeconds! > remembered) courier.suspect(row.lane, row.head)
-    reader.restart(taken.map((row) => row.lane))
+    const forgotten = orphans.filter((row) => row.idleSeconds! > remembered).map((row) => row.slot)
+    if (forgotten.length > 0) void suspect(forgotten)
+    reader.restart(taken.map((row) => row.slot))
     nudge()
+  }
+
+  /** The vanished owner can have published what is there now. Until the newest row is known, every row is suspect. */
+  async function suspect(forgotten: readonly number[]): Promise<void> {
+    for (const lane of forgotten) courier.suspect(lane, HIGHEST_ID)
+    try {
+      const head = await readHead(db)
+      for (const lane of forgotten) courier.suspect(lane, head)
+    } catch (error) {
+      hooks.onError(toCpError(error))
+    }
   }
 
   /** Leases are kept on a beat of their own: a slow read must not cost them. */
@@ -138,7 +161,7 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
         const now = clock.monotonic()
         if (deps.bus.isConnected()) lastConnectedAt = now
         if (now - lastConnectedAt > DISCONNECTED_MS_MAX) await giveBack()
-        else await lanes.keep()
+        else await lanes.runOnce()
         courier.schedule()
       } catch (error) {
         hooks.onError(toCpError(error))
@@ -199,7 +222,7 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
     },
     nudge,
     stats: () => ({
-      lanes: lanes.lanes().length,
+      lanes: lanes.held().length,
       queued: queues.queued(),
       inFlight: publisher.inFlight(),
       published: courier.published(),

@@ -3,18 +3,13 @@
 import type { Db } from '../../../db/db.js'
 import { type CpError, toCpError } from '../../../errors.js'
 import type { Clock } from '../../../runtime/clock.js'
-import {
-  type FailedRow,
-  type Fence,
-  markUnanswered,
-  settleFailed,
-  settlePublished,
-} from '../../../stores/outbox/outboxStore.js'
+import type { Fence } from '../../../stores/leases/leaseStore.js'
+import { type FailedRow, markUnanswered, settleFailed, settlePublished } from '../../../stores/outbox/outboxStore.js'
 
 export interface SettlerDeps {
   db: Db
   clock: Clock
-  fence(): Fence
+  fences(): readonly Fence[]
   /** Published or given up: gone from the table's unsettled rows. Rows that will be tried again are not told. */
   onSettled(ids: readonly string[]): void
   /** Marks that changed nothing, because the lanes had gone to somebody else. */
@@ -73,15 +68,15 @@ export function createSettler(deps: SettlerDeps): Settler {
       if (silent.length > 0) {
         const now = deps.clock.monotonic()
         const rows = silent.map(({ outboxId, since }) => ({ outboxId, unansweredMs: now - since }))
-        await markUnanswered(deps.db, rows, deps.fence())
+        await markUnanswered(deps.db, rows, deps.fences())
         silent.splice(0)
       }
       if (batch.length > 0) {
-        tellFenced(batch, await settlePublished(deps.db, batch, deps.fence()))
+        tellFenced(batch, await settlePublished(deps.db, batch, deps.fences()))
         deps.onSettled(batch.splice(0).map((row) => row.outboxId))
       }
       if (refused.length > 0) {
-        tellFenced(refused, await settleFailed(deps.db, refused, deps.fence()))
+        tellFenced(refused, await settleFailed(deps.db, refused, deps.fences()))
         deps.onSettled(
           refused
             .splice(0)
