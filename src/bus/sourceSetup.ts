@@ -9,6 +9,7 @@ import {
   type StreamInfo,
 } from 'nats'
 import { CpError } from '../errors.js'
+import { toBusError } from './busErrors.js'
 
 export const API_DEADLINE_MS = 5_000
 const SERVER_ACK_WAIT_MS = 30_000
@@ -98,6 +99,24 @@ export async function streamOf(connection: NatsConnection, address: SourceAddres
   if (address.stream !== undefined) return address.stream
   const manager = await connection.jetstreamManager({ timeout: API_DEADLINE_MS, checkAPI: false })
   return manager.streams.find(address.subject!)
+}
+
+/** What is wrong with the address of a source that is not there; undefined when it is. */
+export async function missingStream(connection: NatsConnection, address: SourceAddress): Promise<string | undefined> {
+  const manager = await connection.jetstreamManager({ timeout: API_DEADLINE_MS, checkAPI: false })
+  const { stream, subject } = address
+  try {
+    if (stream !== undefined) {
+      await manager.streams.info(stream)
+      return undefined
+    }
+    for await (const _ of manager.streams.names(subject)) return undefined
+    return `no stream has the subject ${subject}; make one, and deliveries begin`
+  } catch (error) {
+    const failure = toBusError(error, stream === undefined ? `streams of ${subject}` : `stream ${stream}`)
+    if (failure.code !== 'not_found') throw failure
+    return `the stream ${stream} does not exist; make it, and deliveries begin`
+  }
 }
 
 export function undefinedIfMissing(error: { code?: string; api_error?: { err_code?: number } }): undefined {

@@ -8,12 +8,9 @@ import type { CommandContext } from './command.js'
 
 const STOP_DEADLINE_MS = 2_000
 
-export async function withCore<T>(
-  context: CommandContext,
-  work: (
-    writing: ExecutionsDeps & { documents: CatalogDocuments; own: OwnSources; core: Core; deps: Deps },
-  ) => Promise<T>,
-): Promise<T> {
+export type Writing = ExecutionsDeps & { documents: CatalogDocuments; own: OwnSources; core: Core; deps: Deps }
+
+export async function withCore<T>(context: CommandContext, work: (writing: Writing) => Promise<T>): Promise<T> {
   const deps = await context.deps()
   const core = buildCore(deps, 'oneShot')
   await core.ids.start()

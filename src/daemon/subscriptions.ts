@@ -11,7 +11,9 @@ import { createBacklogWatch } from '../services/subscriptions/backlogWatch.js'
 import { createIngress, type Ingress } from '../services/subscriptions/ingress.js'
 import { createSubscriptionKeeper } from '../services/subscriptions/keeper.js'
 import type { LifecycleDeps } from '../services/subscriptions/lifecycle.js'
+import { createListenerWatch } from '../services/subscriptions/listenerWatch.js'
 import { createLogWatch } from '../services/subscriptions/logWatch.js'
+import type { ObstacleDeps } from '../services/subscriptions/obstacles.js'
 import { createSupervisor } from '../services/subscriptions/supervisor.js'
 import type { ViewDeps } from '../services/subscriptions/views.js'
 import type { Core } from './core.js'
@@ -21,9 +23,9 @@ import { loopErrors } from './loopErrors.js'
 // Beyond this many listeners they are counted together: a series each is a burden for whoever scrapes.
 const LISTENER_LABELS_MAX = 200
 
-export function subscriptionDeps(deps: Deps, core: Core): LifecycleDeps & ViewDeps {
-  const { databases, documents, clock, bus } = deps
-  return { databases, documents, clock, bus, appender: core.appender, ids: core.ids, own: core.own }
+export function subscriptionDeps(deps: Deps, core: Core): LifecycleDeps & ViewDeps & ObstacleDeps {
+  const { databases, documents, clock, bus, secretOf } = deps
+  return { databases, documents, clock, bus, secretOf, appender: core.appender, ids: core.ids, own: core.own }
 }
 
 export function subscriptionLoops(deps: Deps, core: Core, writing: ExecutionsDeps): Service[] {
@@ -46,7 +48,32 @@ export function subscriptionLoops(deps: Deps, core: Core, writing: ExecutionsDep
     onFollowed: () => wakeRuntime(),
     onError: loopErrors(deps, 'subscription log watch'),
   })
-  if (bus === undefined || !config.subscriptionsEnabled) return [keeper, logWatch]
+  const log = componentLog(deps.log, 'subscriptions')
+  const logTrouble = (subscription: string, path: string | undefined, trouble: string | null): void => {
+    if (trouble === null) log.info({ subscription, path }, 'a subscription delivers again')
+    else log.warn({ subscription, path, trouble }, 'a subscription does not deliver')
+  }
+  const listenerWatch = createListenerWatch({
+    ...subscriptionDeps(deps, core),
+    random: deps.random,
+    onTrouble: (row, trouble) => logTrouble(row.subscription_id, row.path, trouble),
+    onError: loopErrors(deps, 'listener watch'),
+  })
+  const listening = (nudge: () => void) =>
+    createListener({
+      settings: deps.databases.cluster.settings,
+      channel: 'noetl_subscription',
+      clock: deps.clock,
+      onHint: () => {
+        nudge()
+        keeper.nudge()
+        listenerWatch.nudge()
+      },
+      onError: loopErrors(deps, 'listen'),
+    })
+  const common = [keeper, logWatch, listenerWatch]
+  if (bus === undefined || !config.subscriptionsEnabled) return [...common, listening(() => undefined)]
+  const troubled = new Set<string>()
   const supervisor = createSupervisor({
     ...writing,
     documents: deps.documents,
@@ -58,19 +85,14 @@ export function subscriptionLoops(deps: Deps, core: Core, writing: ExecutionsDep
     attemptsMax: config.subscriptionAttemptsMax,
     onMessages: (outcome, count) => metrics.inc('noetl_cp_subscription_messages_total', { outcome }, count),
     onDriven: (count) => metrics.set('noetl_cp_subscriptions_driven', count),
+    onTrouble: (id, trouble) => {
+      // A driver also says so when it begins, or stops, without any.
+      if (trouble !== null) troubled.add(id)
+      if (trouble !== null || troubled.delete(id)) logTrouble(id, undefined, trouble)
+    },
     onError: loopErrors(deps, 'subscription runtime'),
   })
   wakeRuntime = supervisor.nudge
-  const listener = createListener({
-    settings: deps.databases.cluster.settings,
-    channel: 'noetl_subscription',
-    clock: deps.clock,
-    onHint: () => {
-      supervisor.nudge()
-      keeper.nudge()
-    },
-    onError: loopErrors(deps, 'listen'),
-  })
   const backlog = createBacklogWatch({
     ...subscriptionDeps(deps, core),
     random: deps.random,
@@ -83,7 +105,7 @@ export function subscriptionLoops(deps: Deps, core: Core, writing: ExecutionsDep
     },
     onError: loopErrors(deps, 'subscription backlog'),
   })
-  return [keeper, logWatch, supervisor, listener, backlog]
+  return [...common, supervisor, listening(supervisor.nudge), backlog]
 }
 
 export function buildIngress(deps: Deps, writing: ExecutionsDeps): Ingress {

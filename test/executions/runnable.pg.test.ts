@@ -63,7 +63,10 @@ describe('an incomplete playbook', () => {
     const before = await counts()
     const target = { subscriptionId: '7', epoch: '1', lastEventId: null, playbook: 'tests/incomplete' }
     const delivery = { identity: 'm-1', windowSeconds: 60, payload: {} }
-    await expect(dispatch(core, target, [delivery])).rejects.toMatchObject({ code: 'refused' })
+    await expect(dispatch(core, target, [delivery])).rejects.toMatchObject({
+      code: 'config',
+      message: expect.stringContaining('cannot run'),
+    })
     expect(await counts()).toEqual(before)
   })
 

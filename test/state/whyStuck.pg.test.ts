@@ -168,6 +168,11 @@ describe('an execution', () => {
     await changeSubscription(core, { id, action: 'resume' })
     await settle()
     expect(await findings(executionId)).toMatchObject([{ reason: 'not driven' }])
+    for (const action of ['drain', 'deactivate'] as const) {
+      await changeSubscription(core, { id, action })
+      await settle()
+      expect(await findings(executionId)).toMatchObject([{ reason: 'not driven' }])
+    }
   })
 
   it('that nobody drives', async () => {

@@ -128,6 +128,14 @@ where outbox_id in (
 )
 returning outbox_id;
 
+-- name: outbox_dead_drop
+-- Removes the dead rows $1; their events stay in the log.
+delete from noetl.outbox
+where outbox_id in (
+  select outbox_id from noetl.outbox where outbox_id = any($1::bigint[]) and status = 'DEAD' order by outbox_id for update skip locked
+)
+returning outbox_id;
+
 -- name: outbox_purge
 -- Removes up to $2 rows published more than $1 seconds ago, oldest first.
 delete from noetl.outbox

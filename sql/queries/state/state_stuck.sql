@@ -38,6 +38,9 @@ select name, status, extract(epoch from now() - heartbeat)::float8 as age_second
 from noetl.runtime where kind = 'worker_pool' order by heartbeat desc limit 200;
 
 -- name: state_stuck_subscription
--- The subscription (cluster database) that execution $1 is, or that started it ($2), if it is not active.
+-- The subscription (cluster database) that execution $1 is, if it is not active, or that started it ($2), if it is paused.
+-- One that was drained has done its part.
 select subscription_id, path, state, reason, paused_until::text as paused_until
-from noetl.subscription where subscription_id in ($1::bigint, $2::bigint) and state <> 'ACTIVE';
+from noetl.subscription
+where subscription_id = $1::bigint and state <> 'ACTIVE' or subscription_id = $2::bigint and state = 'PAUSED'
+limit 1;

@@ -185,6 +185,29 @@ select subscription_id, path, catalog_id, catalog_version, mode, source, externa
   case when owner is not null then lease_until > now() else false end as is_owned, trouble
 from noetl.subscription where live and mode = 'pull' and not external order by subscription_id desc limit $1::int;
 
+-- name: subscription_listeners
+-- Listeners of ours after id $1, at most $2: active ones, and those with a trouble that may be over.
+select subscription_id, path, catalog_id, catalog_version, mode, source, external, listener, spec, state, live, version, epoch, pending,
+  reason, actor, paused_until::text as paused_until, last_event_type, last_event_id, updated_at::text as updated_at, owner,
+  case when owner is not null then lease_until > now() else false end as is_owned, trouble
+from noetl.subscription
+where live and mode = 'push' and not external and (state = 'ACTIVE' or trouble is not null) and subscription_id > $1::bigint
+order by subscription_id limit $2::int;
+
+-- name: subscription_listeners_recent
+-- The $1 of these that changed last.
+select subscription_id, path, catalog_id, catalog_version, mode, source, external, listener, spec, state, live, version, epoch, pending,
+  reason, actor, paused_until::text as paused_until, last_event_type, last_event_id, updated_at::text as updated_at, owner,
+  case when owner is not null then lease_until > now() else false end as is_owned, trouble
+from noetl.subscription
+where live and mode = 'push' and not external and (state = 'ACTIVE' or trouble is not null)
+order by updated_at desc nulls last limit $1::int;
+
+-- name: subscription_troubled
+-- Live subscriptions in trouble, newest first, at most $1.
+select subscription_id, path, trouble from noetl.subscription
+where live and trouble is not null order by subscription_id desc limit $1::int;
+
 -- name: subscription_suspicious
 -- Live subscriptions that an operator should look at, at most $4: in trouble, paused without an end for more than $1
 -- seconds, draining for more than $2, active and driven by nobody for more than $3; and those that another id of their

@@ -44,6 +44,14 @@ order by dead_letter_id limit $3::int;
 select dead_letter_id, subscription_id, identity, subject, headers, body, reason, attempts, created_at::text as created_at
 from noetl.subscription_dead_letter where dead_letter_id = $1::bigint for update;
 
+-- name: subscription_dead_drop
+-- Forgets the given-up messages $1; none that is being started at the moment.
+delete from noetl.subscription_dead_letter
+where dead_letter_id in (
+  select dead_letter_id from noetl.subscription_dead_letter where dead_letter_id = any($1::bigint[]) for update skip locked
+)
+returning dead_letter_id;
+
 -- name: subscription_dead_delete
 delete from noetl.subscription_dead_letter where dead_letter_id = $1::bigint;
 

@@ -25,7 +25,7 @@ import { version } from './instance/version.js'
 import { outboxAudit } from './outbox/audit.js'
 import { outboxDrain } from './outbox/drain.js'
 import { outboxList, outboxShow, outboxStatusCommand } from './outbox/outbox.js'
-import { outboxDeadList, outboxDeadRedrive, outboxPurge, outboxRetry } from './outbox/work.js'
+import { outboxDeadDrop, outboxDeadList, outboxDeadRedrive, outboxPurge, outboxRetry } from './outbox/work.js'
 import { quarantineDrop, quarantineList, quarantineRetry } from './projector/projector.js'
 import { replayDiff } from './replay/diff.js'
 import { replay } from './replay/replay.js'
@@ -37,7 +37,7 @@ import { snapshotList, snapshotShow } from './state/snapshotLook.js'
 import { snapshotTake } from './state/snapshotTake.js'
 import { snapshotPrune, snapshotRebuild, snapshotVerify } from './state/snapshotWork.js'
 import { stateShow, stateWhyStuck } from './state/state.js'
-import { subscriptionDeadList, subscriptionDeadRedrive } from './subscriptions/dead.js'
+import { subscriptionDeadDrop, subscriptionDeadList, subscriptionDeadRedrive } from './subscriptions/dead.js'
 import {
   subscriptionActivate,
   subscriptionDeactivate,
@@ -95,6 +95,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   outboxRetry,
   outboxDeadList,
   outboxDeadRedrive,
+  outboxDeadDrop,
   outboxAudit,
   outboxPurge,
   subscriptionRegister,
@@ -109,6 +110,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   subscriptionWatch,
   subscriptionDeadList,
   subscriptionDeadRedrive,
+  subscriptionDeadDrop,
   subscriptionRebuild,
   workerList,
   credentialSet,

@@ -9,6 +9,7 @@ import {
   countPublished,
   countPublishedLastMinute,
   type DeadFilter,
+  dropDeadRows,
   getRow,
   type LaneOwner,
   type ListedRow,
@@ -170,10 +171,11 @@ export async function retryOutbox(
   return done
 }
 
-export interface Redriven {
+export interface DeadWork {
   /** Rows that match, as far as the limit. */
   matched: number
-  redriven: number
+  /** Rows that it was done to. */
+  done: number
   /** The first of them. */
   sample: OutboxPage['rows']
   more: boolean
@@ -181,20 +183,32 @@ export interface Redriven {
 
 const SAMPLE = 20
 
-/** Dead rows start again from attempt 0. Each is taken once, also when it dies again while this runs. */
-export async function redriveDead(
+type DeadScope = WorkScope & DeadFilter & { dryRun: boolean }
+
+/** Dead rows start again from attempt 0. */
+export function redriveDead(deps: AdminDeps, scope: DeadScope): Promise<DeadWork> {
+  return forEachDead(deps, scope, redriveRows)
+}
+
+/** Dead rows go, unpublished; their events stay in the log. */
+export function dropDead(deps: AdminDeps, scope: DeadScope): Promise<DeadWork> {
+  return forEachDead(deps, scope, dropDeadRows)
+}
+
+/** Each is taken once, also when it dies again while this runs. */
+async function forEachDead(
   deps: AdminDeps,
-  scope: WorkScope & DeadFilter & { dryRun: boolean },
-): Promise<Redriven> {
-  const result: Redriven = { matched: 0, redriven: 0, sample: [], more: false }
+  scope: DeadScope,
+  work: (db: Db, ids: readonly string[]) => Promise<number>,
+): Promise<DeadWork> {
+  const result: DeadWork = { matched: 0, done: 0, sample: [], more: false }
   let cursor: Cursor | undefined
   while (result.matched < scope.limit && scope.signal?.aborted !== true) {
     const page = await pageOfDead(deps, { ...scope, cursor, limit: Math.min(PAGE, scope.limit - result.matched) })
     result.matched += page.rows.length
     result.sample.push(...page.rows.slice(0, SAMPLE - result.sample.length))
     if (!scope.dryRun) {
-      for (const [shard, ids] of byShard(page.rows))
-        result.redriven += await redriveRows(databaseOf(deps.databases, shard), ids)
+      for (const [shard, ids] of byShard(page.rows)) result.done += await work(databaseOf(deps.databases, shard), ids)
     }
     cursor = page.next
     if (cursor === undefined) return result

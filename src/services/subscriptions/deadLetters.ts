@@ -8,6 +8,7 @@ import { CpError, toCpError } from '../../errors.js'
 import {
   type DeadRow,
   deleteDead,
+  dropDead,
   holdState,
   listDead,
   takeDead,
@@ -32,6 +33,11 @@ export function pageOfDead(
 
 export interface RedriveDeps extends ExecutionsDeps {
   documents: CatalogDocuments
+}
+
+/** Forgets them for good; answers which are gone. */
+export function dropMessages(deps: { databases: Databases }, ids: readonly string[]): Promise<string[]> {
+  return dropDead(deps.databases.cluster.db, ids)
 }
 
 export interface Redriven {

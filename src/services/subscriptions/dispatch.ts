@@ -14,10 +14,9 @@ import {
   raiseFence,
   seenKeys,
 } from '../../stores/subscriptions/subscriptionDeliveryStore.js'
-import { findEntry } from '../catalog/findEntry.js'
-import { assertRunnable } from '../catalog/runnable.js'
 import { type ExecutionsDeps, mintExecutionId, type Started, startEvent } from '../executions/executions.js'
 import type { StartItem } from '../executions/starts.js'
+import { findPlaybook } from './playbook.js'
 import { confirmRight, lostRight, type Right } from './right.js'
 
 export interface DispatchTarget extends Right {
@@ -80,8 +79,7 @@ async function startAll(
   target: DispatchTarget,
   deliveries: readonly Delivery[],
 ): Promise<Started[]> {
-  const [entry, right] = await Promise.all([findEntry(deps, { path: target.playbook }), confirmRight(deps, target)])
-  await assertRunnable(deps, entry)
+  const [entry, right] = await Promise.all([findPlaybook(deps, target.playbook), confirmRight(deps, target)])
   const results: Started[] = new Array(deliveries.length)
   const byShard = new Map<number, Start[]>()
   const first = new Map<string, number>()

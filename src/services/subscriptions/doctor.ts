@@ -7,9 +7,10 @@ import type { Clock } from '../../runtime/clock.js'
 import { countDead } from '../../stores/subscriptions/subscriptionDeliveryStore.js'
 import { loggedIds } from '../../stores/subscriptions/subscriptionLogStore.js'
 import { missingRows } from '../../stores/subscriptions/subscriptionPathStore.js'
-import { listLivePull, listSuspicious, type SuspiciousRow } from '../../stores/subscriptions/subscriptionStore.js'
+import { listSubscriptions, listSuspicious, type SuspiciousRow } from '../../stores/subscriptions/subscriptionStore.js'
 import type { CatalogDocuments } from '../catalog/catalogDocuments.js'
 import type { Finding } from '../health/finding.js'
+import { type Obstacle, visibleObstacles } from './obstacles.js'
 import { backlogOrTrouble } from './views.js'
 
 export interface SubscriptionInspection {
@@ -24,7 +25,7 @@ const DRAINING_SECONDS_MAX = 600
 // Longer than the longest lease plus a restart.
 const UNDRIVEN_SECONDS_MAX = 60
 const FINDINGS_MAX = 50
-const CONSUMERS_MAX = 100
+const ACTIVE_MAX = 100
 const BEFORE_ALL = '-9223372036854775808'
 const LOG_PAGE = 500
 const LOG_PAGES_MAX = 20
@@ -37,7 +38,7 @@ export async function subscriptionFindings(deps: SubscriptionInspection): Promis
     const rows = await listSuspicious(db, limits, FINDINGS_MAX)
     const dead = await countDead(db)
     const unknown = await unknownFindings(deps)
-    return [...rows.map(findingOf), ...unknown, ...deadFindings(dead), ...(await consumerFindings(deps))]
+    return [...rows.map(findingOf), ...unknown, ...deadFindings(dead), ...(await activeFindings(deps))]
   } catch (error) {
     const failure = toCpError(error)
     // Without a schema there is nothing to look at; that, and a database that is away, are findings made elsewhere.
@@ -129,17 +130,41 @@ function deadFindings(count: number): Finding[] {
   ]
 }
 
-/** Of those that are being driven, or should be. */
-async function consumerFindings(deps: SubscriptionInspection): Promise<Finding[]> {
-  if (deps.bus === undefined || !deps.bus.isConnected()) return []
+const FIXES: Record<Obstacle['kind'], string> = {
+  entry: 'correct the catalog entry and register it again',
+  playbook: 'noetl-cp catalog register <file>; messages wait until then',
+  stream: 'make the stream, or correct the catalog entry',
+  secret: 'give it to the daemon',
+  pool: 'start a worker of that pool, or correct dispatch.execution_pool',
+}
+
+/** Of the newest that are active here: what is missing, and consumers that are gone. */
+async function activeFindings(deps: SubscriptionInspection): Promise<Finding[]> {
+  const filter = {
+    state: 'ACTIVE',
+    pathPattern: null,
+    mode: null,
+    cursor: null,
+    limit: ACTIVE_MAX,
+    order: 'newest' as const,
+  }
   const findings: Finding[] = []
-  for (const row of await listLivePull(deps.databases.cluster.db, CONSUMERS_MAX)) {
-    if (row.state !== 'ACTIVE') continue
+  for (const row of await listSubscriptions(deps.databases.cluster.db, filter)) {
+    if (!row.live || row.external) continue
+    const where = `subscription ${row.subscription_id}`
+    const obstacles = await visibleObstacles(deps, row)
+    for (const { kind, text } of obstacles) {
+      // What its runtime has told already is among the others.
+      if (row.trouble !== null && kind !== 'pool') continue
+      const level = kind === 'pool' ? 'advice' : 'problem'
+      findings.push({ level, where, finding: `${row.path} is ACTIVE, but ${text}`, fix: FIXES[kind] })
+    }
+    if (row.mode !== 'pull' || obstacles.some(({ kind }) => kind === 'stream') || !deps.bus?.isConnected()) continue
     const found = await backlogOrTrouble(deps, row)
     if ('trouble' in found || found.exists) continue
     findings.push({
       level: 'problem',
-      where: `subscription ${row.subscription_id}`,
+      where,
       finding: `${row.path} is ACTIVE and its consumer does not exist in the stream`,
       fix: 'a running daemon makes it again, from the first message on unless the source says deliver: new; see noetl-cp subscription show',
     })

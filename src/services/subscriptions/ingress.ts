@@ -162,6 +162,13 @@ export function createIngress(deps: IngressDeps): Ingress {
             continue
           }
           deps.onRequest(message.listener, outcomeOf(failure))
+          // What is missing here is for the operator; see listenerWatch.ts.
+          if (failure.code === 'config') {
+            throw new CpError('unavailable', 'this listener cannot start anything at the moment; send it again later', {
+              cause: failure,
+              details: { retryAfterSeconds: RETRY_AFTER_SECONDS, internal: failure.message },
+            })
+          }
           if (failure.code !== 'lost_claim') throw failure
           throw new CpError('unavailable', 'the listener is being changed; send it again', {
             details: { retryAfterSeconds: 1 },

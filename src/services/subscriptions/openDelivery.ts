@@ -2,6 +2,7 @@
 // many may be held and started.
 import type { Bus } from '../../bus/connect.js'
 import { openSource, type SourceConsumer, type SourceOptions } from '../../bus/sourceConsumer.js'
+import type { Databases } from '../../db/databases.js'
 import { type DeliveryRules, deliveryRules } from '../../domain/subscriptions/ingressMessage.js'
 import type { OwnSources } from '../../domain/subscriptions/ownSources.js'
 import type { Clock } from '../../runtime/clock.js'
@@ -9,6 +10,7 @@ import type { HeldSubscription } from '../../stores/subscriptions/subscriptionRu
 import type { CatalogDocuments } from '../catalog/catalogDocuments.js'
 import { assertForeign, assertSourceAllowed, entryOf, natsSourceOf } from './entry.js'
 import { durableOf } from './naming.js'
+import { findPlaybook } from './playbook.js'
 import { createRate, type Rate } from './rate.js'
 
 export interface OpenDelivery {
@@ -24,13 +26,15 @@ const IN_FLIGHT_DEFAULT = 1_000
 const ACK_WAIT_MS = 10_000
 
 export async function openDelivery(
-  deps: { bus: Bus; documents: CatalogDocuments; own: OwnSources; clock: Clock },
+  deps: { bus: Bus; databases: Databases; documents: CatalogDocuments; own: OwnSources; clock: Clock },
   held: HeldSubscription,
   on: Pick<SourceOptions, 'onMessage' | 'onIdle' | 'onLost'>,
 ): Promise<OpenDelivery> {
   const { spec, written } = await entryOf(deps, held.catalog_id)
   assertSourceAllowed(held.path, spec, deps.own)
   const source = natsSourceOf(held.path, spec)
+  // Before the first message is taken: it would only be given back.
+  await findPlaybook(deps, spec.dispatch.playbook)
   const rate = createRate(spec.limits.maxDispatchPerSecond, deps.clock)
   const maxInFlight = spec.limits.maxInFlight ?? IN_FLIGHT_DEFAULT
   const consumer = await openSource(deps.bus.connection(), {

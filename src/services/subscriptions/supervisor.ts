@@ -21,6 +21,8 @@ export interface SupervisorDeps extends Omit<DriverDeps, 'onTrouble' | 'onRefuse
   runtimeId: string
   leaseMs: number
   onDriven(count: number): void
+  /** What keeps a subscription from delivering; null when nothing does any more. */
+  onTrouble?(subscriptionId: string, trouble: string | null): void
   onError(error: CpError): void
 }
 
@@ -42,6 +44,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
   const driverDeps: DriverDeps = {
     ...deps,
     onTrouble: (id, trouble) => {
+      deps.onTrouble?.(id, trouble)
       setTrouble(db, id, trouble).catch((error: unknown) => deps.onError(toCpError(error)))
     },
     onRefused: (id) => {

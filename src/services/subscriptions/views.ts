@@ -11,15 +11,17 @@ import type { Clock } from '../../runtime/clock.js'
 import { type HistoryRow, lifecycleHistory } from '../../stores/subscriptions/subscriptionLogStore.js'
 import {
   listSubscriptions,
+  listTroubled,
   type SubscriptionFilter,
   type SubscriptionRow,
+  type TroubledRow,
 } from '../../stores/subscriptions/subscriptionStore.js'
 import type { CatalogDocuments } from '../catalog/catalogDocuments.js'
 import { entryOf, natsSourceOf } from './entry.js'
 import { findSubscription } from './lifecycle.js'
 import { durableOf } from './naming.js'
 
-export type { SubscriptionFilter } from '../../stores/subscriptions/subscriptionStore.js'
+export type { SubscriptionFilter, TroubledRow } from '../../stores/subscriptions/subscriptionStore.js'
 
 export interface ViewDeps {
   databases: Databases
@@ -69,6 +71,11 @@ export async function pageOfSubscriptions(
   const found = await listSubscriptions(deps.databases.cluster.db, { ...filter, limit: filter.limit + 1 })
   const rows = found.slice(0, filter.limit)
   return { rows, next: found.length > filter.limit ? rows[rows.length - 1]!.subscription_id : undefined }
+}
+
+/** Live ones that do not deliver, newest first, each with what its runtime says. */
+export function troubledSubscriptions(deps: { databases: Databases }, limit: number): Promise<TroubledRow[]> {
+  return listTroubled(deps.databases.cluster.db, limit)
 }
 
 export interface HistoryItem {

@@ -19,6 +19,7 @@ const q = queries(
   'outbox_show',
   'outbox_retry',
   'outbox_redrive',
+  'outbox_dead_drop',
   'outbox_purge',
   'outbox_audit_page',
   'outbox_republish',
@@ -179,6 +180,10 @@ export async function retryRows(
     filter.ids ?? null,
   ])
   return rows.map((row) => row.outbox_id)
+}
+
+export async function dropDeadRows(db: Queryable, ids: readonly string[]): Promise<number> {
+  return (await db.run(q.outbox_dead_drop, [ids])).count
 }
 
 export async function redriveRows(db: Queryable, ids: readonly string[]): Promise<number> {

@@ -17,6 +17,7 @@ const q = queries(
   'subscription_dead_list',
   'subscription_dead_take',
   'subscription_dead_delete',
+  'subscription_dead_drop',
   'subscription_dead_count',
   'subscription_hold_state',
 )
@@ -101,6 +102,12 @@ export function listDead(
 export async function takeDead(tx: Tx, id: string): Promise<(DeadRow & { body: Buffer }) | undefined> {
   const [row] = await tx.run<DeadRow & { body: Buffer }>(q.subscription_dead_take, [id])
   return row
+}
+
+/** Those that are gone. */
+export async function dropDead(db: Queryable, ids: readonly string[]): Promise<string[]> {
+  const rows = await db.run<{ dead_letter_id: string }>(q.subscription_dead_drop, [ids])
+  return rows.map((row) => row.dead_letter_id)
 }
 
 export async function deleteDead(tx: Tx, id: string): Promise<void> {

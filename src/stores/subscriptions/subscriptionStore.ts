@@ -24,6 +24,9 @@ const q = queries(
   'subscription_due',
   'subscription_live_page',
   'subscription_live_pull',
+  'subscription_listeners',
+  'subscription_listeners_recent',
+  'subscription_troubled',
   'subscription_suspicious',
   'subscription_forgettable',
   'subscription_forget',
@@ -243,6 +246,25 @@ export function pageOfLive(db: Queryable, after: string, limit: number): Promise
 /** Newest first. */
 export function listLivePull(db: Queryable, limit: number): Promise<SubscriptionRow[]> {
   return db.run<SubscriptionRow>(q.subscription_live_pull, [limit])
+}
+
+/** Active listeners of ours, and those with a trouble that may be over; in id order. */
+export function listListeners(db: Queryable, after: string, limit: number): Promise<SubscriptionRow[]> {
+  return db.run<SubscriptionRow>(q.subscription_listeners, [after, limit])
+}
+
+export function listRecentListeners(db: Queryable, limit: number): Promise<SubscriptionRow[]> {
+  return db.run<SubscriptionRow>(q.subscription_listeners_recent, [limit])
+}
+
+export interface TroubledRow {
+  subscription_id: string
+  path: string
+  trouble: string
+}
+
+export function listTroubled(db: Queryable, limit: number): Promise<TroubledRow[]> {
+  return db.run<TroubledRow>(q.subscription_troubled, [limit])
 }
 
 export interface SuspiciousRow {

@@ -2,8 +2,9 @@ import { parseJson } from '../../../domain/json/parse.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
 import { describeTarget } from '../../../domain/shards/databaseTarget.js'
 import type { Topology } from '../../../domain/shards/topology.js'
-import { messageOf } from '../../../errors.js'
+import { isOwnTrouble, messageOf } from '../../../errors.js'
 import { type SchemaState, schemaStates } from '../../../services/schema/schema.js'
+import { type TroubledRow, troubledSubscriptions } from '../../../services/subscriptions/views.js'
 import { askDaemon, type DaemonAnswer } from '../../askDaemon.js'
 import type { CommandSpec } from '../../command.js'
 import { type Gauges, largest, parseGauges, total, totalsBy } from '../../daemonGauges.js'
@@ -11,6 +12,7 @@ import { EXIT } from '../../exit.js'
 import type { Instance } from '../../instance.js'
 import { type Block, toned } from '../../output.js'
 
+const TROUBLED_MAX = 5
 const UNKNOWN = 'unknown while the daemon does not say'
 
 export const status: CommandSpec = {
@@ -30,6 +32,11 @@ export const status: CommandSpec = {
     ])
     const { databases } = await context.deps()
     const schema = await schemaStates(databases).catch((error: unknown) => messageOf(error))
+    const troubled = await troubledSubscriptions({ databases }, TROUBLED_MAX).catch((error: unknown) => {
+      // A database that is away, or has no schema yet, is told above.
+      if (isOwnTrouble(error)) return []
+      throw error
+    })
     const checks = checksOf(ready)
     const gauges = parseGauges(metrics.status === 200 ? metrics.text : '')
     const isUp = ready.status === 200
@@ -50,7 +57,7 @@ export const status: CommandSpec = {
           waiting: total(gauges, 'noetl_cp_worker_queue') ?? null,
         },
         backlog: { outbox: totalsBy(gauges, 'noetl_cp_outbox_rows', 'status') },
-        subscriptions: subscriptionsJson(gauges),
+        subscriptions: { ...subscriptionsJson(gauges), in_trouble: troubled.map((row) => ({ ...row })) },
         schema: typeof schema === 'string' ? { error: schema } : schema.map(schemaJson),
       },
       blocks: [
@@ -63,7 +70,7 @@ export const status: CommandSpec = {
           empty: 'unknown while the daemon is down',
         },
         workBlock(databases.topology, gauges),
-        subscriptionsBlock(gauges),
+        subscriptionsBlock(gauges, troubled),
         {
           kind: 'table',
           title: 'Schema',
@@ -131,7 +138,7 @@ function subscriptionsJson(gauges: Gauges): JsonObject {
 }
 
 /** One line each; states that nobody is in are left out. */
-function subscriptionsBlock(gauges: Gauges): Block {
+function subscriptionsBlock(gauges: Gauges, troubled: readonly TroubledRow[]): Block {
   const states = Object.entries(totalsBy(gauges, 'noetl_cp_subscriptions', 'state')).filter(([, count]) => count > 0)
   const driven = total(gauges, 'noetl_cp_subscriptions_driven')
   const dead = total(gauges, 'noetl_cp_subscription_dead_letters') ?? 0
@@ -150,6 +157,7 @@ function subscriptionsBlock(gauges: Gauges): Block {
               `${total(gauges, 'noetl_cp_subscription_backlog') ?? 0} message(s), the oldest waits for ${oldest} s`,
             ],
             ['dead', dead === 0 ? '0' : toned(`${dead}; see noetl-cp subscription dead list`, 'bad')],
+            ...troubled.map(({ path, trouble }) => ['trouble', toned(`${path}: ${trouble}`, 'bad')] as const),
           ],
   }
 }

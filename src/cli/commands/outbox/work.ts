@@ -4,7 +4,9 @@ import { CpError } from '../../../errors.js'
 import { listenForShutdown } from '../../../runtime/shutdown.js'
 import {
   type DeadFilter,
+  type DeadWork,
   databaseOf,
+  dropDead,
   pageOfDead,
   purgeOutbox,
   redriveDead,
@@ -14,6 +16,7 @@ import type { CommandContext, CommandSpec, Input } from '../../command.js'
 import { parseDuration, parseInstant } from '../../duration.js'
 import { EXIT } from '../../exit.js'
 import { integerOption, isSet, requireYes, textOption } from '../../options.js'
+import type { Output } from '../../output.js'
 import { executionOption, listOutput, pageOptions, rowJson } from './outbox.js'
 
 const LIMIT_DEFAULT = 1_000
@@ -74,41 +77,69 @@ export const outboxDeadList: CommandSpec = {
   },
 }
 
+const DEAD_WORK_OPTIONS = [
+  ...DEAD_OPTIONS,
+  { flags: '--all', help: 'all dead rows' },
+  { flags: '--limit <n>', help: `at most so many; default ${LIMIT_DEFAULT}` },
+  { flags: '--dry-run', help: 'only say which' },
+] as const
+
 export const outboxDeadRedrive: CommandSpec = {
   path: ['outbox', 'dead', 'redrive'],
   summary: 'Bring dead rows back to be published',
   description:
     'The rows start again from attempt 0 and may die again. Name rows, filter them, or say --all; --dry-run shows which. Each row is taken at most once per run. Exit code 75 when the limit was reached with rows left.',
   args: [{ name: 'ids', help: 'outbox ids', optional: true, variadic: true }],
-  options: [
-    ...DEAD_OPTIONS,
-    { flags: '--all', help: 'all dead rows' },
-    { flags: '--limit <n>', help: `at most so many; default ${LIMIT_DEFAULT}` },
-    { flags: '--dry-run', help: 'only say which' },
-  ],
+  options: DEAD_WORK_OPTIONS,
   examples: [
     ['outbox dead redrive --reason "does not permit" --dry-run', 'what would come back'],
     ['outbox dead redrive --execution 320816801799737344', 'one execution'],
     ['outbox dead redrive --all --limit 100', 'carefully, a hundred at a time'],
   ],
   run: async (context, input) => {
-    const deps = await context.deps()
-    const filter = { ...deadFilter(input, deps.clock.now()), ids: idsOf(input) }
-    requireChoice(input, filter.ids, filter.executionId, filter.reason ?? filter.since)
-    const scope = { ...filter, ...workOptions(input), dryRun: isSet(input, 'dry-run') }
-    requireShard(scope, deps.databases.shards.length)
-    const result = await interruptible(context, (signal) => redriveDead(deps, { ...scope, signal }))
-    const { matched, redriven, sample, more } = result
-    const text = scope.dryRun ? `${matched} row(s) would come back` : `${redriven} row(s) came back`
-    return {
-      json: { dry_run: scope.dryRun, matched, redriven, more, sample: sample.map(rowJson) },
-      blocks: scope.dryRun
-        ? [...listOutput({ rows: sample, next: undefined }).blocks, { kind: 'text', text }]
-        : [{ kind: 'text', text }],
-      notes: more ? ['there are more; run it again for the rest'] : [],
-      exitCode: more && !scope.dryRun ? EXIT.workRemains : EXIT.ok,
-    }
+    const { scope, result } = await workOnDead(context, input, redriveDead)
+    const text = scope.dryRun ? `${result.matched} row(s) would come back` : `${result.done} row(s) came back`
+    return deadOutput(scope.dryRun, result, 'redriven', text)
   },
+}
+
+export const outboxDeadDrop: CommandSpec = {
+  path: ['outbox', 'dead', 'drop'],
+  summary: 'Remove dead rows for good',
+  description:
+    'Their events stay in the log and are never published. Name rows, filter them, or say --all; --dry-run shows which, and without it --yes is needed. Exit code 75 when the limit was reached with rows left.',
+  args: [{ name: 'ids', help: 'outbox ids', optional: true, variadic: true }],
+  options: [...DEAD_WORK_OPTIONS, { flags: '--yes', help: 'really' }],
+  examples: [
+    ['outbox dead drop --reason larger --dry-run', 'what would go'],
+    ['outbox dead drop 4711 --yes', 'one row'],
+  ],
+  run: async (context, input) => {
+    if (!isSet(input, 'dry-run')) requireYes(input, 'events of these rows will never be published')
+    const { scope, result } = await workOnDead(context, input, dropDead)
+    const text = scope.dryRun ? `${result.matched} row(s) would be removed` : `${result.done} row(s) removed`
+    return deadOutput(scope.dryRun, result, 'dropped', text)
+  },
+}
+
+async function workOnDead(context: CommandContext, input: Input, work: typeof redriveDead) {
+  const deps = await context.deps()
+  const filter = { ...deadFilter(input, deps.clock.now()), ids: idsOf(input) }
+  requireChoice(input, filter.ids, filter.executionId, filter.reason ?? filter.since)
+  const scope = { ...filter, ...workOptions(input), dryRun: isSet(input, 'dry-run') }
+  requireShard(scope, deps.databases.shards.length)
+  return { scope, result: await interruptible(context, (signal) => work(deps, { ...scope, signal })) }
+}
+
+function deadOutput(dryRun: boolean, { matched, done, sample, more }: DeadWork, word: string, text: string): Output {
+  return {
+    json: { dry_run: dryRun, matched, [word]: done, more, sample: sample.map(rowJson) },
+    blocks: dryRun
+      ? [...listOutput({ rows: sample, next: undefined }).blocks, { kind: 'text', text }]
+      : [{ kind: 'text', text }],
+    notes: more ? ['there are more; run it again for the rest'] : [],
+    exitCode: more && !dryRun ? EXIT.workRemains : EXIT.ok,
+  }
 }
 
 export const outboxPurge: CommandSpec = {

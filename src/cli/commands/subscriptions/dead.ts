@@ -3,10 +3,10 @@
 import { wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
 import { parseInt64, parseSubscriptionId } from '../../../domain/ids/ids.js'
 import { CpError } from '../../../errors.js'
-import { pageOfDead, type Redriven, redriveDead } from '../../../services/subscriptions/deadLetters.js'
+import { dropMessages, pageOfDead, type Redriven, redriveDead } from '../../../services/subscriptions/deadLetters.js'
 import type { CommandSpec } from '../../command.js'
 import { EXIT } from '../../exit.js'
-import { integerOption, isSet, textOption } from '../../options.js'
+import { integerOption, isSet, requireYes, textOption } from '../../options.js'
 import { toned } from '../../output.js'
 import { withCore } from '../../writing.js'
 
@@ -126,4 +126,51 @@ export const subscriptionDeadRedrive: CommandSpec = {
         exitCode: failed > 0 ? EXIT.workRemains : EXIT.ok,
       }
     }),
+}
+
+export const subscriptionDeadDrop: CommandSpec = {
+  path: ['subscription', 'dead', 'drop'],
+  summary: 'Forget given-up messages for good',
+  description:
+    'They are removed from the list and start nothing; what the stream still holds is not delivered again. Exit code 3 when one of the named ids is not there.',
+  args: [{ name: 'ids', help: 'ids from the list', optional: true, variadic: true }],
+  options: [
+    { flags: '--subscription <id>', help: 'with --all: only of this one' },
+    { flags: '--all', help: 'every one of them' },
+    { flags: '--yes', help: 'really' },
+  ],
+  examples: [
+    ['subscription dead drop 17 --yes', 'one of them'],
+    ['subscription dead drop --all --subscription 320816801799737344 --yes', 'all of one subscription'],
+  ],
+  run: async (context, input) => {
+    if (isSet(input, 'all') !== (input.rest.length === 0)) throw new CpError('invalid_input', 'name ids, or say --all')
+    requireYes(input, 'these messages will never be started')
+    const deps = await context.deps()
+    const dropped: string[] = []
+    if (!isSet(input, 'all')) {
+      const ids = input.rest.map((id) => parseInt64(id, 'id'))
+      dropped.push(...(await dropMessages(deps, ids)))
+      const missing = ids.filter((id) => !dropped.includes(id))
+      if (missing.length > 0) {
+        throw new CpError(
+          'not_found',
+          `${dropped.length} message(s) dropped; there is no given-up message ${missing.join(', ')}, or it is being started; see "noetl-cp subscription dead list"`,
+        )
+      }
+    } else {
+      const of = textOption(input, 'subscription')
+      const subscription = of === undefined ? undefined : parseSubscriptionId(of, '--subscription')
+      for (let after = '0'; ; ) {
+        const ids = (await pageOfDead(deps, subscription, after, LIMIT_MAX)).map((row) => row.dead_letter_id)
+        if (ids.length === 0) break
+        dropped.push(...(await dropMessages(deps, ids)))
+        after = ids[ids.length - 1]!
+      }
+    }
+    return {
+      json: { dropped: dropped.length },
+      blocks: [{ kind: 'text', text: `${dropped.length} message(s) dropped` }],
+    }
+  },
 }

@@ -4,7 +4,14 @@ import { parseWireTime, type WireTime, wireTimeFromMillis } from '../../../domai
 import { parseSubscriptionId } from '../../../domain/ids/ids.js'
 import type { JsonObject } from '../../../domain/json/value.js'
 import { SUBSCRIPTION_TRANSITIONS, type SubscriptionAction } from '../../../domain/subscriptions/subscription.js'
-import { type Changed, changeSubscription, registerSubscription } from '../../../services/subscriptions/lifecycle.js'
+import {
+  type Changed,
+  changeSubscription,
+  findSubscription,
+  registerSubscription,
+  type SubscriptionRow,
+} from '../../../services/subscriptions/lifecycle.js'
+import { visibleObstacles } from '../../../services/subscriptions/obstacles.js'
 import { rebuildSubscriptions } from '../../../services/subscriptions/rebuild.js'
 import { verboseStatusOf } from '../../../services/subscriptions/views.js'
 import type { CommandContext, CommandSpec, Input, OptionSpec } from '../../command.js'
@@ -13,7 +20,7 @@ import { EXIT } from '../../exit.js'
 import { textOption } from '../../options.js'
 import type { Output, Tone } from '../../output.js'
 import { toned } from '../../output.js'
-import { withCore } from '../../writing.js'
+import { type Writing, withCore } from '../../writing.js'
 
 const noteOptions: readonly OptionSpec[] = [
   { flags: '--reason <text>', help: 'kept in the log and shown with the state' },
@@ -60,7 +67,13 @@ function actionCommand(action: SubscriptionAction, words: Words, options: readon
         const id = parseSubscriptionId(input.args['id'], 'id')
         const until = readEnd(input, writing.clock.now())
         const changed = await changeSubscription(writing, { id, action, until, ...noteOf(context, input) })
-        return answer(changed, changed.row.external ? `${words.done}; ${EXTERNAL}` : words.done)
+        const output = answer(changed, changed.row.external ? `${words.done}; ${EXTERNAL}` : words.done)
+        const obstacles = await obstaclesTold(writing, changed.row)
+        return {
+          ...output,
+          json: { ...(output.json as JsonObject), obstacles },
+          notes: [...(output.notes ?? []), ...obstacles.map((text) => `it does not deliver yet: ${text}`)],
+        }
       }),
   }
 }
@@ -149,6 +162,24 @@ export const subscriptionRebuild: CommandSpec = {
 export function toneOfState(state: string): Tone {
   if (state === 'ACTIVE') return 'good'
   return state === 'DEACTIVATED' ? 'dim' : 'warn'
+}
+
+const VERDICT_MS = 1_000
+const LOOK_MS = 100
+
+/** What can be seen from here, and what a daemon sees that alone knows the secrets of listeners. */
+async function obstaclesTold(writing: Writing, row: SubscriptionRow): Promise<string[]> {
+  if (row.state !== 'ACTIVE' || row.external) return []
+  const { bus } = writing.deps
+  await bus?.untilConnected(VERDICT_MS).catch(() => undefined) // without NATS its streams cannot be looked at
+  const seen = (await visibleObstacles({ ...writing, bus }, row)).map(({ text }) => text)
+  if (seen.length > 0 || row.mode !== 'push') return seen
+  for (let waited = 0; waited < VERDICT_MS; waited += LOOK_MS) {
+    const { trouble } = await findSubscription(writing, row.subscription_id)
+    if (trouble !== null) return [trouble]
+    await writing.clock.sleep(LOOK_MS)
+  }
+  return []
 }
 
 function answer({ row, changed }: Changed, done: string): Output {

@@ -18,6 +18,7 @@ import {
   type LifecycleDeps,
   registerSubscription,
 } from '../../../services/subscriptions/lifecycle.js'
+import { type Obstacle, type ObstacleDeps, visibleObstacles } from '../../../services/subscriptions/obstacles.js'
 import {
   type Backlog,
   backlogOf,
@@ -33,7 +34,7 @@ import type { ApiRequest, RouteSpec } from '../../route.js'
 import type { Schema } from '../../schema.js'
 
 export interface SubscriptionRouteDeps {
-  subscriptions: LifecycleDeps & ViewDeps
+  subscriptions: LifecycleDeps & ViewDeps & ObstacleDeps
 }
 
 const LIMIT_MAX = 1_000_000
@@ -86,7 +87,7 @@ function registerRoute(deps: LifecycleDeps, path: string): RouteSpec {
   }
 }
 
-function actionRoute(deps: LifecycleDeps): RouteSpec {
+function actionRoute(deps: LifecycleDeps & ObstacleDeps): RouteSpec {
   return {
     method: 'POST',
     path: '/api/subscriptions/:id/:action',
@@ -113,7 +114,14 @@ function actionRoute(deps: LifecycleDeps): RouteSpec {
       const request = isJsonObject(body) ? body : {}
       const until = parseWireTime(request['until'], '/until')
       const { row, changed } = await changeSubscription(deps, { id, action, until, ...noteOf(request) })
-      return { body: statusOf(row), headers: { 'x-noetl-changed': String(changed) } }
+      const obstacles = await visibleObstacles(deps, row)
+      return {
+        body: statusOf(row),
+        headers: {
+          'x-noetl-changed': String(changed),
+          ...(obstacles.length === 0 ? {} : { 'x-noetl-trouble': headerText(obstacles) }),
+        },
+      }
     },
   }
 }
@@ -231,6 +239,15 @@ function counts({ pending, ackPending, redelivered, oldestSeconds }: Backlog): J
   const backlog = pending + ackPending
   // 0 and not null where nothing waits: an autoscaler wants a number.
   return { backlog, pending, ack_pending: ackPending, redelivered, oldest_age_seconds: oldestSeconds ?? 0 }
+}
+
+/** What a header may hold. */
+function headerText(obstacles: readonly Obstacle[]): string {
+  return obstacles
+    .map(({ text }) => text)
+    .join('; ')
+    .replace(/[^\x20-\x7e]/g, '?')
+    .slice(0, 1_000)
 }
 
 function idOf({ params }: ApiRequest): string {

@@ -1,0 +1,23 @@
+// The playbook that the messages of a subscription start. One that is missing or cannot run is nobody's message's fault:
+// the messages wait, and the operator is told.
+import type { Databases } from '../../db/databases.js'
+import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
+import type { CatalogEntry } from '../../stores/catalog/catalogStore.js'
+import { findEntry } from '../catalog/findEntry.js'
+import { assertRunnable, type RunnableDeps } from '../catalog/runnable.js'
+
+export async function findPlaybook(deps: RunnableDeps & { databases: Databases }, path: string): Promise<CatalogEntry> {
+  try {
+    const entry = await findEntry(deps, { path })
+    await assertRunnable(deps, entry)
+    return entry
+  } catch (error) {
+    if (isOwnTrouble(error)) throw error
+    const { code, message } = toCpError(error)
+    const what =
+      code === 'not_found'
+        ? `the playbook ${path} is not in the catalog; register it, and what waits is started`
+        : message
+    throw new CpError('config', what, { cause: error })
+  }
+}
