@@ -5,7 +5,6 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.js'
 import type { TemplatePath } from '../template/readPaths.js'
 import type { Template } from '../template/template.js'
 import type { Board } from './board.js'
-import type { EngineContext } from './engineContext.js'
 import { engineError, MissingValues, StepFailure } from './engineError.js'
 import type { VisitData } from './visitData.js'
 
@@ -34,6 +33,13 @@ function bytesOf({ meta }: JsonObject): JsonValue {
   return isJsonObject(meta) ? (meta['bytes'] ?? null) : null
 }
 
+/** Where templates read from. */
+export interface ReadsVisits {
+  readonly board: Board
+  /** The visit that a root means, if it means one. */
+  visitOf(name: string): VisitData | undefined
+}
+
 export interface Wanted {
   readonly template: Template
 }
@@ -42,7 +48,7 @@ export interface Wanted {
  * Throws what is missing for these templates to be rendered. `passesOn`: a template that is nothing but the whole value
  * hands the reference on, and whoever runs the tool fetches it.
  */
-export function requireValues(context: EngineContext, wanted: readonly Wanted[], passesOn = false): void {
+export function requireValues(context: ReadsVisits, wanted: readonly Wanted[], passesOn = false): void {
   let missing: Set<string> | undefined
   for (const { template } of wanted) {
     for (const path of template.paths) {
@@ -55,7 +61,7 @@ export function requireValues(context: EngineContext, wanted: readonly Wanted[],
   if (missing !== undefined) throw new MissingValues([...missing].sort())
 }
 
-function missingFor(context: EngineContext, { root, keys }: TemplatePath): string | undefined {
+function missingFor(context: ReadsVisits, { root, keys }: TemplatePath): string | undefined {
   const name = root === 'steps' ? keys[0] : root
   const reference = name === undefined ? undefined : context.visitOf(name)?.reference
   if (reference === undefined) return undefined

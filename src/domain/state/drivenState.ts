@@ -11,8 +11,8 @@
 import { type WireTime, wireTimeToMicros } from '../events/wireTime.js'
 import { compareIds } from '../ids/ids.js'
 import type { CommandSuffix } from './commandId.js'
+import type { Fact, PayloadText } from './fact.js'
 import type { VisitSet } from './visitSet.js'
-import type { Fact, PayloadText } from './workflowState.js'
 
 export interface DrivenState {
   /** `meta.engine` of the start: by whose rules it is driven. */

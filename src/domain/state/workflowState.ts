@@ -4,21 +4,15 @@
 // from them (stepView.ts, viewState.ts). Whole events are never kept; payloads are kept as canonical text,
 // which is small, hashes as it is and needs no second walk when the state is written.
 
-import type { WireTime } from '../events/wireTime.js'
 import type { TerminalStatus } from '../executions/executionStatus.js'
 import { type CatalogId, compareIds, type ExecutionId } from '../ids/ids.js'
 import type { DrivenState } from './drivenState.js'
+import type { Fact, PayloadText } from './fact.js'
 
 /** Raise it whenever the same events would give other facts: stored states of another version are rebuilt. */
 export const FOLD_VERSION = 2
 
-/** Canonical JSON text of a value. */
-export type PayloadText = string
-
-export interface Fact {
-  id: string
-  at: WireTime
-}
+export type { Fact, PayloadText } from './fact.js'
 
 /** A step.enter of the orchestrator: it opens a visit, and everything of earlier visits is over. */
 export interface EnterFact extends Fact {

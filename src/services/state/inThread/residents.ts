@@ -5,11 +5,9 @@
 import type { Db } from '../../../db/db.js'
 import { isTerminalStatus, noSuchExecution } from '../../../domain/executions/executionStatus.js'
 import type { ExecutionId } from '../../../domain/ids/ids.js'
-import { parseJson } from '../../../domain/json/parse.js'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
 import { applyNumbered, emptyLiveState, type LiveState } from '../../../domain/state/liveState.js'
 import { type OpenWork, openWork } from '../../../domain/state/openWork.js'
-import type { DecisionInput, Needing, NewEvent, Orchestrator, Verdict } from '../../../domain/state/orchestrator.js'
+import type { Needing, NewEvent, Orchestrator, Verdict } from '../../../domain/state/orchestrator.js'
 import type { SnapshotProblem } from '../../../domain/state/sealedState.js'
 import { isTerminal } from '../../../domain/state/workflowState.js'
 import { CpError, isTransient } from '../../../errors.js'
@@ -21,6 +19,7 @@ import {
   saveStateSnapshot,
 } from '../../../stores/state/stateSnapshotStore.js'
 import { forgetDecisions, readTail } from '../../../stores/state/stateStore.js'
+import { type Asked, questionOf } from './question.js'
 import { packState, unpackState } from './snapshotBytes.js'
 
 export interface ResidentSettings {
@@ -44,16 +43,11 @@ export interface Resident {
   engine: number | undefined
 }
 
-export interface AdvanceRequest {
-  executionId: string
+export interface AdvanceRequest extends Asked {
   /** Whether this process decides for the execution; otherwise the state is only looked at. */
   drive: boolean
   /** Ask the orchestrator even if nothing is new. */
   force: boolean
-  /** The time of the decision. */
-  nowMs: number
-  /** What an earlier answer needed, as JSON text; undefined: it can never be had. */
-  fetched?: readonly (readonly [ref: string, text: string | undefined])[]
 }
 
 export interface Advanced {
@@ -318,32 +312,6 @@ const NOWHERE: Advanced = {
   terminal: false,
   resident: false,
   verdict: undefined,
-}
-
-function questionOf(
-  { live, engine }: Resident,
-  request: AdvanceRequest,
-  newEvents: readonly NewEvent[],
-): DecisionInput {
-  return {
-    executionId: request.executionId,
-    version: live.version,
-    state: live.state,
-    newEvents,
-    nowMs: request.nowMs,
-    engine,
-    startMeta: startMetaOf(live),
-    fetched: valuesOf(request.fetched ?? []),
-  }
-}
-
-function startMetaOf({ routing }: LiveState): JsonObject {
-  const meta = routing === undefined ? undefined : parseJson(routing.value)
-  return isJsonObject(meta) ? meta : {}
-}
-
-function valuesOf(fetched: readonly (readonly [string, string | undefined])[]): Map<string, JsonValue | undefined> {
-  return new Map(fetched.map(([ref, text]) => [ref, text === undefined ? undefined : parseJson(text)]))
 }
 
 function epochMs(): number {
