@@ -85,12 +85,14 @@ async function runStatement(
   if (reader.currentRowCount > ROWS_MAX) throw new ToolFailure('schema', `${place} gives more than ${ROWS_MAX} rows`)
   const columns = reader.columnNames()
   const types = reader.columnTypes().map(String)
-  const values = reader.getRowsJson().map((row) => row.map((value, index) => valueOf(value as JsonValue, types[index])))
+  const values = reader
+    .getRowsJson()
+    .map((row) => row.map((value, index) => plainValue(value as JsonValue, types[index])))
   return { columns, rows: asObjects ? values.map((row) => rowObject(row, columns)) : values, row_count: values.length }
 }
 
 /** Large integers come as texts; times without the letter and the colon of RFC 3339. */
-function valueOf(value: JsonValue, type = ''): JsonValue {
+function plainValue(value: JsonValue, type = ''): JsonValue {
   if (typeof value !== 'string') return value
   if (INTEGERS.has(type)) return integerValue(BigInt(value))
   if (type === 'TIMESTAMP WITH TIME ZONE') return value.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00')
