@@ -10,6 +10,8 @@ const IDS_MAX = 350
 
 export interface Hints {
   add(shard: number, executionId: string): void
+  /** Sends what is gathered at once; for a process that is about to end. */
+  flush(): Promise<void>
 }
 
 export function createHints(deps: { databases: Databases; onError(error: CpError): void }): Hints {
@@ -24,12 +26,18 @@ export function createHints(deps: { databases: Databases; onError(error: CpError
     }
   }
 
+  const sendQuietly = (shard: number): Promise<void> =>
+    send(shard).catch((error: unknown) => deps.onError(toCpError(error)))
+
   return {
     add: (shard, executionId) => {
       const set = waiting[shard]!
       set.add(executionId)
       if (set.size > 1) return
-      setTimeout(() => void send(shard).catch((error: unknown) => deps.onError(toCpError(error))), GATHER_MS).unref()
+      setTimeout(() => void sendQuietly(shard), GATHER_MS).unref()
+    },
+    flush: async () => {
+      await Promise.all(waiting.map((_, shard) => sendQuietly(shard)))
     },
   }
 }
