@@ -20,7 +20,7 @@ beforeAll(async () => {
     env: { NOETL_DATABASE_URL: database.url, NODE_OPTIONS: '--max-old-space-size=512' },
   })
   await post('/api/catalog/register', { content: playbook('tests/large') })
-  executionId = (await post('/api/execute', { path: 'tests/large' })).body.execution_id
+  executionId = (await post('/api/execute', { path: 'tests/large', driven: false })).body.execution_id
   // Texts that compress well, texts that do not, and many of a size that is fine alone.
   await database.sql(
     `insert into noetl.event (execution_id, event_id, catalog_id, event_type, node_name, status, result, created_at)

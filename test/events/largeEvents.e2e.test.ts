@@ -46,7 +46,9 @@ async function insist(path: string, body: unknown): Promise<void> {
 }
 
 it(`${EVENTS} events of 8 MB at once`, async () => {
-  const { execution_id: id } = (await (await post('/api/execute', { path: 'tests/large' })).json()) as any
+  const { execution_id: id } = (await (
+    await post('/api/execute', { path: 'tests/large', driven: false })
+  ).json()) as any
   const payload = { text: 'x'.repeat(BYTES) }
   const large = Promise.all(
     Array.from({ length: EVENTS }, (_, n) =>
@@ -55,7 +57,9 @@ it(`${EVENTS} events of 8 MB at once`, async () => {
   )
   let isDone = false
   const small = (async () => {
-    const { execution_id: other } = (await (await post('/api/execute', { path: 'tests/large' })).json()) as any
+    const { execution_id: other } = (await (
+      await post('/api/execute', { path: 'tests/large', driven: false })
+    ).json()) as any
     let count = 0
     for (; !isDone; count++) await insist('/api/events', { execution_id: other, event_type: 'step.enter', step: 's' })
     return count

@@ -56,7 +56,7 @@ async function post(daemon: Daemon, path: string, body: unknown): Promise<any> {
   return answer
 }
 const execute = async (daemon: Daemon): Promise<string> =>
-  (await post(daemon, '/api/execute', { path: 'tests/clocks' })).execution_id
+  (await post(daemon, '/api/execute', { path: 'tests/clocks', driven: false })).execution_id
 const event = (daemon: Daemon, id: string, event_type: string) =>
   post(daemon, '/api/events', { execution_id: id, event_type, step: 's' })
 
