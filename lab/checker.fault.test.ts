@@ -148,7 +148,7 @@ describe('the checker', () => {
 
   it('finds forged checksums, of live snapshots and of those for replays', async () => {
     await database.sql(
-      `update noetl.projection_snapshot set checksum = repeat('0', 64) where aggregate_id = $1::text and aggregate_type = 'orchestrator_workflow_state'`,
+      `update noetl.projection_snapshot set checksum = repeat('0', 64) where aggregate_id = $1::text and aggregate_type = 'cp_workflow_state'`,
       [ids[0]!],
     )
     await database.sql(
