@@ -1,0 +1,52 @@
+// Work on large bodies, wherever it is done: a daemon has threads for it, a command does it in place.
+import type { WrittenEvent } from '../../domain/events/eventRecord.js'
+import type { Schema } from '../../domain/json/schema.js'
+import type { JsonObject } from '../../domain/json/value.js'
+import type { WorkerPool } from '../../workers/pool.js'
+import { type LargeEventsInput, type LargeEventsOutput, largeEvents } from '../events/inThread/largeEvents.js'
+import {
+  type LargeStart,
+  type LargeStartsInput,
+  largeStarts,
+  type StartPartsInput,
+  startParts,
+} from '../executions/inThread/largeStarts.js'
+import { type LargeMessageInput, largeMessage } from '../subscriptions/inThread/largeMessage.js'
+import { flatBody } from './inThread/flatBody.js'
+
+/** What the main loop reads and writes itself. Twice this may take tens of milliseconds, if somebody means it badly. */
+export const LARGE_BYTES = 64 * 1024
+
+/** Further names of secrets; null hides nothing. */
+type SecretNames = readonly string[] | null
+
+export interface LargeBodies {
+  readFlat(bytes: Uint8Array, schema: Schema): Promise<JsonObject>
+  readEvents(input: Omit<LargeEventsInput, 'secretNames'>): Promise<LargeEventsOutput>
+  readStarts(input: LargeStartsInput): Promise<{ starts: LargeStart[] }>
+  writeStart(input: Omit<StartPartsInput, 'secretNames'>): Promise<WrittenEvent>
+  readMessage(input: LargeMessageInput): Promise<{ key: string | undefined; payload: string }>
+}
+
+/** Nobody waits longer for an answer. */
+const DEADLINE = { timeoutMs: 20_000 }
+
+export function largeBodiesInThreads(pool: WorkerPool, secretNames: SecretNames): LargeBodies {
+  return {
+    readFlat: (bytes, schema) => pool.run('flatBody', { bytes, schema }, DEADLINE),
+    readEvents: (input) => pool.run('largeEvents', { ...input, secretNames }, DEADLINE),
+    readStarts: (input) => pool.run('largeStarts', input, DEADLINE),
+    writeStart: (input) => pool.run('startParts', { ...input, secretNames }, DEADLINE),
+    readMessage: (input) => pool.run('largeMessage', input, DEADLINE),
+  }
+}
+
+export function largeBodiesInPlace(secretNames: SecretNames): LargeBodies {
+  return {
+    readFlat: async (bytes, schema) => flatBody({ bytes, schema }),
+    readEvents: async (input) => largeEvents({ ...input, secretNames }),
+    readStarts: async (input) => largeStarts(input),
+    writeStart: async (input) => startParts({ ...input, secretNames }),
+    readMessage: async (input) => largeMessage(input),
+  }
+}
