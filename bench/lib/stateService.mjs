@@ -1,6 +1,7 @@
 // The state service of a daemon without its HTTP server, for benchmarks in a process of their own.
 import { openDatabases } from '../../dist/db/databases.js'
 import { proposeMachineId } from '../../dist/domain/ids/machineId.js'
+import { noEventSecrets } from '../../dist/domain/secrets/eventSecrets.js'
 import { parseDatabaseTargets } from '../../dist/domain/shards/databaseTarget.js'
 import { parseTopology } from '../../dist/domain/shards/topology.js'
 import { systemClock } from '../../dist/runtime/clock.js'
@@ -31,6 +32,7 @@ export async function openStateService(url, { drive = false, threads: count = 1,
   if (drive) await ids.start()
   const appender = createAppender(databases, {
     mintAbove: ids.above,
+    secrets: noEventSecrets,
     subjectOf: ({ executionId }) => `noetl.events.default.default.${executionId}.0`,
   })
   const counts = { advances: 0, applied: 0, coalesced: 0, snapshots: 0, errors: [] }

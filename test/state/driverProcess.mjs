@@ -4,6 +4,7 @@
 import { openDatabases } from '../../dist/db/databases.js'
 import { createListener } from '../../dist/db/listen.js'
 import { proposeMachineId } from '../../dist/domain/ids/machineId.js'
+import { noEventSecrets } from '../../dist/domain/secrets/eventSecrets.js'
 import { parseDatabaseTargets } from '../../dist/domain/shards/databaseTarget.js'
 import { parseTopology } from '../../dist/domain/shards/topology.js'
 import { systemClock } from '../../dist/runtime/clock.js'
@@ -34,6 +35,7 @@ const ids = createIds(
 await ids.start()
 const appender = createAppender(databases, {
   mintAbove: ids.above,
+  secrets: noEventSecrets,
   subjectOf: (event) => `noetl.events.default.default.${event.executionId}.0`,
 })
 const ignore = () => undefined
