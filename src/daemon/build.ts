@@ -51,7 +51,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
   const core = buildCore(deps, 'daemon')
   const { documents } = deps
   const { appender, ids, own, engine } = core
-  const writing = { databases, large: deps.large, documents, appender, ids, clock, own, engine }
+  const writing = { databases, documents, appender, ids, clock, own, engine }
   const projector = {
     ...writing,
     onQuarantined: () => metrics.inc('noetl_cp_projector_quarantined_total'),

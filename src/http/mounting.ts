@@ -1,10 +1,9 @@
 // What happens to a request: its turn on the connection, access, admission, body, checks, the handler, the answer.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { readJsonBody } from '../domain/json/body.js'
-import type { JsonObject, JsonValue } from '../domain/json/value.js'
+import { parseJsonStrict } from '../domain/json/parse.js'
+import type { JsonValue } from '../domain/json/value.js'
 import type { SecretRules } from '../domain/secrets/secretNames.js'
 import { CpError } from '../errors.js'
-import { LARGE_BYTES } from '../services/bodies/largeBodies.js'
 import { type AccessSettings, checkAccess, hasInternalToken } from './access.js'
 import type { Answers } from './answers.js'
 import { type Body, readBody, streamBody } from './bodies.js'
@@ -12,17 +11,15 @@ import { createByteBudget } from './byteBudget.js'
 import { createLargeAnswers } from './largeAnswers.js'
 import { checkQuery } from './query.js'
 import type { ApiRequest, BodySize, RequestHead, RouteSpec } from './route.js'
-import type { Schema } from './schema.js'
+import { violation } from './schema.js'
 
 export interface MountSettings {
   access: AccessSettings
   limits: { bodyBytes: Readonly<Record<BodySize, number>>; bodiesBytes: number }
   secretRules: SecretRules | null
-  readFlatBody: ReadFlatBody
 }
 
-/** The task `flatBody`, in a thread. */
-export type ReadFlatBody = (bytes: Uint8Array, schema: Schema) => Promise<JsonObject>
+const JSON_DEPTH_MAX = 200
 
 export function mountRoutes(
   app: FastifyInstance,
@@ -59,16 +56,11 @@ export function mountRoutes(
           body.release()
           if (!reply.raw.writableFinished) gone.abort()
         })
-        const large = route.readsLarge === true && (body.bytes?.length ?? 0) > LARGE_BYTES ? body.bytes : undefined
         const rules = route.showsAll === true ? null : settings.secretRules
         const given: ApiRequest = {
           ...headOf(request),
           query: checkQuery(route, request.query as Record<string, unknown>),
-          body:
-            route.rawBody === true || large !== undefined
-              ? undefined
-              : await readJson(route, body.bytes, settings.readFlatBody),
-          large,
+          body: route.rawBody === true ? undefined : readJson(route, body.bytes),
           rawBody: body.bytes,
           upload: body.upload,
           admitted: admitted.get(request),
@@ -106,21 +98,22 @@ function bodyOf({ body }: FastifyRequest): GivenBody {
   return body as Body
 }
 
-async function readJson(
-  route: RouteSpec,
-  bytes: Buffer | undefined,
-  readFlat: ReadFlatBody,
-): Promise<JsonValue | undefined> {
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+function readJson(route: RouteSpec, bytes: Buffer | undefined): JsonValue | undefined {
   if (route.body === undefined) return undefined
   if (bytes === undefined || bytes.length === 0) {
     if (route.bodyOptional === true) return undefined
     throw new CpError('invalid_input', 'a JSON body is needed')
   }
-  if (bytes.length > LARGE_BYTES && isFlat(route.body)) return readFlat(bytes, route.body)
-  return readJsonBody(bytes, route.body)
-}
-
-/** Nothing in it but texts, numbers and flags, so that reading it elsewhere leaves nothing to do here. */
-function isFlat({ properties = {} }: Schema): boolean {
-  return Object.values(properties).every(({ type }) => type !== undefined && type !== 'object' && type !== 'array')
+  let text: string
+  try {
+    text = decoder.decode(bytes)
+  } catch {
+    throw new CpError('invalid_input', 'the body is not valid UTF-8')
+  }
+  const value = parseJsonStrict(text, { maxDepth: JSON_DEPTH_MAX })
+  const found = violation(route.body, value)
+  if (found !== undefined) throw new CpError('invalid_input', found)
+  return value
 }

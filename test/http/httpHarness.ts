@@ -11,7 +11,6 @@ import {
   type HttpSettings,
 } from '../../src/http/server.js'
 import { silentLog } from '../../src/runtime/log.js'
-import { flatBody } from '../../src/services/bodies/inThread/flatBody.js'
 
 export const OPEN_ACCESS: AccessSettings = {
   internalTokens: [],
@@ -104,7 +103,6 @@ export function server(
       requestTimeoutMs: 30_000,
       version: '1.2.3',
       secretRules: secretRules(),
-      readFlatBody: async (bytes, schema) => flatBody({ bytes, schema }),
       ...settings,
       access: { ...OPEN_ACCESS, ...settings.access },
     },

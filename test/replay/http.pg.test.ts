@@ -29,7 +29,6 @@ beforeAll(async () => {
       access: { ...OPEN_ACCESS, isLocal: false },
       version: 'test',
       secretRules: secretRules(),
-      readFlatBody: () => Promise.reject(new Error('not here')),
     },
     { log: silentLog },
   )

@@ -52,7 +52,6 @@ describe('http vectors', () => {
         body: undefined,
         rawBody: undefined,
         upload: undefined,
-        large: undefined,
         admitted: undefined,
         isInternal: false,
         headers: {},

@@ -9,7 +9,6 @@ import { secretRules } from '../../src/domain/secrets/secretNames.js'
 import { parseTopology } from '../../src/domain/shards/topology.js'
 import { type OwnSources, ownSources } from '../../src/domain/subscriptions/ownSources.js'
 import { type Clock, systemClock } from '../../src/runtime/clock.js'
-import { largeBodiesInPlace } from '../../src/services/bodies/largeBodies.js'
 import { registerEntry } from '../../src/services/catalog/catalog.js'
 import { type CatalogDocuments, createCatalogDocuments } from '../../src/services/catalog/catalogDocuments.js'
 import { catalogDocument } from '../../src/services/catalog/inThread/catalogDocument.js'
@@ -97,7 +96,6 @@ export async function openCore(shards: readonly TestDatabase[], options: CoreOpt
     ids,
     clock,
     own: TEST_OWN,
-    large: largeBodiesInPlace(options.redact === false ? null : []),
     documents: createCatalogDocuments({ databases, clock, parse: async (input) => catalogDocument(input) }),
     keyring,
     complaints,

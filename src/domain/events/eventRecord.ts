@@ -35,27 +35,10 @@ export interface EventRecord {
   createdAt: WireTime
   /** Whether the producer said so itself; a time we filled in is no part of what the event says. */
   createdAtGiven: boolean
-  /** The parts of a large event; `context`, `result` and `meta` then hold only what decisions are made by. */
-  written?: WrittenEvent | undefined
   /** Secrets that were taken out, by JSON pointer; never written as they are. */
   hidden?: JsonObject | undefined
   /** Likewise, as this installation sealed them earlier: comes with an import. */
   sealed?: string | undefined
-}
-
-/** What was written in a thread, without its secrets. */
-export interface WrittenEvent {
-  parts: WrittenTexts
-  /** Their canonical texts, where the event may be compared with a stored one. */
-  canonical: WrittenTexts | undefined
-  /** The secrets as a JSON object. */
-  hidden: string | undefined
-}
-
-export interface WrittenTexts {
-  context: string | undefined
-  result: string | undefined
-  meta: string | undefined
 }
 
 /** An event that knows whose it is: everything in the log. */
@@ -72,8 +55,7 @@ export const DEFAULT_ORGANIZATION = 'default'
  * same id does not. Left out is what we add ourselves on arrival (our clock, the catalog lookup).
  */
 export function eventChecksum(event: OwnedEvent): string {
-  const { written } = event
-  const before: (JsonValue | undefined)[] = [
+  const said: (JsonValue | undefined)[] = [
     event.executionId,
     event.eventId,
     event.eventType,
@@ -87,20 +69,15 @@ export function eventChecksum(event: OwnedEvent): string {
     event.status,
     event.workerId,
     event.duration,
+    event.context,
+    event.result,
+    event.meta,
+    event.error,
+    event.stackTrace,
+    event.createdAtGiven ? event.createdAt : undefined,
   ]
-  const after = [event.error, event.stackTrace, event.createdAtGiven ? event.createdAt : undefined]
+  // One line per field: canonical text has no line breaks, so an absent field cannot be mistaken for another.
   let text = ''
-  for (const value of before) text += canonicalLine(value)
-  for (const part of PARTS) {
-    text += written === undefined ? canonicalLine(event[part]) : `${written.canonical?.[part] ?? ''}\n`
-  }
-  for (const value of after) text += canonicalLine(value)
+  for (const value of said) text += value === undefined ? '\n' : `${canonicalJson(value)}\n`
   return sha256Hex(text)
-}
-
-const PARTS = ['context', 'result', 'meta'] as const
-
-/** One line per field: canonical text has no line breaks, so an absent field cannot be mistaken for another. */
-function canonicalLine(value: JsonValue | undefined): string {
-  return value === undefined ? '\n' : `${canonicalJson(value)}\n`
 }

@@ -19,7 +19,6 @@ import type { EventId } from '../../domain/ids/ids.js'
 import { isJsonObject } from '../../domain/json/value.js'
 import type { EventSecrets } from '../../domain/secrets/eventSecrets.js'
 import { CpError } from '../../errors.js'
-import { createTurns } from '../../runtime/turns.js'
 import { toEventRecord } from '../../stores/events/eventRows.js'
 import {
   type CommandClaim,
@@ -40,7 +39,6 @@ import {
 import { insertOutboxRows, type NewOutboxRow } from '../../stores/outbox/outboxStore.js'
 import { noteLifecycle } from '../subscriptions/lifecycleNotes.js'
 import { foreignOwnerMessage, owned, settleOwner } from './eventOwner.js'
-import { inSlices } from './slices.js'
 
 export interface AppendItem {
   event: EventRecord
@@ -97,22 +95,13 @@ export async function appendInTx(
     claims.length === 0 ? [] : findClaims(tx, claims),
     minted.length === 0 ? new Map<string, bigint>() : highestEventIds(tx, minted),
   ])
-  const plan = await decide(items, { executions, existing, claimed, highest }, context)
+  const plan = decide(items, { executions, existing, claimed, highest }, context)
   if (plan.events.length > 0) {
     await Promise.all([
-      inSlices(
-        plan.events,
-        (row) => row,
-        (rows) => insertEvents(tx, rows),
-      ),
-      inSlices(
-        plan.published,
-        ({ row }) => row,
-        (list) =>
-          insertOutboxRows(
-            tx,
-            list.map(({ item, row }) => outboxRow(item, row, context)),
-          ),
+      insertEvents(tx, plan.events),
+      insertOutboxRows(
+        tx,
+        plan.published.map(({ item, row }) => outboxRow(item, row, context)),
       ),
       updateExecutions(tx, [...plan.touched]),
       plan.moved.size === 0 ? undefined : moveEvents(tx, [...plan.moved]),
@@ -158,7 +147,7 @@ interface Known {
 }
 
 /** Everything is locked and known here: a plain decision, in the order given. */
-async function decide(items: readonly AppendItem[], found: Found, context: AppendContext): Promise<Plan> {
+function decide(items: readonly AppendItem[], found: Found, context: AppendContext): Plan {
   const plan: Plan = { outcomes: [], events: [], published: [], touched: new Set(), moved: new Set() }
   const known: Known = {
     executions: found.executions,
@@ -170,12 +159,7 @@ async function decide(items: readonly AppendItem[], found: Found, context: Appen
     ),
     highest: found.highest,
   }
-  const turns = createTurns()
-  for (const item of items) {
-    plan.outcomes.push(decideOne(item, known, plan, context))
-    const rest = turns.rest()
-    if (rest !== undefined) await rest
-  }
+  for (const item of items) plan.outcomes.push(decideOne(item, known, plan, context))
   return plan
 }
 
@@ -304,7 +288,6 @@ function fromRow(row: ExistingEvent, secrets: EventSecrets): KnownEvent {
       const stored = toEventRecord(row)
       const said = eventChecksum(owned(event, stored))
       if (row.envelope_checksum === said) return true
-      if (row.is_large) return false
       // Written by somebody else, or when other names were secret: compare what the columns would say today.
       return eventChecksum({ ...secrets.hide(stored), createdAtGiven: event.createdAtGiven }) === said
     },

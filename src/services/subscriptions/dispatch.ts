@@ -3,7 +3,6 @@
 // or nothing. A message whose key is held starts nothing and names the execution that holds it.
 
 import type { Tx } from '../../db/db.js'
-import type { OwnedEvent } from '../../domain/events/eventRecord.js'
 import { compareIds } from '../../domain/ids/ids.js'
 import type { JsonObject, JsonValue } from '../../domain/json/value.js'
 import { CpError } from '../../errors.js'
@@ -15,14 +14,7 @@ import {
   raiseFence,
   seenKeys,
 } from '../../stores/subscriptions/subscriptionDeliveryStore.js'
-import {
-  type ExecutionsDeps,
-  isLargeStart,
-  makeStartEvent,
-  mintExecutionId,
-  type Started,
-  startEvent,
-} from '../executions/executions.js'
+import { type ExecutionsDeps, mintExecutionId, type Started, startEvent } from '../executions/executions.js'
 import type { StartItem } from '../executions/starts.js'
 import { findPlaybook } from './playbook.js'
 import { confirmRight, lostRight, type Right } from './right.js'
@@ -39,8 +31,6 @@ export interface Delivery {
   key?: string | undefined
   windowSeconds: number
   payload: JsonObject
-  /** Instead of `payload`, as JSON text, when it is large. */
-  payloadText?: string | undefined
   trace?: JsonValue | undefined
   traceContext?: string | undefined
 }
@@ -52,8 +42,6 @@ interface Start {
   index: number
   delivery: Delivery
   claim: KeyClaim
-  /** Made before the transaction, because it is large. */
-  event?: OwnedEvent
 }
 
 /** Each message continues its own trace, although many of them share a transaction. */
@@ -109,16 +97,14 @@ async function startAll(
       parentExecutionId: target.subscriptionId,
       dedup: { key, windowSeconds },
     })
-    const start: Start = { index, delivery, claim: { key, executionId, windowSeconds } }
-    const request = requestOf(target, delivery)
-    if (isLargeStart(request, entry)) start.event = await makeStartEvent(deps, request, executionId, entry)
+    const start = { index, delivery, claim: { key, executionId, windowSeconds } }
     const shard = deps.databases.shardOf(executionId)
     const group = byShard.get(shard)
     if (group === undefined) byShard.set(shard, [start])
     else group.push(start)
   }
-  const itemOf = ({ delivery, claim, event }: Start): StartItem => ({
-    event: event ?? startEvent(deps, requestOf(target, delivery), claim.executionId as never, entry),
+  const itemOf = ({ delivery, claim }: Start): StartItem => ({
+    event: startEvent(deps, requestOf(target, delivery), claim.executionId as never, entry),
     path: entry.path,
     trace: delivery.traceContext,
   })
@@ -208,7 +194,6 @@ function requestOf(target: DispatchTarget, delivery: Delivery) {
   return {
     parentExecutionId: target.subscriptionId,
     payload: delivery.payload,
-    texts: delivery.payloadText === undefined ? undefined : { payload: delivery.payloadText, trace: undefined },
     executionPool: target.executionPool,
     trace: delivery.trace,
     dedup: undefined,

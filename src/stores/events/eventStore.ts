@@ -24,8 +24,6 @@ const q = queries(
 
 export interface ExistingEvent extends EventRow {
   envelope_checksum: string | null
-  /** Its parts were not read. */
-  is_large: boolean
 }
 
 export function findExisting(

@@ -2,14 +2,7 @@
 import type { JsonObject, JsonValue } from '../../../domain/json/value.js'
 import { integerValue } from '../../../domain/json/value.js'
 import type { AppendOutcome } from '../../../services/events/appendInTx.js'
-import {
-  clashMessage,
-  type IngestDeps,
-  ingestBatch,
-  ingestEvent,
-  ingestLargeBatch,
-  ingestLargeEvent,
-} from '../../../services/events/ingest.js'
+import { clashMessage, type IngestDeps, ingestBatch, ingestEvent } from '../../../services/events/ingest.js'
 import type { ApiRequest, RouteSpec } from '../../route.js'
 import type { Schema } from '../../schema.js'
 import { traceContextOf } from '../../traceContext.js'
@@ -40,23 +33,7 @@ const EVENT_PROPERTIES: Record<string, Schema> = {
   path: { type: 'string', nullable: true },
 }
 
-const EVENT: Schema = {
-  type: 'object',
-  required: ['execution_id'],
-  properties: { execution_id: id, ...EVENT_PROPERTIES },
-}
-
 const BATCH_MAX = 10_000
-
-const BATCH: Schema = {
-  type: 'object',
-  required: ['execution_id', 'events'],
-  properties: {
-    execution_id: id,
-    worker_id: { type: 'string', nullable: true },
-    events: { type: 'array', maxItems: BATCH_MAX, items: { type: 'object', properties: EVENT_PROPERTIES } },
-  },
-}
 
 export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[] {
   return [
@@ -66,8 +43,7 @@ export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[]
       summary: 'Append one event; the same event_id and content again gives the same answer',
       access: 'public',
       bodySize: 'event',
-      readsLarge: true,
-      body: EVENT,
+      body: { type: 'object', required: ['execution_id'], properties: { execution_id: id, ...EVENT_PROPERTIES } },
       responses: {
         200: {
           type: 'object',
@@ -84,10 +60,7 @@ export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[]
         422: 'refused',
       },
       handler: async (request) => {
-        const outcome =
-          request.large === undefined
-            ? await ingestEvent(ingest, request.body as JsonObject, optionsOf(request))
-            : await ingestLargeEvent(ingest, { bytes: request.large, schema: EVENT }, optionsOf(request))
+        const outcome = await ingestEvent(ingest, request.body as JsonObject, optionsOf(request))
         onAppended?.(outcome.kind)
         return { body: answerTo(outcome) }
       },
@@ -98,8 +71,15 @@ export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[]
       summary: 'Append events of one execution in one transaction, with a result per item',
       access: 'public',
       bodySize: 'batch',
-      readsLarge: true,
-      body: BATCH,
+      body: {
+        type: 'object',
+        required: ['execution_id', 'events'],
+        properties: {
+          execution_id: id,
+          worker_id: { type: 'string', nullable: true },
+          events: { type: 'array', maxItems: BATCH_MAX, items: { type: 'object', properties: EVENT_PROPERTIES } },
+        },
+      },
       responses: {
         200: {
           type: 'object',
@@ -115,10 +95,7 @@ export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[]
         422: 'refused; nothing was written',
       },
       handler: async (request) => {
-        const outcomes =
-          request.large === undefined
-            ? await ingestBatch(ingest, request.body as JsonObject, optionsOf(request))
-            : await ingestLargeBatch(ingest, { bytes: request.large, schema: BATCH }, optionsOf(request))
+        const outcomes = await ingestBatch(ingest, request.body as JsonObject, optionsOf(request))
         for (const outcome of outcomes) onAppended?.(outcome.kind)
         const failed = outcomes.some(
           (outcome) =>

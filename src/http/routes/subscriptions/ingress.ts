@@ -34,8 +34,7 @@ export function ingressRoutes({ ingress }: IngressRouteDeps): RouteSpec[] {
           body: rawBody ?? Buffer.alloc(0),
           admitted: admitted as Admitted,
           header: (name) => headerOf(headers, name),
-          headers: () => flat(headers, isShown),
-          allHeaders: () => flat(headers, () => true),
+          headers: () => flat(headers),
           traceContext: traceContextOf(headers),
         })
         return { status: 202, body: { status: 'accepted', execution_id: executionId } }
@@ -59,15 +58,11 @@ function headerOf(headers: IncomingHttpHeaders, name: string): string | undefine
   return Array.isArray(value) ? value[0] : value
 }
 
-/** What proves who sent it is not for payloads. */
-function isShown(name: string): boolean {
-  return !/^(authorization|cookie|proxy-authorization)$/.test(name)
-}
-
-function flat(headers: IncomingHttpHeaders, isWanted: (name: string) => boolean): Record<string, string> {
+/** For payloads that want them; what proves who sent it is not theirs to see. */
+function flat(headers: IncomingHttpHeaders): Record<string, string> {
   const found: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined || !isWanted(name)) continue
+    if (value === undefined || /^(authorization|cookie|proxy-authorization)$/.test(name)) continue
     found[name] = Array.isArray(value) ? value.join(', ') : value
   }
   return found
