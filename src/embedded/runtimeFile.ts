@@ -14,8 +14,7 @@ export interface RuntimeInfo {
   databaseUrl: string
   natsUrl: string
   natsToken: string
-  /** What our nats-server was started with; absent in a file of an older version. */
-  natsConfigFile?: string | undefined
+  natsMonitorUrl: string
   internalToken: string
   /** Absent in a file of an older version. */
   apiToken?: string | undefined
@@ -30,6 +29,7 @@ const FIELDS: readonly (keyof RuntimeInfo)[] = [
   'databaseUrl',
   'natsUrl',
   'natsToken',
+  'natsMonitorUrl',
   'internalToken',
   'startedAt',
 ]

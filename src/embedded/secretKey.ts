@@ -3,9 +3,10 @@
 // this one cannot: what was sealed with it stays closed without it.
 
 import { randomBytes } from 'node:crypto'
+import { chmod, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CpError } from '../errors.js'
-import { createFile, readIfPresent, readPrivate } from './atomicFile.js'
+import { createFile, PRIVATE_MODE, readIfPresent } from './atomicFile.js'
 
 const KEY_BYTES = 32
 const KEY_PATTERN = /^\S{32,}$/
@@ -18,17 +19,14 @@ export function secretKeyPath(dataDir: string): string {
 export async function loadSecretKeys(dataDir: string): Promise<string[]> {
   const path = secretKeyPath(dataDir)
   await createFile(path, `${randomBytes(KEY_BYTES).toString('base64url')}\n`)
-  return keysOf(await readPrivate(path), path)
+  if (((await stat(path)).mode & 0o077) !== 0) await chmod(path, PRIVATE_MODE)
+  return readSecretKeys(dataDir)
 }
 
 /** Those that are there; none when the folder has none yet. */
 export async function readSecretKeys(dataDir: string): Promise<string[]> {
   const path = secretKeyPath(dataDir)
-  return keysOf(await readIfPresent(path), path)
-}
-
-function keysOf(text: string | undefined, path: string): string[] {
-  const keys = (text ?? '').split(/\s+/).filter((line) => line !== '')
+  const keys = ((await readIfPresent(path)) ?? '').split(/\s+/).filter((line) => line !== '')
   if (keys.some((key) => !KEY_PATTERN.test(key))) {
     throw new CpError(
       'corrupt',

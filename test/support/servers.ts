@@ -12,6 +12,7 @@ export interface TestServers {
   databaseUrl: string
   natsUrl: string
   natsToken: string
+  natsMonitorUrl: string
   postgresPid: number
   natsPid: number
 }
@@ -43,6 +44,7 @@ export async function startServers(): Promise<StartedServers> {
     databaseUrl: embedded.databaseUrl,
     natsUrl: embedded.natsUrl,
     natsToken: embedded.natsToken,
+    natsMonitorUrl: embedded.natsMonitorUrl,
     postgresPid: embedded.pids.postgres,
     natsPid: embedded.pids.nats,
   }

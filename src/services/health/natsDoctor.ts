@@ -7,10 +7,8 @@ import type { Finding } from './finding.js'
 
 export interface NatsInspection {
   stream: StreamWanted
-  /** Monitoring address of nats-server. */
+  /** Monitoring address of nats-server; without it durability cannot be told. */
   monitorUrl: string | undefined
-  /** The same of our own server, from its configuration; without either durability cannot be told. */
-  ownSyncsAlways: boolean | undefined
   connectDeadlineMs: number
 }
 
@@ -20,7 +18,7 @@ export async function inspectNats(bus: Bus | undefined, inspection: NatsInspecti
   }
   try {
     await bus.untilConnected(inspection.connectDeadlineMs)
-    return [...(await streamFindings(bus, inspection.stream)), ...(await durabilityFindings(inspection))]
+    return [...(await streamFindings(bus, inspection.stream)), ...(await durabilityFindings(inspection.monitorUrl))]
   } catch (error) {
     return [
       {
@@ -53,9 +51,7 @@ async function streamFindings(bus: Bus, wanted: StreamWanted): Promise<Finding[]
   }))
 }
 
-async function durabilityFindings({ monitorUrl, ownSyncsAlways }: NatsInspection): Promise<Finding[]> {
-  if (monitorUrl === undefined && ownSyncsAlways !== undefined)
-    return ownSyncsAlways ? [] : [lateSync('the embedded nats-server')]
+async function durabilityFindings(monitorUrl: string | undefined): Promise<Finding[]> {
   if (monitorUrl === undefined) {
     return [
       {
@@ -82,14 +78,12 @@ async function durabilityFindings({ monitorUrl, ownSyncsAlways }: NatsInspection
     ]
   }
   if (varz.jetstream.config.sync_always === true) return []
-  return [lateSync(`nats-server ${varz.version ?? ''}`)]
-}
-
-function lateSync(server: string): Finding {
-  return {
-    level: 'advice',
-    where: 'nats',
-    finding: `${server} acknowledges before syncing to disk; a power cut may lose the last two minutes of acknowledged messages`,
-    fix: 'jetstream { sync_interval: always } in the nats-server.conf of a server of your own (2.10 or newer), or replicas on several machines',
-  }
+  return [
+    {
+      level: 'advice',
+      where: 'nats',
+      finding: `nats-server ${varz.version ?? ''} acknowledges before syncing to disk; a power cut may lose the last two minutes of acknowledged messages`,
+      fix: 'jetstream { sync_interval: always } in nats-server.conf (2.10 or newer), or replicas on several machines',
+    },
+  ]
 }
