@@ -27,6 +27,7 @@ export interface OutboxRowSeen {
 }
 
 export interface ExecutionRowSeen {
+  is_subscription?: boolean
   execution_id: string
   status: string
   event_count: string
@@ -67,7 +68,9 @@ export async function readShard(shard: Pick<LabPostgres, 'sql'>): Promise<ShardE
        from noetl.outbox o order by o.outbox_id`,
     ),
     executions: await shard.sql<ExecutionRowSeen>(
-      'select execution_id::text, status, event_count::text, stream_version::text from noetl.execution order by 1',
+      `select execution_id::text, status, event_count::text, stream_version::text,
+         coalesce(start_event_type, '') = 'subscription.registered' as is_subscription
+       from noetl.execution order by 1`,
     ),
   }
 }

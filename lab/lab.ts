@@ -266,7 +266,10 @@ async function closeGap(site: Site): Promise<void> {
 
 async function compareAll({ site, client }: Bench, evidence: Evidence, options: LabOptions): Promise<Agreement> {
   const places = evidence.shards.flatMap(({ executions }, shard) =>
-    executions.map((row) => ({ executionId: row.execution_id, database: site.shards[shard]!, status: row.status })),
+    executions
+      // A subscription has no live state.
+      .filter((row) => !row.is_subscription)
+      .map((row) => ({ executionId: row.execution_id, database: site.shards[shard]!, status: row.status })),
   )
   const chosen = randomFrom(options.seed).fork('compare').shuffled(places).slice(0, options.compareMax)
   return judgeAgreement(chosen, {

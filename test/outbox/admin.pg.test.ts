@@ -165,19 +165,19 @@ describe('dead rows', () => {
     expect((await pageOfDead(one, { limit: 100, reason: 'not perm' })).rows).toHaveLength(5)
     expect((await pageOfDead(one, { limit: 100, since: '2999-01-01T00:00:00.000000+00:00' })).rows).toEqual([])
     const dry = await redriveDead(one, { limit: 1_000, reason: 'not permitted', dryRun: true })
-    expect(dry).toMatchObject({ matched: 5, redriven: 0, more: false })
+    expect(dry).toMatchObject({ matched: 5, done: 0, more: false })
     expect(dry.sample).toHaveLength(5)
     expect(await countBy(database.get())).toEqual({ DEAD: 605 })
     expect(await redriveDead(one, { limit: 1_000, reason: 'not permitted', dryRun: false })).toMatchObject({
-      redriven: 5,
+      done: 5,
     })
     const [row] = (await pageOfOutbox(one, { limit: 1 })).rows
     expect(row).toMatchObject({ status: 'PENDING', attempts: 0 })
-    expect(await redriveDead(one, { limit: 10, executionId: '1001', dryRun: false })).toMatchObject({ redriven: 1 })
+    expect(await redriveDead(one, { limit: 10, executionId: '1001', dryRun: false })).toMatchObject({ done: 1 })
   })
 
   it('come back in bounded pages, each once, also when they die again meanwhile', async () => {
-    expect(await redriveDead(one, { limit: 550, dryRun: false })).toMatchObject({ redriven: 550, more: true })
+    expect(await redriveDead(one, { limit: 550, dryRun: false })).toMatchObject({ done: 550, more: true })
     expect(await countBy(database.get())).toEqual({ PENDING: 550, DEAD: 55 })
     // A row that dies the moment it comes back must not be taken for ever.
     await database

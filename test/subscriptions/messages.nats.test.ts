@@ -5,7 +5,6 @@ import { AckPolicy, headers as natsHeaders } from 'nats'
 import { afterAll, afterEach, beforeAll, expect, inject, it } from 'vitest'
 import { pageOfDead, redriveDead } from '../../src/services/subscriptions/deadLetters.js'
 import { keepDead } from '../../src/stores/subscriptions/subscriptionDeliveryStore.js'
-import { registerPlaybook } from '../support/core.js'
 import { until } from '../support/until.js'
 import { numbers, openPullRuntime, type PullRuntime } from './runtime.js'
 
@@ -86,18 +85,18 @@ it('keeps any message: texts that Postgres refuses, and the body that came last'
 
 it('starts given-up messages of a stream with a colon in its name', async () => {
   await makeStream(`M:${randomBytes(4).toString('hex')}`)
-  const id = await runtime.activate({
-    path: 'tests/colon',
-    subject,
-    playbook: 'tests/colon-handler',
-  })
-  await runtime.publish(subject, 1)
+  const id = await runtime.activate({ path: 'tests/colon', subject })
+  await runtime.connection.jetstream({ timeout: 60_000 }).publish(subject, 'no json')
   await runtime.drive(0, { attemptsMax: 1 })
   const [dead] = await until('it is kept', async () => {
     const rows = await deadOf(id)
     return rows.length === 1 && rows
   })
-  await registerPlaybook(runtime.cores[0]!, 'tests/colon-handler')
+  // As if the reason had gone meanwhile.
+  await runtime.shards[0]!.sql(
+    `update noetl.subscription_dead_letter set body = '{"n": 1}'::bytea where subscription_id = $1::bigint`,
+    [id],
+  )
   expect(await redriveDead(runtime.cores[0]!, dead!.dead_letter_id)).toMatchObject({ outcome: 'started' })
   const [event] = await runtime.shards[0]!.sql<{ stream: string; sequence: number }>(
     `select meta -> 'trace' ->> 'stream' as stream, (meta -> 'trace' ->> 'sequence')::int as sequence from noetl.event
