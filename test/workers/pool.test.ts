@@ -152,7 +152,7 @@ describe('the real entry', () => {
       statementTimeoutMs: 2000,
       prepare: true,
     }
-    const away = await failure(pool.run('replay', { database, deadlineMs: 5000 }))
+    const away = await failure(pool.run('replay', { database, deadlineMs: 5000, query: {} }))
     expect(away).toMatchObject({ code: 'unavailable' })
     expect((await failure(pool.run('nonsense', {}))).message).toContain('nonsense')
   })

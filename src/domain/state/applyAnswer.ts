@@ -102,21 +102,28 @@ function keepDone(command: Command, event: WorkflowEvent, fact: Fact & { attempt
   const document = answerDocument(event)
   const answer: CommandAnswer = { ...fact, result: canonicalJson(document) }
   if (envelopesOf(document).some(saysError)) answer.bad = true
-  const { done, callback } = command
+  const { done, first, callback } = command
   if (done === undefined) {
     command.done = answer
     return true
   }
-  if (done.id === answer.id || callback?.id === answer.id) return false
+  if (done.id === answer.id || first?.id === answer.id || callback?.id === answer.id) return false
   // Of all of them the best is `done` and the newest, if it is another one, is the call back.
-  const all = callback === undefined ? [done, answer] : [done, callback, answer]
+  const all = [done, first, callback, answer].filter((one) => one !== undefined)
   const best = all.reduce((a, b) => (isBetter(b, a) ? b : a))
   const newest = all.reduce((a, b) => (compareIds(b.id, a.id) > 0 ? b : a))
-  const changed = best !== done || newest !== (callback ?? done)
+  const oldest = all.reduce((a, b) => (compareIds(b.id, a.id) < 0 ? b : a))
+  const before = writeIds(command)
   command.done = best
   if (newest === best) delete command.callback
   else command.callback = newest
-  return changed
+  if (oldest === best || oldest === newest) delete command.first
+  else command.first = oldest
+  return writeIds(command) !== before
+}
+
+function writeIds({ done, first, callback }: Command): string {
+  return `${done?.id} ${first?.id} ${callback?.id}`
 }
 
 function keepEnding(command: Command, type: string, event: WorkflowEvent, fact: Fact & { attempt: number }): boolean {

@@ -168,8 +168,8 @@ class DrivenFold {
 
   private keepAnswer(visit: Visit, { answer }: ExitFact): void {
     const before = weighVisit(visit)
-    for (const { done, callback } of visit.commands.values()) {
-      const text = [done, callback].find((one) => one !== undefined && one.id === answer)?.result
+    for (const { done, first, callback } of visit.commands.values()) {
+      const text = [done, first, callback].find((one) => one !== undefined && one.id === answer)?.result
       if (text !== undefined) visit.answered = text
     }
     visit.commands.clear()

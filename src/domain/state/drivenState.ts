@@ -104,6 +104,8 @@ export interface Command {
   claimed?: true
   started?: string
   done?: CommandAnswer
+  /** The first call.done, if it is neither of the others: an exit that is heard of later may name it. */
+  first?: CommandAnswer
   /** The newest call.done, if it is another one: ends a parked command. */
   callback?: CommandAnswer
   /** Completed for the worker, but the result comes by a later call back. */
