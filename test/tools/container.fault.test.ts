@@ -35,7 +35,7 @@ describe('a container', () => {
     const report = await tools.tool({
       kind: 'container',
       image: 'job:1',
-      command: ['/bin/bash', '/work/run.sh'],
+      command: ['/bin/bash', '/job/run.sh'],
       args: ['--all', 'a b'],
       env: [{ name: 'PGPASSWORD', value: 'secret-of-job' }],
       resources: { limits: { cpu: '500m', memory: '512Mi' } },
@@ -50,7 +50,7 @@ describe('a container', () => {
     expect(name).toMatch(/^noetl-[0-9a-f]{16}$/)
     expect(args).toEqual([
       ...['run', '--rm', '--name', name, '--cpus', '0.5', '--memory', '512m', '--env', 'PGPASSWORD'],
-      ...['--entrypoint', '/bin/bash', 'job:1', '/work/run.sh', '--all', 'a b'],
+      ...['--entrypoint', '/bin/bash', 'job:1', '/job/run.sh', '--all', 'a b'],
     ])
     expect(read('env')).toContain('PGPASSWORD=secret-of-job')
     expect(tools.kinds()).toContain('container')
