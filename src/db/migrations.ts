@@ -139,27 +139,43 @@ async function readState(
         10_000,
       )
     : []
-  const known = new Map(migrations.map((migration) => [migration.version, migration]))
-  for (const row of rows) {
-    const migration = known.get(row.version)
-    if (migration === undefined) {
-      throw new CpError(
-        'schema_mismatch',
-        `the database ${database} has migration ${row.version} (${row.name}), this binary knows only ${migrations.length}; install a newer noetl-cp`,
-      )
-    }
-    if (migration.checksum !== row.checksum) {
-      throw new CpError(
-        'schema_mismatch',
-        `migration ${row.version} (${row.name}) on ${database} differs from the file of this binary; was it edited after release?`,
-      )
-    }
-  }
+  refuseOtherHistory(database, rows, migrations)
   const done = new Set(rows.map((row) => row.version))
   return {
     database,
     schemaExists: schema?.schema_exists ?? false,
     applied: rows.map((row) => ({ version: row.version, name: row.name, appliedAt: row.applied_at })),
     pending: migrations.filter((migration) => !done.has(migration.version)),
+  }
+}
+
+/** What was applied must be what this binary would apply: anything else is refused before a byte is changed. */
+function refuseOtherHistory(
+  database: string,
+  rows: readonly { version: number; name: string; checksum: string }[],
+  migrations: readonly Migration[],
+): void {
+  const known = new Map(migrations.map((migration) => [migration.version, migration]))
+  for (const { version, name } of rows) {
+    const own = known.get(version)
+    if (own === undefined || own.name === name) continue
+    throw new CpError(
+      'schema_mismatch',
+      `the database ${database} was made by an earlier build of noetl-cp (its migration ${version} is ${name}, here it is ${own.name}) and cannot be upgraded; nothing was changed. Use that build, or give this one a new database or data folder and import the events: "noetl-cp events export" there, "noetl-cp events import" here`,
+    )
+  }
+  const newer = rows.find(({ version }) => !known.has(version))
+  if (newer !== undefined) {
+    throw new CpError(
+      'schema_mismatch',
+      `the database ${database} has migration ${newer.version} (${newer.name}), this binary knows only ${migrations.length}; install a newer noetl-cp`,
+    )
+  }
+  const edited = rows.find(({ version, checksum }) => known.get(version)?.checksum !== checksum)
+  if (edited !== undefined) {
+    throw new CpError(
+      'schema_mismatch',
+      `migration ${edited.version} (${edited.name}) on ${database} differs from the file of this binary; was it edited after release?`,
+    )
   }
 }

@@ -1,5 +1,5 @@
 // Promise: any number of starters bring a database to the same schema once; an edited or newer history is
-// refused; an existing NoETL database is adopted with all its rows, and doctor finds nothing wrong with it.
+// refused, and so is the database of an earlier build; an existing NoETL database is adopted with all its rows, and doctor finds nothing wrong with it.
 import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, inject, it } from 'vitest'
 import { openDatabases } from '../../src/db/databases.js'
@@ -180,10 +180,17 @@ describe('an existing NoETL database', () => {
     expect(await rows()).toEqual(before)
     expect(
       await database.sql(
-        'select event_time, tenant_id, schema_version, prev_event_id from noetl.event where event_id = 370000000000000002',
+        'select event_time, ingest_time, tenant_id, schema_version, prev_event_id from noetl.event where event_id = 370000000000000002',
       ),
     ).toEqual([
-      { event_time: '2026-10-17 12:00:00.000001+00', tenant_id: 'default', schema_version: 1, prev_event_id: null },
+      {
+        event_time: '2026-10-17 12:00:00.000001+00',
+        // When it came in is not known; when it happened is the best guess.
+        ingest_time: '2026-10-17 12:00:00.000001+00',
+        tenant_id: 'default',
+        schema_version: 1,
+        prev_event_id: null,
+      },
     ])
     expect(
       await database.sql('select outbox_id, status, payload::text as payload from noetl.outbox order by 1'),
@@ -194,10 +201,24 @@ describe('an existing NoETL database', () => {
       { outbox_id: '3', status: 'PENDING', payload: '{}' },
     ])
     expect(
-      await database.sql('select execution_id, status, path, event_count from noetl.execution order by 1'),
+      await database.sql(
+        'select execution_id, status, path, start_event_type, event_count from noetl.execution order by 1',
+      ),
     ).toEqual([
-      { execution_id: '7', status: 'RUNNING', path: 'tests/hello', event_count: '1' },
-      { execution_id: '370000000000000001', status: 'COMPLETED', path: 'tests/hello', event_count: '3' },
+      {
+        execution_id: '7',
+        status: 'RUNNING',
+        path: 'tests/hello',
+        start_event_type: 'playbook_started',
+        event_count: '1',
+      },
+      {
+        execution_id: '370000000000000001',
+        status: 'COMPLETED',
+        path: 'tests/hello',
+        start_event_type: 'playbook_started',
+        event_count: '3',
+      },
     ])
     expect(await database.sql('select step_name from noetl.command')).toEqual([{ step_name: 'start' }])
     expect(await database.sql("select name from noetl.resource where name = 'subscription'")).toHaveLength(1)
@@ -248,48 +269,47 @@ describe('an existing NoETL database', () => {
   })
 })
 
-describe('an older installation', () => {
-  const before = (name: string): number => all.find((migration) => migration.name === name)!.version - 1
-
-  it('learns from the log what began its executions', async () => {
-    const database = await empty()
-    await applyMigrations(database.settings, { upTo: before('start_event_type') })
+describe('a database of an earlier build', () => {
+  /** As it was left: the same tables, another history. */
+  async function earlier(): Promise<TestDatabase> {
+    const database = await migrated()
+    await database.sql('delete from noetl.cp_migration where version > 1')
     await database.sql(
-      `insert into noetl.event (execution_id, event_id, catalog_id, event_type)
-       values (1, 2, 0, 'playbook_started'), (1, 3, 0, 'subscription.mine'), (4, 5, 0, 'subscription.registered')`,
+      `insert into noetl.cp_migration (version, name, checksum)
+       select n, 'step_' || n, md5(n::text) from generate_series(2, 23) as n`,
     )
-    await database.sql(
-      `insert into noetl.execution (execution_id, catalog_id, status, start_event_id, last_event_type)
-       values (1, 0, 'RUNNING', 2, 'subscription.mine'), (4, 0, 'UNKNOWN', 5, 'subscription.registered'),
-         (6, 0, 'UNKNOWN', 7, 'subscription.deactivated'), (8, 0, 'UNKNOWN', null, 'step.enter')`,
-    )
-    await applyMigrations(database.settings)
-    expect(await database.sql('select execution_id, start_event_type from noetl.execution order by 1')).toEqual([
-      { execution_id: '1', start_event_type: 'playbook_started' },
-      { execution_id: '4', start_event_type: 'subscription.registered' },
-      { execution_id: '6', start_event_type: 'subscription.registered' },
-      { execution_id: '8', start_event_type: null },
-    ])
+    await database.sql("insert into noetl.event (execution_id, event_id, catalog_id, event_type) values (1, 2, 0, 'x')")
+    return database
+  }
+  const content = async (database: TestDatabase) => ({
+    schema: await describeSchema(database.db),
+    rows: await database.sql(
+      'select (select jsonb_agg(m) from noetl.cp_migration m)::text as history, (select jsonb_agg(e) from noetl.event e)::text as events',
+    ),
   })
-})
+  const SENTENCE =
+    /was made by an earlier build of noetl-cp \(its migration 2 is step_2, here it is .*nothing was changed/
 
-describe('when events came in', () => {
-  it('an adopted event came in when it happened, one of ours when it was written', async () => {
-    const database = await existing()
-    await applyMigrations(database.settings, { upTo: all.find(({ name }) => name === 'ingest_time')!.version - 1 })
-    await database.sql(
-      `insert into noetl.event (execution_id, event_id, catalog_id, event_type, event_time, ingest_time)
-       values (9, 9, 1, 'x', '2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z')`,
-    )
-    await applyMigrations(database.settings)
-    const rows = await database.sql(
-      'select event_id, ingest_time::text, ingest_time = event_time as own from noetl.event order by event_id limit 3',
-    )
-    expect(rows).toEqual([
-      { event_id: '8', ingest_time: '2026-10-17 12:00:03+00', own: true },
-      { event_id: '9', ingest_time: '2026-02-01 00:00:00+00', own: false },
-      { event_id: '370000000000000002', ingest_time: '2026-10-17 12:00:00.000001+00', own: true },
-    ])
+  it('is refused with a sentence by everything that would write to it, and left as it was', async () => {
+    const database = await earlier()
+    const before = await content(database)
+    const refusal = { code: 'schema_mismatch', message: expect.stringMatching(SENTENCE) }
+    for (const attempt of [migrationState, applyMigrations]) {
+      await expect(attempt(database.settings)).rejects.toMatchObject(refusal)
+    }
+    const opened = installation(database)
+    await expect(
+      prepareSchema(opened, { autoMigrate: true, onApplied: () => undefined }).finally(() => opened.close(1_000)),
+    ).rejects.toMatchObject(refusal)
+    const env = { NOETL_DATABASE_URL: database.url, NOETL_AUTO_MIGRATE: 'true' }
+    const ended = await runBinary(['migrate'], { env })
+    expect(ended).toMatchObject({ code: 78, stderr: expect.stringMatching(SENTENCE) })
+    expect(await content(database)).toEqual(before)
+  })
+  it('even one that is behind us in number', async () => {
+    const database = await earlier()
+    await database.sql('delete from noetl.cp_migration where version > 2')
+    await expect(applyMigrations(database.settings)).rejects.toMatchObject({ message: expect.stringMatching(SENTENCE) })
   })
 })
 

@@ -4,8 +4,14 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import net from 'node:net'
 import { dirname, join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
+import { type Connection, type ConnectionSettings, createConnection } from '../../src/db/connection.js'
+import { applyMigrations } from '../../src/db/migrations.js'
+import { statement } from '../../src/db/queries.js'
+import { startEmbedded } from '../../src/embedded/startEmbedded.js'
+import { adminSettings } from '../support/adminSql.js'
 import { runBinary } from '../support/binary.js'
 import { newDataFolder, removeDataFolders } from '../support/dataFolder.js'
+import type { TestServers } from '../support/servers.js'
 
 afterEach(removeDataFolders)
 
@@ -46,4 +52,40 @@ it('so are an address of another machine and a certificate that is none', async 
   })
   expect(noCert).toMatchObject({ code: 78, stderr: expect.stringContaining(pem) })
   expect(existsSync(folder)).toBe(false)
+})
+
+it('a data folder of an earlier build is refused with a sentence and left as it was', async () => {
+  const folder = await newDataFolder()
+  const servers = () =>
+    startEmbedded({
+      dataDir: folder,
+      postgresPort: undefined,
+      natsPort: undefined,
+      natsServerPath: process.env['NOETL_CP_NATS_SERVER'],
+      pathEnv: process.env['PATH'],
+      version: 'earlier',
+      log: () => undefined,
+    })
+  const HISTORY = statement(
+    `select string_agg(concat_ws(' ', version, name, checksum, applied_at), ',' order by version) as history from noetl.cp_migration`,
+  )
+  const visit = async (prepare: (connection: Connection, settings: ConnectionSettings) => Promise<void>) => {
+    const running = await servers()
+    const settings = adminSettings({ databaseUrl: running.databaseUrl } as TestServers, 'noetl')
+    const connection = createConnection(settings)
+    try {
+      await prepare(connection, settings)
+      return await connection.run(HISTORY, [], 10_000)
+    } finally {
+      await connection.close(1_000)
+      await running.stop(15_000)
+    }
+  }
+  const before = await visit(async (connection, settings) => {
+    await applyMigrations(settings, { upTo: 1 })
+    await connection.script("insert into noetl.cp_migration values (2, 'first_steps', 'x')", 10_000)
+  })
+  const ended = await runBinary(['serve', '--port', '0', '--data-dir', folder])
+  expect(ended).toMatchObject({ code: 78, stderr: expect.stringContaining('was made by an earlier build of noetl-cp') })
+  expect(await visit(async () => undefined)).toEqual(before)
 })

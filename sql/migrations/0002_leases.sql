@@ -1,4 +1,4 @@
--- One lease for everything that a process holds for a time.
+-- One lease for everything that a process holds for a time, in the database that it is about.
 
 -- The running processes that share work in this database. `info` tells what they share and how far they are.
 create table if not exists noetl.member (
@@ -27,4 +27,22 @@ create or replace function noetl.lane_of(execution_id bigint) returns integer
   language sql immutable parallel safe
   return (hashint8extended(execution_id, 0) & 63)::integer;
 
-drop table noetl.state_lane, noetl.state_driver;
+-- Which of the slots that `owner` believes to hold, with these tokens, it does hold: one bit each, for slots below 64.
+create or replace function noetl.held_slots(wanted_kind text, wanted_owner text, slots int[], tokens bigint[]) returns bigint
+  language sql stable parallel safe
+  return (
+    select bit_or(1::bigint << l.slot)
+    from noetl.lease l join unnest(slots, tokens) as mine (slot, token) on l.slot = mine.slot and l.token = mine.token
+    where l.kind = wanted_kind and l.owner = wanted_owner and l.lease_until > now()
+  );
+
+-- Machine ids: two live daemons never mint with the same one (cluster database).
+create table if not exists noetl.machine_lease (
+  machine_id smallint primary key check (machine_id between 0 and 1023),
+  holder text not null,
+  token bigint not null default 1,
+  expires_at timestamptz not null,
+  -- The highest id minted under this lease; the next holder starts above it.
+  high_water bigint not null default 0,
+  updated_at timestamptz not null default now()
+);

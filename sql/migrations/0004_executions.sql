@@ -1,21 +1,4 @@
--- What the control plane adds to the event log: exact positions per execution, a read model of executions,
--- leases for machine ids, a quarantine for what cannot be projected. Nothing is renamed.
-
--- Events ----------------------------------------------------------------------------------------------
-
--- `stream_version` is dense per execution for everything appended through us. Rows written by others have
--- none until they are adopted; the partial index holds just those, so finding them costs O(new rows).
--- Not unique: the execution's lock makes versions dense, and a foreign writer must never be refused by an
--- index of ours.
-create index if not exists event_stream_version_idx
-  on noetl.event (execution_id, stream_version) where stream_version is not null;
-create index if not exists event_unadopted_idx
-  on noetl.event (execution_id, event_id) where stream_version is null;
--- By digest: an index entry has a largest size, and a foreign writer may use ids of any length.
-create index if not exists event_command_claim_idx
-  on noetl.event (execution_id, md5(meta ->> 'command_id')) where event_type in ('command.claimed', 'command_claimed');
-
--- Executions: the read model --------------------------------------------------------------------------
+-- The read model of executions, kept in the transaction of their events, and the keys of decisions made for them.
 
 alter table noetl.execution
   add column if not exists path text,
@@ -27,7 +10,13 @@ alter table noetl.execution
   -- Which events decided the columns beside them: this is what makes late and repeated events harmless.
   add column if not exists start_event_id bigint,
   add column if not exists terminal_event_id bigint,
-  add column if not exists last_node_event_id bigint;
+  add column if not exists last_node_event_id bigint,
+  -- What began it: the start event alone tells a subscription from an execution. Both are kept as one, both may hold any
+  -- later event, and the log may be gone before the row.
+  add column if not exists start_event_type text,
+  -- By which rules it is driven. Set by starts of this program alone; without it an execution is looked at and never
+  -- decided for.
+  add column if not exists engine smallint;
 
 -- Most updates touch no indexed column; room on the page keeps them out of the indexes.
 alter table noetl.execution set (fillfactor = 80);
@@ -38,6 +27,9 @@ create index if not exists execution_status_idx on noetl.execution (status, coal
 create index if not exists execution_path_idx on noetl.execution (path text_pattern_ops, coalesce(start_time, created_at) desc, execution_id desc);
 create index if not exists execution_catalog_idx on noetl.execution (catalog_id, coalesce(start_time, created_at) desc, execution_id desc);
 create index if not exists execution_parent_idx on noetl.execution (parent_execution_id) where parent_execution_id is not null;
+-- What has not ended, in id order: its size follows the running executions, never the history.
+create index if not exists execution_active_idx on noetl.execution (execution_id)
+  where status not in ('COMPLETED', 'FAILED', 'CANCELLED');
 
 -- An adopted log: one row per execution it knows. Statuses follow the rules of the replay fold, profile cp.
 with facts as (
@@ -54,7 +46,8 @@ with facts as (
 )
 insert into noetl.execution (
   execution_id, catalog_id, parent_execution_id, status, last_event_type, last_node_name, last_event_id,
-  start_time, end_time, error, path, tenant_id, organization_id, event_count, start_event_id, terminal_event_id, last_node_event_id
+  start_time, end_time, error, path, tenant_id, organization_id, event_count, start_event_id, start_event_type,
+  terminal_event_id, last_node_event_id
 )
 select
   f.execution_id,
@@ -78,6 +71,7 @@ select
   coalesce(s.organization_id, l.organization_id),
   f.events,
   f.start_event_id,
+  s.event_type,
   f.terminal_event_id,
   f.last_node_event_id
 from facts f
@@ -98,76 +92,16 @@ on conflict (execution_id) do update set
   organization_id = excluded.organization_id,
   event_count = excluded.event_count,
   start_event_id = excluded.start_event_id,
+  start_event_type = excluded.start_event_type,
   terminal_event_id = excluded.terminal_event_id,
   last_node_event_id = excluded.last_node_event_id;
 
--- Versions that another writer put there are not ours: everything is adopted anew, in id order.
-update noetl.event set stream_version = null where stream_version is not null;
-
--- Outbox: a NULL execution would slip through the unique key ------------------------------------------
-
-delete from noetl.outbox later
-using noetl.outbox earlier
-where later.execution_id is null and earlier.execution_id is null
-  and later.event_id = earlier.event_id and later.outbox_id > earlier.outbox_id;
-create unique index if not exists outbox_event_without_execution_key
-  on noetl.outbox (event_id) where execution_id is null;
-alter table noetl.outbox add column if not exists trace jsonb;
-
--- Catalog ---------------------------------------------------------------------------------------------
-
-alter table noetl.catalog
-  add column if not exists archived_at timestamptz,
-  add column if not exists content_digest text;
-create index if not exists catalog_created_idx on noetl.catalog (created_at desc, catalog_id desc);
-create index if not exists catalog_kind_idx on noetl.catalog (lower(kind), created_at desc, catalog_id desc);
-
--- Deduplicated starts: one row per key, in the database of the execution it started --------------------
-
-create table if not exists noetl.subscription_dedup (
-  subscription_id bigint not null,
-  dedup_key text not null,
+-- A decision is made once: its key is written in the transaction of its events. Kept while the execution runs.
+create table if not exists noetl.decision_key (
   execution_id bigint not null,
-  seen_at timestamptz not null default now(),
-  primary key (subscription_id, dedup_key)
-);
-alter table noetl.subscription_dedup add column if not exists expires_at timestamptz;
-create index if not exists subscription_dedup_expires_idx on noetl.subscription_dedup (expires_at);
-
--- Which installation wrote a message: consumers of several streams tell their own from foreign ones -------
-
-create table if not exists noetl.cp_identity (
-  only_row boolean primary key default true check (only_row),
-  cluster_id uuid not null default gen_random_uuid(),
-  created_at timestamptz not null default now()
-);
-insert into noetl.cp_identity default values on conflict do nothing;
-
--- Machine ids: two live daemons never mint with the same one (cluster database) ------------------------
-
-create table if not exists noetl.machine_lease (
-  machine_id smallint primary key check (machine_id between 0 and 1023),
-  holder text not null,
-  token bigint not null default 1,
-  expires_at timestamptz not null,
-  -- The highest id minted under this lease; the next holder starts above it.
-  high_water bigint not null default 0,
-  updated_at timestamptz not null default now()
-);
-
--- Envelopes that could not be stored, each with its reason ---------------------------------------------
-
-create table if not exists noetl.projector_quarantine (
-  quarantine_id bigserial primary key,
-  event_id bigint,
-  execution_id bigint,
-  -- As received; bytes, because not everything received is text.
-  envelope bytea not null,
-  reason text not null,
-  source text not null,
-  attempts integer not null default 1,
+  key text not null,
+  -- The version of the state it was made on.
+  version bigint not null,
   created_at timestamptz not null default now(),
-  updated_at timestamptz not null default now()
+  primary key (execution_id, key)
 );
-create unique index if not exists projector_quarantine_event_key
-  on noetl.projector_quarantine (coalesce(execution_id, -1), coalesce(event_id, -1), md5(envelope));

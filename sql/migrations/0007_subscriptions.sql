@@ -13,7 +13,8 @@ create table if not exists noetl.subscription (
   source text,
   listener text,
   spec jsonb not null default '{}',
-  state text not null check (state in ('REGISTERED', 'ACTIVE', 'PAUSED', 'DRAINING', 'DEACTIVATED')),
+  -- UNKNOWN: the log holds a status that nobody knows.
+  state text not null check (state in ('REGISTERED', 'ACTIVE', 'PAUSED', 'DRAINING', 'DEACTIVATED', 'UNKNOWN')),
   -- Whether the id holds its path and its listener: not DEACTIVATED, or on the way out of it.
   live boolean not null default true,
   -- Counts the applied changes; whoever decides on an older one decides again.
@@ -33,7 +34,9 @@ create table if not exists noetl.subscription (
   lease_until timestamptz not null default '-infinity',
   -- What keeps its owner from delivering, in words.
   trouble text,
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  -- Delivered by somebody else's runtime: the same lifecycle, and no daemon leases it.
+  external boolean not null default false
 );
 create unique index if not exists subscription_live_path_key on noetl.subscription (path) where live;
 create unique index if not exists subscription_live_listener_key
@@ -60,6 +63,8 @@ create table if not exists noetl.subscription_dead_letter (
   reason text not null,
   attempts integer not null,
   created_at timestamptz not null default now(),
+  -- Its secrets; see the column of the same name on events.
+  sealed text,
   unique (subscription_id, identity)
 );
 
@@ -69,6 +74,38 @@ create table if not exists noetl.subscription_dead_letter (
 create table if not exists noetl.subscription_fence (
   subscription_id bigint primary key,
   epoch bigint not null
+);
+
+-- Deduplicated starts: one row per key, in the database of the execution it started.
+create table if not exists noetl.subscription_dedup (
+  subscription_id bigint not null,
+  dedup_key text not null,
+  execution_id bigint not null,
+  seen_at timestamptz not null default now(),
+  primary key (subscription_id, dedup_key)
+);
+alter table noetl.subscription_dedup add column if not exists expires_at timestamptz;
+create index if not exists subscription_dedup_expires_idx on noetl.subscription_dedup (expires_at);
+create index if not exists subscription_dedup_execution_idx
+  on noetl.subscription_dedup (execution_id);
+
+-- The six types, as they may be written; src/domain/subscriptions has the same list.
+create or replace function noetl.is_lifecycle(event_type text) returns boolean
+  language sql immutable parallel safe
+  return event_type in ('subscription.registered', 'subscription.activated', 'subscription.paused',
+    'subscription.resumed', 'subscription.draining', 'subscription.deactivated',
+    'subscription_registered', 'subscription_activated', 'subscription_paused',
+    'subscription_resumed', 'subscription_draining', 'subscription_deactivated');
+
+create index if not exists event_lifecycle_idx on noetl.event (execution_id, event_id)
+  where noetl.is_lifecycle(event_type);
+create index if not exists event_lifecycle_unadopted_idx on noetl.event (execution_id, event_id)
+  where noetl.is_lifecycle(event_type) and stream_version is null;
+
+-- Logs of this shard that have grown since the read model in the cluster database followed them.
+create table if not exists noetl.subscription_news (
+  news_id bigserial primary key,
+  subscription_id bigint not null
 );
 
 -- An adopted log: one row per subscription it knows. Of several ids that are not deactivated the newest holds
@@ -101,3 +138,7 @@ select execution_id, path, catalog_id, state,
   1, event_type, event_id, created_at at time zone 'utc'
 from newest
 on conflict (subscription_id) do nothing;
+
+-- In a shard those rows lie where nobody looks: have every log followed once.
+insert into noetl.subscription_news (subscription_id)
+select distinct execution_id from noetl.event where noetl.is_lifecycle(event_type) order by execution_id;

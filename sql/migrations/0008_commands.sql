@@ -1,14 +1,7 @@
--- The engine: by whose rules an execution is driven, its commands as rows that workers can claim, and the playbooks that
--- steps have started.
-
--- Set by starts of this program alone. Without it an execution is looked at and never decided for.
-alter table noetl.execution add column if not exists engine smallint;
+-- Commands as rows that workers can claim, and the playbooks that steps have started.
 
 -- `command_key` is the text by which workers know the command; `command_id` is the id of its command.issued event.
 alter table noetl.command
-  add column if not exists parent_command_id bigint,
-  add column if not exists iter_index integer,
-  add column if not exists latest_event_id bigint,
   add column if not exists command_key text,
   add column if not exists pool text,
   add column if not exists deadline timestamptz,
@@ -24,6 +17,10 @@ create index if not exists command_lease_idx on noetl.command (lease_until) wher
 create index if not exists command_deadline_idx on noetl.command (deadline)
   where deadline is not null and status in ('PENDING', 'CLAIMED', 'RUNNING', 'PARKED');
 create index if not exists command_event_idx on noetl.command (event_id);
+-- The purge of finished commands goes by their end.
+create index if not exists command_completed_idx
+  on noetl.command (completed_at) where completed_at is not null;
+
 
 -- A command that waits for a playbook. The id of the child is fixed before it is started, so that starting it twice
 -- starts it once. Lives beside the command of the parent.
