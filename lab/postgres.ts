@@ -8,7 +8,7 @@ import { createPool } from '../src/db/pool.js'
 import { bringUpPostgres, type Cleanup } from '../src/embedded/bringUp.js'
 import { openDataFolder } from '../src/embedded/dataFolder.js'
 import { openLogFile } from '../src/embedded/logFile.js'
-import { placePostgres, SHARED_ROOT } from '../src/embedded/placement.js'
+import { placeServers, SHARED_ROOT } from '../src/embedded/placement.js'
 import { findPackageTree, preparePostgresBinaries } from '../src/embedded/postgresBinaries.js'
 import { DATABASE, SUPERUSER } from '../src/embedded/postgresCluster.js'
 import { loadSecrets } from '../src/embedded/secrets.js'
@@ -46,7 +46,7 @@ export async function startPostgres(options: { smallDisk: boolean }): Promise<La
   const asRoot = process.getuid?.() === 0
   const folder = await openDataFolder(root, asRoot)
   const { secrets, created } = await loadSecrets(folder.secretsFile)
-  const place = await placePostgres(folder, asRoot, SHARED_ROOT)
+  const place = await placeServers(folder, asRoot, SHARED_ROOT)
   const binaries = await preparePostgresBinaries(
     await findPackageTree(),
     place.user,

@@ -11,6 +11,8 @@ export interface Endpoints {
   database: DatabaseTarget
   nats: BusSettings | undefined
   natsMonitorUrl: string | undefined
+  /** Of our own nats-server, which has no monitoring address. */
+  natsConfigFile: string | undefined
   internalTokens: string[]
   /** Configured ones; with any, every call of the public API needs one. */
   apiTokens: string[]
@@ -48,6 +50,7 @@ export function productionEndpoints(config: Config): Endpoints {
     database: config.databaseUrl === undefined ? targetFromFamily(config) : targetFromUrl(config.databaseUrl),
     nats: config.natsUrl === undefined ? undefined : natsSettings(config, config.natsUrl, config.natsToken),
     natsMonitorUrl: config.natsMonitorUrl,
+    natsConfigFile: undefined,
     internalTokens: tokens(config.internalToken, config.internalTokenPrevious),
     apiTokens: tokens(config.apiToken, config.apiTokenPrevious),
     ownApiToken: undefined,
@@ -59,7 +62,7 @@ export interface EmbeddedAddresses {
   databaseUrl: string
   natsUrl: string
   natsToken: string
-  natsMonitorUrl: string
+  natsConfigFile?: string | undefined
   internalToken: string
   /** Absent when a daemon of an older version runs there. */
   apiToken?: string | undefined
@@ -70,7 +73,8 @@ export function embeddedEndpoints(config: Config, servers: EmbeddedAddresses, ow
     mode: 'embedded',
     database: targetFromUrl(servers.databaseUrl),
     nats: natsSettings(config, servers.natsUrl, servers.natsToken),
-    natsMonitorUrl: servers.natsMonitorUrl,
+    natsMonitorUrl: config.natsMonitorUrl,
+    natsConfigFile: servers.natsConfigFile,
     internalTokens: tokens(config.internalToken, config.internalTokenPrevious, servers.internalToken),
     apiTokens: tokens(config.apiToken, config.apiTokenPrevious),
     ownApiToken: servers.apiToken,

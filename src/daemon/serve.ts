@@ -170,7 +170,7 @@ async function announceInstance(deps: Deps, built: Built, embedded: EmbeddedServ
     databaseUrl: embedded.databaseUrl,
     natsUrl: embedded.natsUrl,
     natsToken: embedded.natsToken,
-    natsMonitorUrl: embedded.natsMonitorUrl,
+    natsConfigFile: embedded.natsConfigFile,
     internalToken: embedded.internalToken,
     apiToken: embedded.apiToken,
     startedAt: new Date(deps.clock.now()).toISOString(),

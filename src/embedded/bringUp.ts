@@ -1,10 +1,13 @@
 // Brings each of the two children from "prepared" to "answering and watched over", on a port that is its
 // own. Whatever it starts is handed to `cleanup` at once, so that a failure elsewhere can undo it.
 
+import { lstat } from 'node:fs/promises'
 import type { DataFolder } from './dataFolder.js'
 import type { EmbeddedLog } from './embeddedLog.js'
+import { giveAway, moveFolder, takeBack } from './givenAway.js'
 import type { LogFile } from './logFile.js'
-import { natsStopSteps, startNats } from './natsServer.js'
+import { natsPaths } from './natsConfig.js'
+import { clearStore, natsStopSteps, startNats } from './natsServer.js'
 import type { Placement } from './placement.js'
 import { choosePort, isFree, type PortBook, type PortName } from './ports.js'
 import type { PostgresBinaries } from './postgresBinaries.js'
@@ -35,6 +38,7 @@ export interface PostgresJob extends Shared {
 }
 
 export interface NatsJob extends Shared {
+  place: Placement
   program: string
 }
 
@@ -55,7 +59,7 @@ export async function bringUpPostgres(job: PostgresJob): Promise<Running> {
     await clearCluster(place, log, signal)
     await setPassword(cluster)
   }
-  return onFreePort('postgres', job.configuredPort, job.remembered.postgres, [], async (port) => {
+  return onFreePort('postgres', job.configuredPort, job.remembered.postgres, async (port) => {
     const start = (until: AbortSignal) => startPostgres({ place, binaries, port, log, logFile }, until)
     const child = supervise({ name: 'Postgres', start, log }, await start(signal))
     job.cleanup.push(() => child.stop(postgresStopSteps(UNDO_DEADLINE_MS)))
@@ -63,19 +67,33 @@ export async function bringUpPostgres(job: PostgresJob): Promise<Running> {
   })
 }
 
-export async function bringUpNats(job: NatsJob): Promise<Running & { monitorPort: number }> {
+export async function bringUpNats(job: NatsJob): Promise<Running> {
   const { program, log, logFile, signal } = job
-  const folder = job.folder.nats
+  const { nats: folder, user } = job.place
   const token = job.secrets.natsToken
-  return onFreePort('nats', job.configuredPort, job.remembered.nats, [], (port) =>
-    onFreePort('natsMonitor', undefined, job.remembered.natsMonitor, [port], async (monitorPort) => {
-      const start = (until: AbortSignal) =>
-        startNats({ program, folder, port, monitorPort, token, log, logFile }, until)
-      const child = supervise({ name: 'nats-server', start, log }, await start(signal))
-      job.cleanup.push(() => child.stop(natsStopSteps(UNDO_DEADLINE_MS)))
-      return { port, monitorPort, child }
-    }),
-  )
+  await prepareStore(job)
+  return onFreePort('nats', job.configuredPort, job.remembered.nats, async (port) => {
+    const start = (until: AbortSignal) => startNats({ program, folder, port, token, user, log, logFile }, until)
+    const child = supervise({ name: 'nats-server', start, log }, await start(signal))
+    job.cleanup.push(() => child.stop(natsStopSteps(UNDO_DEADLINE_MS)))
+    return { port, child }
+  })
+}
+
+/** Older versions ran nats-server as root, in the data folder, whoever could enter it. */
+async function prepareStore({ folder, place, log, signal }: NatsJob): Promise<void> {
+  const { store } = natsPaths(place.nats)
+  const older = natsPaths(folder.nats).store
+  if (place.outside && !(await isFolder(store)) && (await isFolder(older))) {
+    await clearStore(folder.nats, log, signal)
+    await moveFolder(older, store)
+  }
+  await giveAway(store, place.user)
+  if (place.user !== undefined) await takeBack(place.nats)
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined))?.isDirectory() ?? false
 }
 
 /** Another program may take the port between our look and the child's start; only then another is tried. */
@@ -83,11 +101,10 @@ async function onFreePort<T>(
   name: PortName,
   configured: number | undefined,
   remembered: number | undefined,
-  except: readonly number[],
   use: (port: number) => Promise<T>,
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
-    const port = await choosePort(name, configured, remembered, except)
+    const port = await choosePort(name, configured, remembered)
     try {
       return await use(port)
     } catch (error) {

@@ -2,11 +2,13 @@
 // is missing and never loosens or tightens a folder that was there before: that one belongs to somebody.
 
 import { constants } from 'node:fs'
-import { access, chmod, mkdir, readdir, realpath, rm, stat } from 'node:fs/promises'
+import { access, chmod, lstat, mkdir, readdir, realpath, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { CpError, messageOf } from '../errors.js'
 import { hasCode } from './atomicFile.js'
+import { PASSABLE_DIR_MODE } from './givenAway.js'
 import { isAlive } from './processIdentity.js'
+import { assertOursAlone } from './trusted.js'
 
 export interface DataFolder {
   root: string
@@ -14,27 +16,30 @@ export interface DataFolder {
   nats: string
   logs: string
   lockFile: string
+  /** Where root's servers keep their data, when that is elsewhere. */
+  locationFile: string
   secretsFile: string
   portsFile: string
 }
 
 const PRIVATE_DIR_MODE = 0o700
-/** Root's Postgres runs as another user, who must pass through; every secret inside has its own mode 0600. */
-const PASSABLE_DIR_MODE = 0o711
 
 export async function openDataFolder(dataDir: string, asRoot: boolean): Promise<DataFolder> {
   const wanted = resolve(dataDir)
   try {
     const passable = asRoot ? PASSABLE_DIR_MODE : PRIVATE_DIR_MODE
     await makeFolder(wanted, passable)
+    await assertOursAlone(wanted, asRoot)
     const root = await realpath(wanted)
     const folder = layoutOf(root)
     await access(root, constants.R_OK | constants.W_OK | constants.X_OK)
     await makeFolder(folder.postgres, passable)
     await makeFolder(folder.nats, PRIVATE_DIR_MODE)
     await makeFolder(folder.logs, PRIVATE_DIR_MODE)
+    if (asRoot) for (const path of [folder.postgres, folder.nats, folder.logs]) await assertRealFolder(path)
     return folder
   } catch (error) {
+    if (error instanceof CpError) throw error
     throw new CpError(
       'config',
       `the data folder ${wanted} cannot be used: ${messageOf(error)}. Choose a writable one with --data-dir or NOETL_CP_DATA_DIR`,
@@ -50,9 +55,18 @@ export function layoutOf(root: string): DataFolder {
     nats: join(root, 'nats'),
     logs: join(root, 'logs'),
     lockFile: join(root, 'daemon.lock'),
+    locationFile: join(root, 'location.json'),
     secretsFile: join(root, 'secrets.json'),
     portsFile: join(root, 'ports.json'),
   }
+}
+
+async function assertRealFolder(path: string): Promise<void> {
+  if ((await lstat(path)).isDirectory()) return
+  throw new CpError(
+    'refused',
+    `${path} is a link, which root does not follow; move the folder itself there, or mount it`,
+  )
 }
 
 /** Removes what processes that are gone left half-written in a folder: `<name>.<pid>-<random>.tmp`. */

@@ -19,7 +19,7 @@ const TAIL_BYTES_MAX = 16_384
 const CHECK_EVERY_MS = 30_000
 
 export async function openLogFile(path: string, bytesMax: number): Promise<LogFile> {
-  const flags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND
+  const flags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW
   const file = await open(path, flags, PRIVATE_MODE)
   await file.chmod(PRIVATE_MODE)
   await cutWhenLarge(path, bytesMax)

@@ -1,10 +1,15 @@
 // Finds the nats-server program: the one named by a setting, then PATH, then the folders where packages
 // put servers although an ordinary user's PATH leaves them out. It never downloads or installs anything.
 
+import { createHash, randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { access, stat } from 'node:fs/promises'
-import { isAbsolute, join } from 'node:path'
+import { access, chmod, copyFile, rename, stat } from 'node:fs/promises'
+import { dirname, isAbsolute, join } from 'node:path'
 import { CpError } from '../errors.js'
+import { makeFolder } from './dataFolder.js'
+import { PASSABLE_DIR_MODE } from './givenAway.js'
+import { findBarrier, PASS, READ } from './reachable.js'
+import type { ServiceUser } from './serviceUser.js'
 
 const USUAL_FOLDERS = ['/usr/local/bin', '/usr/local/sbin', '/usr/bin', '/usr/sbin', '/opt/homebrew/bin']
 
@@ -36,6 +41,26 @@ export async function findNatsServer(
       'To use a NATS that runs elsewhere, set NOETL_NATS_URL.',
     ].join('\n'),
   )
+}
+
+/** A program that the user cannot start where it is, is copied to where it can. */
+export async function reachableNatsServer(
+  program: string,
+  user: ServiceUser | undefined,
+  copyRoot: string,
+): Promise<string> {
+  if (user === undefined || (await findBarrier(program, user, READ | PASS)) === undefined) return program
+  const { size, mtimeMs } = await stat(program)
+  const mark = createHash('sha256').update(`${program} ${size} ${mtimeMs}`).digest('hex').slice(0, 16)
+  const copy = join(copyRoot, `nats-server-${mark}`, 'nats-server')
+  if (await isProgram(copy)) return copy
+  await makeFolder(copyRoot, PASSABLE_DIR_MODE)
+  await makeFolder(dirname(copy), PASSABLE_DIR_MODE)
+  const beside = `${copy}.${process.pid}-${randomBytes(6).toString('hex')}.tmp`
+  await copyFile(program, beside)
+  await chmod(beside, 0o755)
+  await rename(beside, copy)
+  return copy
 }
 
 async function isProgram(path: string): Promise<boolean> {

@@ -1,26 +1,27 @@
-// One start of nats-server: writes its config (loopback, token, JetStream on files), stops what an earlier
-// run left there, starts it and waits for its greeting. Restarting is the supervisor's business. The token
+// One start of nats-server: stops what an earlier run left there, writes its config (loopback, token, JetStream on
+// files), starts it and waits for its greeting. Restarting is the supervisor's business. The token
 // is only ever in the private config file, never in an argument or a log line.
 
 import { createHash } from 'node:crypto'
 import { connect } from 'node:net'
-import { join } from 'node:path'
 import { CpError } from '../errors.js'
-import { replaceFile } from './atomicFile.js'
 import type { EmbeddedLog } from './embeddedLog.js'
 import { type LeashedChild, type StopStep, startLeashed } from './leash.js'
 import type { LogFile } from './logFile.js'
+import { natsPaths, writeNatsConfig } from './natsConfig.js'
 import { stopOrphans } from './orphans.js'
 import { pollUntil } from './pollUntil.js'
 import { LOOPBACK } from './ports.js'
 import { findProcesses } from './processIdentity.js'
+import type { ServiceUser } from './serviceUser.js'
 
 export interface NatsStart {
   program: string
   folder: string
   port: number
-  monitorPort: number
   token: string
+  /** Undefined: it runs as we do. */
+  user: ServiceUser | undefined
   log: EmbeddedLog
   logFile: LogFile
 }
@@ -43,20 +44,15 @@ export function natsStopSteps(deadlineMs: number): StopStep[] {
 }
 
 export async function startNats(start: NatsStart, signal: AbortSignal): Promise<LeashedChild> {
-  const configFile = join(start.folder, 'nats-server.conf')
-  const find = () => findProcesses({ program: 'nats-server', argument: configFile })
-  const steps = [
-    { signal: 'TERM', waitMs: 15_000 },
-    { signal: 'KILL', waitMs: 5_000 },
-  ] as const
-  await stopOrphans({ name: 'nats-server', leaders: find, everyone: find, steps }, start.log, signal)
-  await replaceFile(configFile, configText(start))
+  await clearStore(start.folder, start.log, signal)
+  const { port, token } = start
+  await writeNatsConfig(start.folder, { serverName: serverName(start.folder), port, token }, start.user)
   const from = start.logFile.size()
   const child = await startLeashed({
     name: 'nats-server',
     program: start.program,
-    args: ['-c', configFile],
-    user: undefined,
+    args: ['-c', natsPaths(start.folder).config],
+    user: start.user,
     logFd: start.logFile.fd,
     whenAbandoned: ABANDONED,
   })
@@ -69,23 +65,18 @@ export async function startNats(start: NatsStart, signal: AbortSignal): Promise<
   }
 }
 
-function serverName(folder: string): string {
-  return `noetl-cp-${createHash('sha256').update(folder).digest('hex').slice(0, 8)}`
+/** Leaves no server on the store; to be called under the lock of the data folder. */
+export async function clearStore(folder: string, log: EmbeddedLog, signal: AbortSignal): Promise<void> {
+  const find = () => findProcesses({ program: 'nats-server', argument: natsPaths(folder).config })
+  const steps = [
+    { signal: 'TERM', waitMs: 15_000 },
+    { signal: 'KILL', waitMs: 5_000 },
+  ] as const
+  await stopOrphans({ name: 'nats-server', leaders: find, everyone: find, steps }, log, signal)
 }
 
-function configText(start: NatsStart): string {
-  // The config grammar takes JSON strings as they are.
-  const quoted = JSON.stringify
-  return [
-    '# Written at every start of noetl-cp; changes here are lost.',
-    `server_name: ${quoted(serverName(start.folder))}`,
-    `listen: ${quoted(`${LOOPBACK}:${start.port}`)}`,
-    `http: ${quoted(`${LOOPBACK}:${start.monitorPort}`)}`,
-    `pid_file: ${quoted(join(start.folder, 'nats-server.pid'))}`,
-    `authorization { token: ${quoted(start.token)} }`,
-    `jetstream { store_dir: ${quoted(start.folder)} }`,
-    '',
-  ].join('\n')
+function serverName(folder: string): string {
+  return `noetl-cp-${createHash('sha256').update(folder).digest('hex').slice(0, 8)}`
 }
 
 async function waitUntilReady(start: NatsStart, child: LeashedChild, signal: AbortSignal, from: number): Promise<void> {

@@ -7,14 +7,13 @@ import { readIfPresent, replaceFile } from './atomicFile.js'
 
 export const LOOPBACK = '127.0.0.1'
 
-export type PortName = 'postgres' | 'nats' | 'natsMonitor'
+export type PortName = 'postgres' | 'nats'
 export type PortBook = Partial<Record<PortName, number>>
 
 export async function choosePort(
   name: PortName,
   configured: number | undefined,
   remembered: number | undefined,
-  except: readonly number[],
 ): Promise<number> {
   if (configured !== undefined) {
     if (await isFree(configured)) return configured
@@ -24,11 +23,9 @@ export async function choosePort(
         'stop that program, configure another port, or leave the port out and a free one is chosen',
     )
   }
-  if (remembered !== undefined && !except.includes(remembered) && (await isFree(remembered))) return remembered
-  for (let attempt = 0; attempt < 20; attempt += 1) {
-    const port = await listenOnce(0)
-    if (port !== undefined && !except.includes(port)) return port
-  }
+  if (remembered !== undefined && (await isFree(remembered))) return remembered
+  const port = await listenOnce(0)
+  if (port !== undefined) return port
   throw new CpError('unavailable', `no free port was found on ${LOOPBACK}; is networking up on this machine?`)
 }
 
@@ -37,7 +34,7 @@ export async function readPorts(path: string): Promise<PortBook> {
     const value: unknown = JSON.parse((await readIfPresent(path)) ?? '{}')
     const fields = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
     const book: PortBook = {}
-    for (const name of ['postgres', 'nats', 'natsMonitor'] as const) {
+    for (const name of ['postgres', 'nats'] as const) {
       const port = fields[name]
       if (typeof port === 'number' && Number.isInteger(port) && port > 0 && port < 65_536) book[name] = port
     }

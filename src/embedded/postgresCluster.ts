@@ -3,11 +3,12 @@
 // checks that the programs fit. It must never touch the files of a cluster that exists.
 
 import { randomBytes } from 'node:crypto'
-import { chown, open, readdir, rename, rm } from 'node:fs/promises'
+import { open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CpError } from '../errors.js'
 import { createFile, hasCode, readIfPresent } from './atomicFile.js'
 import type { EmbeddedLog } from './embeddedLog.js'
+import { giveAway, removeGivenAway } from './givenAway.js'
 import type { LogFile } from './logFile.js'
 import { stopOrphans } from './orphans.js'
 import type { Placement } from './placement.js'
@@ -47,9 +48,11 @@ export async function ensureCluster(job: ClusterJob): Promise<boolean> {
   const present = await readIfPresent(join(job.place.data, 'PG_VERSION'))
   if (present !== undefined) {
     if (present.trim() === major) return true
+    // The folder belongs to another user: what stands in it is not repeated unless it is a number.
+    const other = /^\d{1,4}$/.test(present.trim()) ? present.trim() : 'of an unknown version'
     throw new CpError(
       'schema_mismatch',
-      `the database in ${job.place.data} was made by Postgres ${present.trim()}, but this noetl-cp brings Postgres ${major}; ` +
+      `the database in ${job.place.data} was made by Postgres ${other}, but this noetl-cp brings Postgres ${major}; ` +
         'dump it with the noetl-cp that made it and load it into a new data folder, or run it yourself and set NOETL_DATABASE_URL',
     )
   }
@@ -73,6 +76,7 @@ async function createCluster(job: ClusterJob): Promise<void> {
   const { place, binaries } = job
   job.log('info', 'making a new Postgres cluster', { folder: place.data })
   const staging = join(place.folder, `${STAGING_PREFIX}${randomBytes(4).toString('hex')}`)
+  await giveAway(staging, place.user)
   await withPrivateFile(job, job.password, async (passwordFile) => {
     const words = [
       ...['-D', staging, '--username', SUPERUSER, '--pwfile', passwordFile, '--auth', 'scram-sha-256'],
@@ -101,9 +105,8 @@ async function runSql(job: ClusterJob, data: string, statement: string): Promise
 
 async function withPrivateFile(job: ClusterJob, content: string, use: (path: string) => Promise<void>): Promise<void> {
   const path = join(job.place.folder, `.private-${randomBytes(6).toString('hex')}`)
-  await createFile(path, content)
+  await createFile(path, content, job.place.user)
   try {
-    if (job.place.user !== undefined) await chown(path, job.place.user.uid, job.place.user.gid)
     await use(path)
   } finally {
     await rm(path, { force: true })
@@ -121,7 +124,7 @@ async function removeUnfinishedClusters(job: ClusterJob): Promise<void> {
       { signal: 'KILL', waitMs: 5_000 },
     ] as const
     await stopOrphans({ name: 'an unfinished initdb', leaders: find, everyone: find, steps }, job.log, job.signal)
-    await rm(staging, { recursive: true, force: true })
+    await removeGivenAway(staging, job.place.user, job.logFile)
   }
 }
 

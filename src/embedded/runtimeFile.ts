@@ -14,7 +14,8 @@ export interface RuntimeInfo {
   databaseUrl: string
   natsUrl: string
   natsToken: string
-  natsMonitorUrl: string
+  /** What our nats-server was started with; absent in a file of an older version. */
+  natsConfigFile?: string | undefined
   internalToken: string
   /** Absent in a file of an older version. */
   apiToken?: string | undefined
@@ -29,7 +30,6 @@ const FIELDS: readonly (keyof RuntimeInfo)[] = [
   'databaseUrl',
   'natsUrl',
   'natsToken',
-  'natsMonitorUrl',
   'internalToken',
   'startedAt',
 ]

@@ -3,10 +3,9 @@
 // this one cannot: what was sealed with it stays closed without it.
 
 import { randomBytes } from 'node:crypto'
-import { chmod, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CpError } from '../errors.js'
-import { createFile, PRIVATE_MODE, readIfPresent } from './atomicFile.js'
+import { createFile, readIfPresent, readPrivate } from './atomicFile.js'
 
 const KEY_BYTES = 32
 const KEY_PATTERN = /^\S{32,}$/
@@ -19,14 +18,17 @@ export function secretKeyPath(dataDir: string): string {
 export async function loadSecretKeys(dataDir: string): Promise<string[]> {
   const path = secretKeyPath(dataDir)
   await createFile(path, `${randomBytes(KEY_BYTES).toString('base64url')}\n`)
-  if (((await stat(path)).mode & 0o077) !== 0) await chmod(path, PRIVATE_MODE)
-  return readSecretKeys(dataDir)
+  return keysOf(await readPrivate(path), path)
 }
 
 /** Those that are there; none when the folder has none yet. */
 export async function readSecretKeys(dataDir: string): Promise<string[]> {
   const path = secretKeyPath(dataDir)
-  const keys = ((await readIfPresent(path)) ?? '').split(/\s+/).filter((line) => line !== '')
+  return keysOf(await readIfPresent(path), path)
+}
+
+function keysOf(text: string | undefined, path: string): string[] {
+  const keys = (text ?? '').split(/\s+/).filter((line) => line !== '')
   if (keys.some((key) => !KEY_PATTERN.test(key))) {
     throw new CpError(
       'corrupt',

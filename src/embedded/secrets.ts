@@ -2,9 +2,8 @@
 // mode 0600. They are never logged, never passed as arguments, and never replaced while the file exists.
 
 import { randomBytes } from 'node:crypto'
-import { chmod, stat } from 'node:fs/promises'
 import { CpError } from '../errors.js'
-import { createFile, PRIVATE_MODE, readIfPresent, replaceFile } from './atomicFile.js'
+import { createFile, readPrivate, replaceFile } from './atomicFile.js'
 
 export interface Secrets {
   postgresPassword: string
@@ -27,16 +26,7 @@ export async function loadSecrets(path: string): Promise<{ secrets: Secrets; cre
   }
   const created = await createFile(path, `${JSON.stringify(fresh, null, 2)}\n`)
   if (created) return { secrets: fresh, created }
-  const info = await stat(path)
-  // Files made by two users in turn would lock the first one out of its own instance.
-  if (process.getuid !== undefined && info.uid !== process.getuid()) {
-    throw new CpError(
-      'refused',
-      `the data folder of ${path} belongs to the user with uid ${info.uid}; start noetl-cp as that user, or choose another folder with --data-dir`,
-    )
-  }
-  if ((info.mode & 0o077) !== 0) await chmod(path, PRIVATE_MODE)
-  return { secrets: await completed((await readIfPresent(path)) ?? '', path), created }
+  return { secrets: await completed((await readPrivate(path)) ?? '', path), created }
 }
 
 /** Adds what an older version did not make. The caller holds the lock of the data folder. */

@@ -9,9 +9,10 @@ import { type DataFolder, openDataFolder, removeUnfinished } from './dataFolder.
 import type { EmbeddedLog } from './embeddedLog.js'
 import { acquireLock } from './lock.js'
 import { type LogFile, openLogFile } from './logFile.js'
-import { findNatsServer } from './natsBinary.js'
+import { findNatsServer, reachableNatsServer } from './natsBinary.js'
+import { natsPaths } from './natsConfig.js'
 import { natsStopSteps } from './natsServer.js'
-import { type Placement, placePostgres, SHARED_ROOT } from './placement.js'
+import { type Placement, placeServers, SHARED_ROOT } from './placement.js'
 import { LOOPBACK, readPorts, writePorts } from './ports.js'
 import { findPackageTree, preparePostgresBinaries } from './postgresBinaries.js'
 import { DATABASE, SUPERUSER } from './postgresCluster.js'
@@ -41,7 +42,7 @@ export interface EmbeddedServers {
   internalToken: string
   apiToken: string
   secretKeys: readonly string[]
-  natsMonitorUrl: string
+  natsConfigFile: string
   locations: { dataDir: string; postgres: string; nats: string; logs: string }
   /** Of the present children; they change when one had to be restarted. */
   readonly pids: { postgres: number; nats: number }
@@ -55,7 +56,7 @@ interface RunningPair {
   secrets: Secrets
   secretKeys: readonly string[]
   postgres: Running
-  nats: Running & { monitorPort: number }
+  nats: Running
   /** Locks and log files. */
   holdings: Cleanup
   log: EmbeddedLog
@@ -83,7 +84,7 @@ async function start(options: EmbeddedOptions, holdings: Cleanup): Promise<Embed
   const { log } = options
   const asRoot = process.getuid?.() === 0
   const sharedRoot = options.sharedRoot ?? SHARED_ROOT
-  const program = await findNatsServer(options.natsServerPath, options.pathEnv)
+  const found = await findNatsServer(options.natsServerPath, options.pathEnv)
   const tree = await findPackageTree()
   const folder = await openDataFolder(options.dataDir, asRoot)
   stopIfAsked(options.signal)
@@ -91,9 +92,10 @@ async function start(options: EmbeddedOptions, holdings: Cleanup): Promise<Embed
   await removeUnfinished(folder.root)
   const { secrets, created: newSecrets } = await loadSecrets(folder.secretsFile)
   const secretKeys = await loadSecretKeys(folder.root)
-  const place = await placePostgres(folder, asRoot, sharedRoot)
+  const place = await placeServers(folder, asRoot, sharedRoot)
   // Copying a data folder copies its pointer too; the cluster itself must still have one owner.
   if (place.outside) await hold(join(place.folder, 'daemon.lock'), place.folder, holdings)
+  const program = await reachableNatsServer(found, place.user, sharedRoot)
   const binaries = await preparePostgresBinaries(tree, place.user, asRoot ? sharedRoot : folder.postgres)
   stopIfAsked(options.signal)
   const remembered = await readPorts(folder.portsFile)
@@ -113,10 +115,10 @@ async function start(options: EmbeddedOptions, holdings: Cleanup): Promise<Embed
       newSecrets,
       logFile: postgresLog,
     }),
-    bringUpNats({ ...shared, configuredPort: options.natsPort, program, logFile: natsLog }),
+    bringUpNats({ ...shared, configuredPort: options.natsPort, place, program, logFile: natsLog }),
   ] as const
   const [postgres, nats] = await bothOrNeither(starts, failed, children, log)
-  const ports = { postgres: postgres.port, nats: nats.port, natsMonitor: nats.monitorPort }
+  const ports = { postgres: postgres.port, nats: nats.port }
   await writePorts(folder.portsFile, ports).catch((error: unknown) => {
     log('warn', 'the chosen ports could not be noted; the next start may choose others', { reason: messageOf(error) })
   })
@@ -134,8 +136,8 @@ function toServers(pair: RunningPair): EmbeddedServers {
     internalToken: secrets.internalToken,
     apiToken: secrets.apiToken,
     secretKeys,
-    natsMonitorUrl: `http://${LOOPBACK}:${nats.monitorPort}`,
-    locations: { dataDir: folder.root, postgres: place.data, nats: folder.nats, logs: folder.logs },
+    natsConfigFile: natsPaths(place.nats).config,
+    locations: { dataDir: folder.root, postgres: place.data, nats: place.nats, logs: folder.logs },
     get pids() {
       return { postgres: postgres.child.pid, nats: nats.child.pid }
     },

@@ -1,8 +1,9 @@
 // Promise: with a database of one's own the daemon runs on it, with or without NATS, and says which; internal
 // routes stay closed without a token; a database that is away or not migrated is refused in words.
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { type Daemon, type EndedEarly, runBinary, startDaemon } from '../support/binary.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
+import { freePort, startNats } from '../support/natsServer.js'
 
 let database: TestDatabase
 const daemons: Daemon[] = []
@@ -64,11 +65,14 @@ describe('without NATS', () => {
 
 describe('with NATS', () => {
   it('is ready, has made the stream, and doctor agrees', async () => {
-    const { natsUrl, natsToken, natsMonitorUrl } = inject('servers')
+    const monitorPort = await freePort()
+    const natsToken = 'token-of-a-server-of-its-own'
+    const nats = await startNats(['--auth', natsToken, '-m', String(monitorPort)])
+    onTestFinished(() => nats.stop())
     const env = {
-      NOETL_NATS_URL: natsUrl,
+      NOETL_NATS_URL: `nats://127.0.0.1:${nats.port}`,
       NOETL_NATS_TOKEN: natsToken,
-      NOETL_NATS_MONITOR_URL: natsMonitorUrl,
+      NOETL_NATS_MONITOR_URL: `http://127.0.0.1:${monitorPort}`,
       NOETL_EVENT_NATS_STREAM: `E2E_${database.settings.target.database}`,
       NOETL_EVENT_NATS_SUBJECT_PREFIX: `e2e.${database.settings.target.database}`,
       NOETL_INTERNAL_API_TOKEN: 'new',
@@ -82,6 +86,7 @@ describe('with NATS', () => {
     const findings = JSON.parse(doctor.stdout).findings as { finding: string; level: string }[]
     expect(findings.filter(({ level }) => level === 'problem')).toEqual([])
     expect(findings.filter(({ finding }) => finding.includes('does not exist'))).toEqual([])
+    expect(findings.filter(({ finding }) => finding.includes('acknowledges before syncing'))).toHaveLength(1)
   })
   it('that is away: serves all the same, and readiness says what is missing', async () => {
     const daemon = await serve({ NOETL_NATS_URL: 'nats://127.0.0.1:1' })

@@ -3,7 +3,21 @@
 // and as an ordinary user.
 
 import { execFileSync } from 'node:child_process'
-import { access, chmod, copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import {
+  access,
+  chmod,
+  chown,
+  copyFile,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { connect } from 'nats'
 import postgres from 'postgres'
@@ -64,6 +78,33 @@ async function nothingLeft(folder: string): Promise<void> {
   )
 }
 
+function nobody(): { uid: number; gid: number } {
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }))
+  return { uid: id('-u'), gid: id('-g') }
+}
+
+/** TCP ports that a process listens on, by the tables of the kernel. */
+function listeningPorts(pid: number): number[] {
+  const sockets = new Set(
+    readdirSync(`/proc/${pid}/fd`).map((fd) => /^socket:\[(\d+)\]$/.exec(linkOf(`/proc/${pid}/fd/${fd}`))?.[1]),
+  )
+  const rows = ['tcp', 'tcp6'].flatMap((table) =>
+    readFileSync(`/proc/${pid}/net/${table}`, 'utf8').split('\n').slice(1),
+  )
+  return rows.flatMap((row) => {
+    const [, local, , state, , , , , , inode] = row.trim().split(/\s+/)
+    return state === '0A' && sockets.has(inode) ? [Number.parseInt(local!.split(':')[1]!, 16)] : []
+  })
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return ''
+  }
+}
+
 function killPid(pid: number): void {
   process.kill(pid, 'SIGKILL')
 }
@@ -109,8 +150,10 @@ describe('a running instance', () => {
     const wrong = servers.databaseUrl.replace(/:[^:@]+@/, ':wrong@')
     await expect(withSql(wrong, (sql) => sql`select 1`)).rejects.toThrow(/password authentication failed/)
     await expect(connect({ servers: servers.natsUrl, token: 'wrong' })).rejects.toThrow(/authorization/i)
-    const monitor = (await (await fetch(`${servers.natsMonitorUrl}/jsz`)).json()) as { config: { store_dir: string } }
-    expect(monitor.config.store_dir).toBe(join(dataDir, 'nats', 'jetstream'))
+    const config = await readFile(servers.natsConfigFile, 'utf8')
+    expect(config).toContain(`store_dir: ${JSON.stringify(join(dataDir, 'nats'))}`)
+    expect(config).not.toMatch(/\bhttps?(_port)?\s*:/)
+    expect(listeningPorts(servers.pids.nats)).toEqual([Number(new URL(servers.natsUrl).port)])
 
     await host.stop()
     await nothingLeft(dataDir)
@@ -294,11 +337,10 @@ describe.runIf(isRoot)('as root', () => {
     const host = await startHost({ checkout, dataDir, embedded: { sharedRoot } })
     const servers = await host.running()
     expect(servers.locations.postgres.startsWith(sharedRoot)).toBe(true)
-    const pointer = JSON.parse(await readFile(join(dataDir, 'postgres', 'location.json'), 'utf8')) as {
-      postgres: string
-    }
+    const pointer = JSON.parse(await readFile(join(dataDir, 'location.json'), 'utf8')) as { postgres: string }
     expect(join(pointer.postgres, 'data')).toBe(servers.locations.postgres)
     expect((await stat(servers.locations.postgres)).uid).not.toBe(0)
+    expect(servers.locations.nats.startsWith(sharedRoot)).toBe(true)
     await saveData(servers)
     await host.kill()
     await nothingLeft(sharedRoot)
@@ -309,8 +351,8 @@ describe.runIf(isRoot)('as root', () => {
 
     // A copied data folder carries the pointer; it must not get at the cluster beside its owner.
     const copied = join(closed, 'copied')
-    await mkdir(join(copied, 'postgres'), { recursive: true })
-    await copyFile(join(dataDir, 'postgres', 'location.json'), join(copied, 'postgres', 'location.json'))
+    await mkdir(copied)
+    await copyFile(join(dataDir, 'location.json'), join(copied, 'location.json'))
     const intruder = await startHost({ checkout, dataDir: copied, embedded: { sharedRoot } })
     expect(await intruder.event('failed')).toMatchObject({
       code: 'refused',
@@ -327,8 +369,7 @@ describe.runIf(isRoot)('as root', () => {
   })
 
   it('an ordinary user needs nothing but its own data folder, with a read-only checkout', async () => {
-    const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }))
-    const user = { uid: id('-u'), gid: id('-g') }
+    const user = nobody()
     const code = await newFolder(0o755)
     const checkout = await copyCheckout(code)
     const node = await copyNode(code)
@@ -350,6 +391,111 @@ describe.runIf(isRoot)('as root', () => {
     // Root would leave files in it that its owner cannot change.
     const failed = await (await startHost({ dataDir })).event('failed')
     expect(failed).toMatchObject({ code: 'refused', message: expect.stringContaining(`uid ${user.uid}`) })
+  })
+})
+
+describe.runIf(isRoot)('root', () => {
+  const failure = async (dataDir: string) => (await startHost({ dataDir })).event('failed')
+  const ownerOf = async (path: string) => (await lstat(path)).uid
+
+  it('runs both servers as another user, who owns their data and nothing around it', async () => {
+    const { dataDir, servers } = await freshHost()
+    const uid = await ownerOf(servers.locations.postgres)
+    expect(uid).not.toBe(0)
+    expect(await ownerOf(join(servers.locations.nats, 'jetstream'))).toBe(uid)
+    for (const pid of Object.values(servers.pids)) {
+      const status = await readFile(`/proc/${pid}/status`, 'utf8')
+      expect(status).toMatch(new RegExp(`^Uid:\\s+${uid}\\s+${uid}\\s`, 'm'))
+      expect(status).toMatch(/^Groups:\s*$/m)
+    }
+    for (const name of ['.', 'postgres', 'nats', 'logs', 'secrets.json', 'secret.key', 'daemon.lock']) {
+      expect(await ownerOf(join(dataDir, name)), name).toBe(0)
+      expect((await lstat(join(dataDir, name))).mode & 0o022, name).toBe(0)
+    }
+    await saveData(servers)
+    expect(await readData(servers)).toEqual(SAVED)
+  })
+
+  it('takes folders back that an older version gave away, and keeps their data', async () => {
+    const { host, dataDir, servers } = await freshHost()
+    await saveData(servers)
+    await host.stop()
+    const { uid, gid } = await lstat(servers.locations.postgres)
+    await chown(join(dataDir, 'postgres'), uid, gid)
+    execFileSync('chown', ['-R', '0:0', join(dataDir, 'nats')])
+    await chmod(join(dataDir, 'nats'), 0o700)
+    const again = await (await startHost({ dataDir })).running()
+    expect(await readData(again)).toEqual(SAVED)
+    expect(await ownerOf(join(dataDir, 'postgres'))).toBe(0)
+  })
+
+  it('does not follow a pointer of the user that runs the servers', async () => {
+    const { host, dataDir, servers } = await freshHost()
+    await host.stop()
+    const victim = await newFolder(0o755)
+    const { uid, gid } = await lstat(servers.locations.postgres)
+    await chown(join(dataDir, 'postgres'), uid, gid)
+    const planted = join(dataDir, 'postgres', 'location.json')
+    await writeFile(planted, JSON.stringify({ postgres: victim }))
+    for (const owner of [uid, 0]) {
+      await chown(planted, owner, owner)
+      expect(await failure(dataDir)).toMatchObject({ code: 'refused', message: expect.stringContaining(planted) })
+    }
+    expect(await ownerOf(victim)).toBe(0)
+  })
+
+  it('refuses a data folder that others own or may write, or that a link leads to', async () => {
+    const { uid, gid } = nobody()
+    const folder = await newFolder(0o755)
+    const dataDir = join(folder, 'data')
+    await mkdir(dataDir, { mode: 0o700 })
+    await chown(dataDir, uid, gid)
+    expect(await failure(dataDir)).toMatchObject({ code: 'refused', message: expect.stringContaining(`uid ${uid}`) })
+    await chown(dataDir, 0, 0)
+    for (const mode of [0o777, 0o775, 0o1777]) {
+      await chmod(dataDir, mode)
+      await chown(dataDir, 0, gid)
+      expect(await failure(dataDir)).toMatchObject({ code: 'refused', message: expect.stringContaining('chmod go-w') })
+    }
+    await chmod(dataDir, 0o700)
+    await symlink(dataDir, join(folder, 'link'))
+    expect(await failure(join(folder, 'link'))).toMatchObject({
+      code: 'refused',
+      message: expect.stringContaining('link'),
+    })
+    await chown(folder, uid, gid)
+    expect(await failure(dataDir)).toMatchObject({ code: 'refused', message: expect.stringContaining(folder) })
+  })
+
+  it.each(['postgres', 'nats', 'logs', 'secrets.json', 'daemon.lock', 'location.json', 'postgres/data'])(
+    'does not follow a link at %s',
+    async (name) => {
+      const dataDir = join(await newFolder(0o755), 'data')
+      const elsewhere = await newFolder(0o755)
+      const target = name.includes('.') ? join(elsewhere, 'file') : elsewhere
+      if (name.includes('.')) await writeFile(target, '{}')
+      await mkdir(dirname(join(dataDir, name)), { recursive: true })
+      await symlink(target, join(dataDir, name))
+      expect(await failure(dataDir)).toMatchObject({ code: 'refused', message: expect.stringContaining('link') })
+      expect(await readdir(elsewhere)).toEqual(name.includes('.') ? ['file'] : [])
+      expect(await ownerOf(elsewhere)).toBe(0)
+    },
+  )
+
+  it('is not stopped by a pipe, nor tells what is behind a link, in what it gave away', async () => {
+    const { host, dataDir, servers } = await freshHost()
+    await host.stop()
+    const version = join(servers.locations.postgres, 'PG_VERSION')
+    await rm(version)
+    execFileSync('mkfifo', [version])
+    expect((await failure(dataDir)).message).toContain(version)
+    await rm(version)
+    const secret = join(await newFolder(0o700), 'secret')
+    await writeFile(secret, 'only for root')
+    await symlink(secret, version)
+    const told = await failure(dataDir)
+    expect(told.message).toContain('link')
+    expect(told.message).not.toContain('only for root')
   })
 })
 

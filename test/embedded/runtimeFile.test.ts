@@ -12,7 +12,7 @@ const info = {
   databaseUrl: 'postgres://noetl:p@127.0.0.1:5432/noetl',
   natsUrl: 'nats://127.0.0.1:4222',
   natsToken: 't',
-  natsMonitorUrl: 'http://127.0.0.1:8222',
+  natsConfigFile: '/data/nats/nats-server.conf',
   internalToken: 'i',
   startedAt: '2026-01-01T00:00:00.000Z',
 }

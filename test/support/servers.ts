@@ -12,7 +12,6 @@ export interface TestServers {
   databaseUrl: string
   natsUrl: string
   natsToken: string
-  natsMonitorUrl: string
   postgresPid: number
   natsPid: number
 }
@@ -44,7 +43,6 @@ export async function startServers(): Promise<StartedServers> {
     databaseUrl: embedded.databaseUrl,
     natsUrl: embedded.natsUrl,
     natsToken: embedded.natsToken,
-    natsMonitorUrl: embedded.natsMonitorUrl,
     postgresPid: embedded.pids.postgres,
     natsPid: embedded.pids.nats,
   }

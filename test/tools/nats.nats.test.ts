@@ -2,7 +2,7 @@
 // leaves no connection behind.
 import { randomBytes } from 'node:crypto'
 import { connect, type NatsConnection } from 'nats'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import type { JsonObject } from '../../src/domain/json/value.js'
 import { freePort, startNats } from '../support/natsServer.js'
 import { useTools } from '../support/toolRunner.js'
@@ -149,14 +149,19 @@ describe('trouble', () => {
 
 describe('many commands', () => {
   it('leave no connection behind', async () => {
-    const { natsMonitorUrl } = inject('servers')
-    const open = async (): Promise<number> => {
-      const answer = (await (await fetch(`${natsMonitorUrl}/connz`)).json()) as { connections: { name?: string }[] }
-      return answer.connections.filter((one) => one.name === 'noetl-cp step').length
+    const monitorPort = await freePort()
+    const own = await startNats(['-m', String(monitorPort)])
+    onTestFinished(() => own.stop())
+    const url = `nats://127.0.0.1:${own.port}`
+    const connections = async (state: 'open' | 'closed'): Promise<number> => {
+      const answer = await fetch(`http://127.0.0.1:${monitorPort}/connz?state=${state}`)
+      const list = ((await answer.json()) as { connections: { name?: string }[] }).connections
+      return list.filter((one) => one.name === 'noetl-cp step').length
     }
     for (let round = 0; round < 5; round++) {
-      await Promise.all(Array.from({ length: 6 }, () => run({ operation: 'kv_put', key: 'many', value: round })))
+      const publish = () => tools.tool({ kind: 'nats', url, operation: 'publish', subject: 'many', payload: { round } })
+      await Promise.all(Array.from({ length: 6 }, publish))
     }
-    await until('all are closed', async () => (await open()) === 0)
+    await until('all are closed', async () => (await connections('open')) === 0 && (await connections('closed')) > 0)
   })
 })

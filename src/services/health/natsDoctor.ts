@@ -7,8 +7,10 @@ import type { Finding } from './finding.js'
 
 export interface NatsInspection {
   stream: StreamWanted
-  /** Monitoring address of nats-server; without it durability cannot be told. */
+  /** Monitoring address of nats-server. */
   monitorUrl: string | undefined
+  /** The same of our own server, from its configuration; without either durability cannot be told. */
+  ownSyncsAlways: boolean | undefined
   connectDeadlineMs: number
 }
 
@@ -18,7 +20,7 @@ export async function inspectNats(bus: Bus | undefined, inspection: NatsInspecti
   }
   try {
     await bus.untilConnected(inspection.connectDeadlineMs)
-    return [...(await streamFindings(bus, inspection.stream)), ...(await durabilityFindings(inspection.monitorUrl))]
+    return [...(await streamFindings(bus, inspection.stream)), ...(await durabilityFindings(inspection))]
   } catch (error) {
     return [
       {
@@ -51,7 +53,9 @@ async function streamFindings(bus: Bus, wanted: StreamWanted): Promise<Finding[]
   }))
 }
 
-async function durabilityFindings(monitorUrl: string | undefined): Promise<Finding[]> {
+async function durabilityFindings({ monitorUrl, ownSyncsAlways }: NatsInspection): Promise<Finding[]> {
+  if (monitorUrl === undefined && ownSyncsAlways !== undefined)
+    return ownSyncsAlways ? [] : [lateSync('the embedded nats-server')]
   if (monitorUrl === undefined) {
     return [
       {
@@ -78,12 +82,14 @@ async function durabilityFindings(monitorUrl: string | undefined): Promise<Findi
     ]
   }
   if (varz.jetstream.config.sync_always === true) return []
-  return [
-    {
-      level: 'advice',
-      where: 'nats',
-      finding: `nats-server ${varz.version ?? ''} acknowledges before syncing to disk; a power cut may lose the last two minutes of acknowledged messages`,
-      fix: 'jetstream { sync_interval: always } in nats-server.conf (2.10 or newer), or replicas on several machines',
-    },
-  ]
+  return [lateSync(`nats-server ${varz.version ?? ''}`)]
+}
+
+function lateSync(server: string): Finding {
+  return {
+    level: 'advice',
+    where: 'nats',
+    finding: `${server} acknowledges before syncing to disk; a power cut may lose the last two minutes of acknowledged messages`,
+    fix: 'jetstream { sync_interval: always } in the nats-server.conf of a server of your own (2.10 or newer), or replicas on several machines',
+  }
 }

@@ -2,6 +2,7 @@ import type { Deps } from '../../../daemon/deps.js'
 import { wantedStream } from '../../../daemon/endpoints.js'
 import { apiFacts } from '../../../daemon/protection.js'
 import { API_PROTECTIONS, type ApiProtection, apiProtection } from '../../../domain/access/apiProtection.js'
+import { syncsAlways } from '../../../embedded/natsConfig.js'
 import { apiFindings } from '../../../services/access/apiDoctor.js'
 import { examine } from '../../../services/health/doctor.js'
 import { askDaemon } from '../../askDaemon.js'
@@ -24,6 +25,7 @@ export const doctor: CommandSpec = {
   ],
   run: async (context) => {
     const deps = await context.deps()
+    const { natsConfigFile } = deps.endpoints
     const findings = await examine({
       databases: deps.databases,
       documents: deps.documents,
@@ -33,6 +35,7 @@ export const doctor: CommandSpec = {
       nats: {
         stream: wantedStream(deps.config),
         monitorUrl: deps.endpoints.natsMonitorUrl,
+        ownSyncsAlways: natsConfigFile === undefined ? undefined : await syncsAlways(natsConfigFile),
         connectDeadlineMs: CONNECT_DEADLINE_MS,
       },
     })
