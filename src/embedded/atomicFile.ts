@@ -4,7 +4,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, link, open, rename, unlink } from 'node:fs/promises'
+import { type FileHandle, link, lstat, open, rename, unlink } from 'node:fs/promises'
 import { CpError } from '../errors.js'
 
 export const PRIVATE_MODE = 0o600
@@ -90,6 +90,15 @@ async function withFile<T>(path: string, use: (file: FileHandle) => Promise<T>):
     return await use(file)
   } finally {
     await file.close()
+  }
+}
+
+export async function lstatIfPresent(path: string) {
+  try {
+    return await lstat(path)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return undefined
+    throw error
   }
 }
 

@@ -1,10 +1,10 @@
 // Brings each of the two children from "prepared" to "answering and watched over", on a port that is its
 // own. Whatever it starts is handed to `cleanup` at once, so that a failure elsewhere can undo it.
 
-import { lstat } from 'node:fs/promises'
+import { lstatIfPresent } from './atomicFile.js'
 import type { DataFolder } from './dataFolder.js'
 import type { EmbeddedLog } from './embeddedLog.js'
-import { giveAway, moveFolder, takeBack } from './givenAway.js'
+import { giveAway, moveFolder } from './givenAway.js'
 import type { LogFile } from './logFile.js'
 import { natsPaths } from './natsConfig.js'
 import { clearStore, natsStopSteps, startNats } from './natsServer.js'
@@ -89,11 +89,10 @@ async function prepareStore({ folder, place, log, signal }: NatsJob): Promise<vo
     await moveFolder(older, store)
   }
   await giveAway(store, place.user)
-  if (place.user !== undefined) await takeBack(place.nats)
 }
 
 async function isFolder(path: string): Promise<boolean> {
-  return (await lstat(path).catch(() => undefined))?.isDirectory() ?? false
+  return (await lstatIfPresent(path))?.isDirectory() ?? false
 }
 
 /** Another program may take the port between our look and the child's start; only then another is tried. */

@@ -5,10 +5,10 @@ import { constants } from 'node:fs'
 import { access, chmod, lstat, mkdir, readdir, realpath, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { CpError, messageOf } from '../errors.js'
-import { hasCode } from './atomicFile.js'
+import { hasCode, lstatIfPresent } from './atomicFile.js'
 import { PASSABLE_DIR_MODE } from './givenAway.js'
 import { isAlive } from './processIdentity.js'
-import { assertOursAlone } from './trusted.js'
+import { assertOursAlone, assertWayToNew } from './trusted.js'
 
 export interface DataFolder {
   root: string
@@ -28,8 +28,7 @@ export async function openDataFolder(dataDir: string, asRoot: boolean): Promise<
   const wanted = resolve(dataDir)
   try {
     const passable = asRoot ? PASSABLE_DIR_MODE : PRIVATE_DIR_MODE
-    await makeFolder(wanted, passable)
-    await assertOursAlone(wanted, asRoot)
+    await makeTrustedFolder(wanted, passable, asRoot)
     const root = await realpath(wanted)
     const folder = layoutOf(root)
     await access(root, constants.R_OK | constants.W_OK | constants.X_OK)
@@ -75,6 +74,13 @@ export async function removeUnfinished(folder: string): Promise<void> {
     const [, pid] = /\.(\d+)-[0-9a-f]+\.tmp$/.exec(name) ?? []
     if (pid !== undefined && !isAlive(Number(pid))) await rm(join(folder, name), { recursive: true, force: true })
   }
+}
+
+/** As root nothing is made where others could lead us elsewhere, and nothing used that others could exchange. */
+export async function makeTrustedFolder(path: string, mode: number, asRoot: boolean): Promise<void> {
+  if (asRoot && (await lstatIfPresent(path)) === undefined) await assertWayToNew(path)
+  await makeFolder(path, mode)
+  await assertOursAlone(path, asRoot)
 }
 
 /** Like mkdir -p, but the mode is the one asked for, whatever the umask, and only on what we created. */

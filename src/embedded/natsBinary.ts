@@ -6,7 +6,7 @@ import { constants } from 'node:fs'
 import { access, chmod, copyFile, rename, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join } from 'node:path'
 import { CpError } from '../errors.js'
-import { makeFolder } from './dataFolder.js'
+import { makeFolder, makeTrustedFolder } from './dataFolder.js'
 import { PASSABLE_DIR_MODE } from './givenAway.js'
 import { findBarrier, PASS, READ } from './reachable.js'
 import type { ServiceUser } from './serviceUser.js'
@@ -53,8 +53,8 @@ export async function reachableNatsServer(
   const { size, mtimeMs } = await stat(program)
   const mark = createHash('sha256').update(`${program} ${size} ${mtimeMs}`).digest('hex').slice(0, 16)
   const copy = join(copyRoot, `nats-server-${mark}`, 'nats-server')
+  await makeTrustedFolder(copyRoot, PASSABLE_DIR_MODE, true)
   if (await isProgram(copy)) return copy
-  await makeFolder(copyRoot, PASSABLE_DIR_MODE)
   await makeFolder(dirname(copy), PASSABLE_DIR_MODE)
   const beside = `${copy}.${process.pid}-${randomBytes(6).toString('hex')}.tmp`
   await copyFile(program, beside)

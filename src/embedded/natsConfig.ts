@@ -33,5 +33,5 @@ export async function writeNatsConfig(folder: string, config: NatsConfig, owner:
 /** Whether a message is on disk before it is acknowledged; undefined when there is no such file. */
 export async function syncsAlways(configFile: string): Promise<boolean | undefined> {
   const text = await readIfPresent(configFile)
-  return text === undefined ? undefined : /^[^#]*\bsync_interval\s*[:=]?\s*"?always\b/m.test(text)
+  return text === undefined ? undefined : /^[^#\n]*\bsync_interval[:= \t"]*always\b/m.test(text)
 }

@@ -7,8 +7,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { lstat, realpath, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CpError } from '../errors.js'
-import { hasCode, readIfPresent, replaceFile } from './atomicFile.js'
-import { type DataFolder, makeFolder } from './dataFolder.js'
+import { lstatIfPresent, readIfPresent, replaceFile } from './atomicFile.js'
+import { type DataFolder, makeFolder, makeTrustedFolder } from './dataFolder.js'
 import { PASSABLE_DIR_MODE, takeBack } from './givenAway.js'
 import { findBarrier, PASS } from './reachable.js'
 import { findServiceUser, type ServiceUser } from './serviceUser.js'
@@ -43,8 +43,7 @@ export async function placeServers(folder: DataFolder, asRoot: boolean, sharedRo
   const hash = createHash('sha256').update(folder.root).digest('hex').slice(0, 16)
   // The random part keeps a removed and newly made data folder away from the database of the old one.
   const outside = join(sharedRoot, `${hash}-${randomBytes(3).toString('hex')}`)
-  await makeFolder(sharedRoot, PASSABLE_DIR_MODE)
-  await assertOursAlone(sharedRoot, true)
+  await makeTrustedFolder(sharedRoot, PASSABLE_DIR_MODE, true)
   await makeFolder(outside, PASSABLE_DIR_MODE)
   await replaceFile(join(outside, 'owner.json'), `${JSON.stringify({ dataDir: folder.root }, null, 2)}\n`)
   await replaceFile(folder.locationFile, `${JSON.stringify({ postgres: outside }, null, 2)}\n`)
@@ -54,9 +53,11 @@ export async function placeServers(folder: DataFolder, asRoot: boolean, sharedRo
 /** Only for root: what is ours becomes or stays ours, and its user must be able to pass. */
 async function settle(folder: string, nats: string, outside: boolean): Promise<Placement> {
   const data = join(folder, 'data')
-  const user = (await ownerOf(data)) ?? (await findServiceUser())
+  // First of all: until it is ours, what is in it can be exchanged between a look and the next step.
   await takeBack(folder)
+  const user = (await ownerOf(data)) ?? (await findServiceUser())
   if (outside) await makeFolder(nats, PASSABLE_DIR_MODE)
+  await takeBack(nats)
   const barrier = await findBarrier(folder, user, PASS)
   if (barrier !== undefined) {
     throw new CpError(
@@ -124,15 +125,6 @@ async function moveOlderPointer(folder: DataFolder): Promise<void> {
     )
   }
   await rename(older, folder.locationFile)
-}
-
-async function lstatIfPresent(path: string) {
-  try {
-    return await lstat(path)
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return undefined
-    throw error
-  }
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -9,8 +9,9 @@ import { chmod, copyFile, lstat, readdir, readFile, readlink, rename, rm, symlin
 import { createRequire } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
 import { CpError, messageOf } from '../errors.js'
-import { hasCode, readIfPresent } from './atomicFile.js'
-import { makeFolder, removeUnfinished } from './dataFolder.js'
+import { hasCode, lstatIfPresent, readIfPresent } from './atomicFile.js'
+import { makeFolder, makeTrustedFolder, removeUnfinished } from './dataFolder.js'
+import { PASSABLE_DIR_MODE } from './givenAway.js'
 import { findBarrier, PASS, READ } from './reachable.js'
 import type { ServiceUser } from './serviceUser.js'
 
@@ -39,8 +40,8 @@ export async function preparePostgresBinaries(
   const links = await readLinks(tree.native)
   if ((await isReachable(tree.native, user)) && (await addLinks(tree.native, links))) return programsIn(tree.native)
   const copy = join(copyRoot, `postgres-${process.platform}-${process.arch}-${tree.version}`)
+  await makeTrustedFolder(copyRoot, PASSABLE_DIR_MODE, user !== undefined)
   if ((await lstatIfPresent(copy)) === undefined) {
-    await makeFolder(copyRoot, 0o711)
     await removeUnfinished(copyRoot)
     await copyTree(tree.native, copy, links)
   }
@@ -156,14 +157,5 @@ async function copyFolder(from: string, to: string): Promise<void> {
       await copyFile(source, target, constants.COPYFILE_FICLONE)
       await chmod(target, ((await lstat(source)).mode & 0o100) === 0 ? 0o644 : 0o755)
     }
-  }
-}
-
-async function lstatIfPresent(path: string) {
-  try {
-    return await lstat(path)
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined
-    throw error
   }
 }

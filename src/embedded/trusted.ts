@@ -5,6 +5,7 @@
 import { lstat, readlink, stat } from 'node:fs/promises'
 import { dirname, resolve, sep } from 'node:path'
 import { CpError } from '../errors.js'
+import { hasCode } from './atomicFile.js'
 
 const GROUP_WRITES = 0o020
 const OTHERS_WRITE = 0o002
@@ -12,13 +13,22 @@ const STICKY = 0o1000
 const LINKS_MAX = 40
 
 export async function assertOursAlone(folder: string, asRoot: boolean): Promise<void> {
+  if (!asRoot) return assertOwn(folder)
   const info = await lstat(folder)
-  if (asRoot && info.isSymbolicLink()) {
+  if (info.isSymbolicLink()) {
     throw refuse(folder, 'is a link, which root does not follow; name the folder itself, or mount it there')
   }
-  if (!asRoot) return assertOwn(folder)
+  // Before the way to it: whose folder it is tells its owner more than who could exchange it.
+  if (info.uid !== 0) throw refuse(folder, belongsTo(info.uid))
   await assertWay(folder, LINKS_MAX)
   if ((info.mode & (GROUP_WRITES | OTHERS_WRITE)) !== 0) throw writable(folder)
+}
+
+/** For root, before a folder is made: what is already there of the way to it. */
+export async function assertWayToNew(folder: string): Promise<void> {
+  await assertWay(folder, LINKS_MAX).catch((error: unknown) => {
+    if (!hasCode(error, 'ENOENT')) throw error
+  })
 }
 
 async function assertOwn(folder: string): Promise<void> {

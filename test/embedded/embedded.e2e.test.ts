@@ -482,6 +482,36 @@ describe.runIf(isRoot)('root', () => {
     },
   )
 
+  it.each(['nats', 'data'])(
+    'does not follow a link at %s in a folder that an older version gave away',
+    async (name) => {
+      const sharedRoot = join(await newFolder(0o755), 'shared')
+      const dataDir = join(await newFolder(0o700), 'data')
+      const host = await startHost({ dataDir, embedded: { sharedRoot } })
+      const { locations } = await host.running()
+      await host.stop()
+      const { uid, gid } = await lstat(locations.postgres)
+      const given = dirname(locations.postgres)
+      const victim = await newFolder(0o755)
+      await chown(given, uid, gid)
+      await rm(join(given, name), { recursive: true })
+      await symlink(victim, join(given, name))
+      const failed = await (await startHost({ dataDir, embedded: { sharedRoot } })).event('failed')
+      expect(failed).toMatchObject({ code: 'refused', message: expect.stringContaining(join(given, name)) })
+      expect(await readdir(victim)).toEqual([])
+      expect(await ownerOf(victim)).toBe(0)
+    },
+  )
+
+  it('makes nothing in a folder that others may write', async () => {
+    const open = await newFolder(0o777)
+    expect(await failure(join(open, 'new', 'data'))).toMatchObject({
+      code: 'refused',
+      message: expect.stringContaining(`chmod go-w ${open}`),
+    })
+    expect(await readdir(open)).toEqual([])
+  })
+
   it('is not stopped by a pipe, nor tells what is behind a link, in what it gave away', async () => {
     const { host, dataDir, servers } = await freshHost()
     await host.stop()
