@@ -78,6 +78,7 @@ export const KEYS = {
   postgresConnectTimeoutSeconds: setting('Postgres', 'NOETL_CP_PG_CONNECT_TIMEOUT', seconds(0.1, 60), 5, 'Longest wait for a new connection'),
   postgresQueryTimeoutSeconds: setting('Postgres', 'NOETL_CP_PG_QUERY_TIMEOUT', seconds(0.1, 3600), 15, 'Deadline of an ordinary query; the connection is dropped when it passes'),
   statementCacheCapacity: setting('Postgres', 'NOETL_PG_STATEMENT_CACHE_CAPACITY', integer(0, 10000), 100, '0 turns prepared statements off (PgBouncer in transaction mode)'),
+  postgresSslMode: setting('Postgres', 'POSTGRES_SSLMODE', oneOf('disable', 'prefer', 'require', 'verify-ca', 'verify-full'), 'disable', 'TLS to databases that name no sslmode themselves, however they are named; prefer counts as disable', { aliases: ['PGSSLMODE'] }),
   postgresTlsCa: setting('Postgres', 'NOETL_CP_PG_TLS_CA', text, undefined, 'Path of the CA (PEM) for sslmode=verify-ca or verify-full'),
   autoMigrate: setting('Postgres', 'NOETL_AUTO_MIGRATE', bool, false, 'Let serve apply pending migrations to an existing schema', { flag: 'auto-migrate' }),
 
@@ -146,7 +147,7 @@ export const KEYS = {
   secretKeys: setting('Events', 'NOETL_CP_SECRET_KEY', secretKeys, undefined, 'Key that seals secrets in events, the same in every daemon; older keys after it, separated by spaces or commas, still open. Embedded: made at the first start', secret),
   projectorEnabled: setting('Events', 'NOETL_CP_PROJECTOR', bool, true, 'Store events that other installations publish to the stream'),
   projectorConsumer: setting('Events', 'NOETL_PROJECTOR_NATS_CONSUMER', text, undefined, 'Durable consumer of the projector; default one per installation'),
-  claimCheckHosts: setting('Events', 'NOETL_CP_CLAIM_CHECK_HOSTS', list, [], 'Hosts from which the projector fetches payloads that were too large for the stream; empty allows any, without token'),
+  claimCheckHosts: setting('Events', 'NOETL_CP_CLAIM_CHECK_HOSTS', list, [], 'Hosts (or host:port) from which the projector fetches payloads that were too large for the stream; the address of NOETL_PUBLIC_SERVER_URL is implied'),
   claimCheckToken: setting('Events', 'NOETL_CP_CLAIM_CHECK_TOKEN', secretText, undefined, 'Bearer token for those hosts', secret),
   adoptIntervalSeconds: setting('Events', 'NOETL_CP_ADOPT_INTERVAL', seconds(0.05, 3600), 1, 'How often to look for events that others wrote straight into the table'),
   partitionsAhead: setting('Events', 'NOETL_CP_PARTITIONS_AHEAD', integer(1, 24), 3, 'Months for which the daemon makes event partitions ahead of time'),

@@ -7,6 +7,7 @@ import { type Databases, openDatabases } from '../db/databases.js'
 import { tlsOptions } from '../db/tls.js'
 import { createKeyring, type Keyring } from '../domain/secrets/keyring.js'
 import { type SecretRules, secretRules } from '../domain/secrets/secretNames.js'
+import type { SslMode } from '../domain/shards/databaseTarget.js'
 import { parseTopology } from '../domain/shards/topology.js'
 import { CpError } from '../errors.js'
 import { type Clock, systemClock } from '../runtime/clock.js'
@@ -71,7 +72,7 @@ export function openDeps(options: OpenOptions): Deps {
     fallback: endpoints.database,
   })
   const databases = openDatabases(topology, {
-    tls: (target) => tlsOptions(target, config.postgresTlsCa),
+    tls: (target) => tlsOptions(target, { caPath: config.postgresTlsCa, sslMode: defaultSslMode(options) }),
     applicationName: options.applicationName,
     connectTimeoutMs: config.postgresConnectTimeoutMs,
     statementTimeoutMs: config.postgresQueryTimeoutMs,
@@ -185,4 +186,9 @@ function observePools(metrics: Metrics, databases: Databases, pools: readonly Wo
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
+}
+
+/** Our own Postgres listens on loopback and has no certificate, whatever is wanted of others. */
+function defaultSslMode({ config, endpoints }: OpenOptions): SslMode {
+  return endpoints.mode === 'embedded' ? 'disable' : config.postgresSslMode
 }

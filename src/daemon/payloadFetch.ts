@@ -2,12 +2,12 @@
 import type { Config } from '../config/keys.js'
 import { CLAIM_CHECK_BYTES_MAX, createPayloadFetch, type PayloadFetch } from '../services/outbox/claimCheck.js'
 
-// Four in a row stay below the time after which the stream delivers a message again.
 const DEADLINE_MS = 6_000
 
 export function payloadFetch(config: Config): PayloadFetch {
   return createPayloadFetch({
     hosts: config.claimCheckHosts,
+    publicUrl: config.publicUrl,
     token: config.claimCheckToken,
     deadlineMs: DEADLINE_MS,
     bytesMax: CLAIM_CHECK_BYTES_MAX,

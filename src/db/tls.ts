@@ -2,7 +2,7 @@
 // because a stranger answered "no" helps nobody.
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import type { DatabaseTarget } from '../domain/shards/databaseTarget.js'
+import type { DatabaseTarget, SslMode } from '../domain/shards/databaseTarget.js'
 import { CpError, messageOf } from '../errors.js'
 
 export type TlsOptions =
@@ -15,8 +15,14 @@ export type TlsOptions =
       checkServerIdentity?: () => undefined
     }
 
-export function tlsOptions(target: DatabaseTarget, caPath: string | undefined): TlsOptions {
-  switch (target.sslMode ?? 'disable') {
+export interface TlsDefaults {
+  caPath: string | undefined
+  /** For a target that names none itself. */
+  sslMode: SslMode
+}
+
+export function tlsOptions(target: DatabaseTarget, { caPath, sslMode }: TlsDefaults): TlsOptions {
+  switch (target.sslMode ?? sslMode) {
     case 'disable':
     case 'prefer':
       return false

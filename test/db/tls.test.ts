@@ -45,7 +45,7 @@ async function meet(
   const target = { host, port, user: 'u', password: 'p', database: 'd', sslMode }
   const connection = createConnection({
     target,
-    tls: tlsOptions(target, ca === undefined ? undefined : at(`${ca}.pem`)),
+    tls: tlsOptions(target, { caPath: ca === undefined ? undefined : at(`${ca}.pem`), sslMode: 'disable' }),
     applicationName: 'test',
     connectTimeoutMs: 5_000,
     statementTimeoutMs: 5_000,
@@ -72,8 +72,19 @@ describe('sslmode', () => {
   ])('%s to %s, certificate %s, CA %s: %s', async (mode, host, serverCertificate, ca, expected) => {
     expect(await meet(host, mode, serverCertificate, ca)).toBe(expected)
   })
+  it('comes from the settings when the target names none', () => {
+    const target = { host: 'h', port: 1, user: 'u', password: 'p', database: 'd' }
+    const options = (own: SslMode | undefined, sslMode: SslMode) =>
+      tlsOptions({ ...target, ...(own === undefined ? {} : { sslMode: own }) }, { caPath: undefined, sslMode })
+    expect(options(undefined, 'disable')).toBe(false)
+    expect(options(undefined, 'verify-full')).toMatchObject({ rejectUnauthorized: true, servername: 'h' })
+    expect(options('disable', 'verify-full')).toBe(false)
+    expect(options('require', 'disable')).toMatchObject({ rejectUnauthorized: false })
+  })
   it('with a CA file that cannot be read is a problem of the configuration', () => {
     const target = { host: 'h', port: 1, user: 'u', password: 'p', database: 'd', sslMode: 'verify-full' as const }
-    expect(() => tlsOptions(target, '/no/such.pem')).toThrow(/NOETL_CP_PG_TLS_CA: cannot read/)
+    expect(() => tlsOptions(target, { caPath: '/no/such.pem', sslMode: 'disable' })).toThrow(
+      /NOETL_CP_PG_TLS_CA: cannot read/,
+    )
   })
 })

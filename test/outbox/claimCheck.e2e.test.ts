@@ -31,7 +31,12 @@ const startPublisher = (port: number) =>
 // Two installations on one stream: each has a consumer of its own.
 const startReader = () =>
   startDaemon([], {
-    env: { ...env, NOETL_DATABASE_URL: away.url, NOETL_PROJECTOR_NATS_CONSUMER: `reader-${stream.name}` },
+    env: {
+      ...env,
+      NOETL_DATABASE_URL: away.url,
+      NOETL_PROJECTOR_NATS_CONSUMER: `reader-${stream.name}`,
+      NOETL_CP_CLAIM_CHECK_HOSTS: '127.0.0.1',
+    },
   })
 
 beforeAll(async () => {

@@ -4,15 +4,29 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseJson } from '../../src/domain/json/parse.js'
-import { createPayloadFetch, type FetchSettings, resolveClaimCheck } from '../../src/services/outbox/claimCheck.js'
+import { systemClock } from '../../src/runtime/clock.js'
+import {
+  createPayloadFetch,
+  type FetchSettings,
+  resolveClaimCheck,
+  withinBudget,
+} from '../../src/services/outbox/claimCheck.js'
 
 let server: http.Server
 let base: string
 let seenAuthorization: string | undefined
-const settings: FetchSettings = { hosts: [], token: 'secret', deadlineMs: 20_000, bytesMax: 1_000 }
+let asked = 0
+const settings: FetchSettings = {
+  hosts: ['127.0.0.1'],
+  publicUrl: undefined,
+  token: 'secret',
+  deadlineMs: 20_000,
+  bytesMax: 1_000,
+}
 
 beforeAll(async () => {
   server = http.createServer((request, response) => {
+    asked += 1
     seenAuthorization = request.headers.authorization
     const path = request.url ?? ''
     if (path === '/good') response.end('{"event_id":9007199254740993,"execution_id":7,"result":{"n":1.0}}')
@@ -20,6 +34,10 @@ beforeAll(async () => {
     else if (path === '/moved') response.writeHead(302, { location: '/good' }).end()
     else if (path === '/text') response.end('not json')
     else if (path.startsWith('/status/')) response.writeHead(Number(path.slice(8))).end()
+    else if (path === '/drips') {
+      const drip = setInterval(() => response.write(' '), 20)
+      response.once('close', () => clearInterval(drip))
+    }
     // Anything else is never answered.
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -54,15 +72,47 @@ describe('fetching', () => {
       expect(await createPayloadFetch(settings)(url)).toMatchObject({ kind: 'refused' })
   })
 
-  it('sends the token only to hosts that are listed, and asks no others when there is a list', async () => {
-    await createPayloadFetch(settings)(`${base}/good`)
-    expect(seenAuthorization).toBeUndefined()
-    await createPayloadFetch({ ...settings, hosts: ['127.0.0.1'] })(`${base}/good`)
-    expect(seenAuthorization).toBe('Bearer secret')
-    expect(await createPayloadFetch({ ...settings, hosts: ['other.example'] })(`${base}/good`)).toMatchObject({
-      kind: 'refused',
-      reason: expect.stringContaining('NOETL_CP_CLAIM_CHECK_HOSTS'),
-    })
+  it('ends with its time although every read brings something', async () => {
+    const fetchPayload = createPayloadFetch({ ...settings, deadlineMs: 300, bytesMax: 1_000_000 })
+    expect(await fetchPayload(`${base}/drips`)).toMatchObject({ kind: 'later' })
+  })
+
+  it('asks only hosts that are listed, and our own address', async () => {
+    const before = asked
+    for (const hosts of [[], ['other.example'], ['127.0.0.1:1']]) {
+      expect(await createPayloadFetch({ ...settings, hosts })(`${base}/good`)).toMatchObject({
+        kind: 'refused',
+        reason: expect.stringContaining('NOETL_CP_CLAIM_CHECK_HOSTS'),
+      })
+    }
+    expect(
+      await createPayloadFetch({ ...settings, hosts: [], publicUrl: 'http://127.0.0.1:1/' })(`${base}/good`),
+    ).toMatchObject({ kind: 'refused' })
+    expect(asked).toBe(before)
+    for (const own of [{ hosts: [new URL(base).host] }, { hosts: [], publicUrl: `${base}/` }]) {
+      seenAuthorization = undefined
+      expect(await createPayloadFetch({ ...settings, ...own })(`${base}/good`)).toMatchObject({ kind: 'found' })
+      expect(seenAuthorization).toBe('Bearer secret')
+    }
+  })
+
+  it('refuses an address with a user in it, and does not repeat it', async () => {
+    const before = asked
+    for (const userinfo of ['name:password@', 'name@', ':password@']) {
+      const fetched = await createPayloadFetch(settings)(`${base.replace('//', `//${userinfo}`)}/good`)
+      expect(fetched).toMatchObject({ kind: 'refused', reason: expect.not.stringContaining('password') })
+    }
+    expect(asked).toBe(before)
+  })
+
+  it('has one time for all payloads of a batch', async () => {
+    const fetchPayload = withinBudget(createPayloadFetch(settings), 300, systemClock)!
+    const begun = performance.now()
+    for (let count = 0; count < 5; count += 1)
+      expect(await fetchPayload(`${base}/drips`)).toMatchObject({ kind: 'later' })
+    // Without it: 20 s each.
+    expect(performance.now() - begun).toBeLessThan(15_000)
+    expect(await fetchPayload(`${base}/good`)).toMatchObject({ reason: expect.stringContaining('are over') })
   })
 })
 

@@ -27,14 +27,14 @@ function problemsOf(settings: Omit<TopologySettings, 'fallback'>): string[] {
 describe('lists of databases', () => {
   it('reads pairs in any order, with defaults and spare separators', () => {
     const { targets, problems } = parseDatabaseTargets(
-      'host=a;user=u;port=6000;password=p;database=d, user=v;host=b;;,, dbname=x;host=c;user=w;',
+      'host=a;user=u;port=6000;password=p;database=d, user=v;host=b;;,, dbname=x;host=c;user=w;sslmode=verify-full',
       'NOETL_SHARDS',
     )
     expect(problems).toEqual([])
     expect(targets).toEqual([
       { host: 'a', port: 6000, user: 'u', password: 'p', database: 'd' },
       { host: 'b', port: 5432, user: 'v', password: '', database: 'noetl' },
-      { host: 'c', port: 5432, user: 'w', password: '', database: 'x' },
+      { host: 'c', port: 5432, user: 'w', password: '', database: 'x', sslMode: 'verify-full' },
     ])
   })
 
@@ -60,19 +60,20 @@ describe('lists of databases', () => {
   it('names every problem of every item and no secret', () => {
     const { problems } = parseDatabaseTargets(
       [
-        'host=a;user=u;password=hunter2;sslmode=require',
+        'host=a;user=u;password=hunter2;colour=red',
         'user=u;password=hunter2;port=0',
         'host=a;pass;word;hunter2',
         'postgres://u:hunter2@h:99999/d',
         'mysql://u:hunter2@h/d',
         'postgres://h/d?hunter2=1',
         'host=a;host=b;user=u',
+        'host=a;user=u;sslmode=hunter2',
       ].join(','),
       'NOETL_SHARDS',
     )
     expect(problems.join('\n')).not.toContain('hunter2')
     expect(problems.map((problem) => Number(/item (\d+)/.exec(problem)?.[1]))).toEqual([
-      1, 2, 2, 3, 3, 3, 3, 4, 5, 6, 6, 7,
+      1, 2, 2, 3, 3, 3, 3, 4, 5, 6, 6, 7, 8,
     ])
     expect(problems[1]).toContain('no host')
     expect(problems[2]).toContain('port')

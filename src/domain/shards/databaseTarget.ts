@@ -7,6 +7,8 @@ const DEFAULT_PORT = 5432
 const DEFAULT_DATABASE = 'noetl'
 const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
 
+const PAIR_KEYS = ['host', 'port', 'user', 'password', 'database', 'sslmode']
+
 export type SslMode = (typeof SSL_MODES)[number]
 
 export interface DatabaseTarget {
@@ -15,7 +17,7 @@ export interface DatabaseTarget {
   readonly user: string
   readonly password: string
   readonly database: string
-  /** Only a URL can ask for it; absent means the driver's default. */
+  /** Absent: the setting for all databases decides. */
   readonly sslMode?: SslMode
 }
 
@@ -75,8 +77,8 @@ function parsePairs(item: string, problems: string[]): DatabaseTarget | undefine
     }
     const written = pair.slice(0, equals).trim().toLowerCase()
     const key = written === 'dbname' ? 'database' : written
-    if (!['host', 'port', 'user', 'password', 'database'].includes(key)) {
-      problems.push('has an unknown key; known are host, port, user, password, database (or dbname)')
+    if (!PAIR_KEYS.includes(key)) {
+      problems.push(`has an unknown key; known are ${PAIR_KEYS.join(', ')} (or dbname)`)
     } else if (found.has(key)) {
       problems.push(`names ${key} twice`)
     } else {
@@ -90,6 +92,7 @@ function parsePairs(item: string, problems: string[]): DatabaseTarget | undefine
       port: found.get('port'),
       database: found.get('database'),
       password: unescapeSeparators(found.get('password') ?? ''),
+      sslMode: found.get('sslmode')?.trim(),
     },
     problems,
   )
@@ -112,24 +115,21 @@ function parseUrl(item: string, problems: string[]): DatabaseTarget | undefined 
     problems.push('is a URL of another kind; it must start with postgres:// or postgresql://')
     return undefined
   }
-  let sslMode: SslMode | undefined
-  for (const [key, value] of url.searchParams) {
+  for (const key of url.searchParams.keys()) {
     if (key !== 'sslmode') problems.push('has an unknown URL parameter; only sslmode is known')
-    else if ((SSL_MODES as readonly string[]).includes(value)) sslMode = value as SslMode
-    else problems.push(`has an unknown sslmode; known are ${SSL_MODES.join(', ')}`)
   }
   if (url.hash !== '') problems.push('contains "#"; percent-encode it as %23')
-  const target = buildTarget(
+  return buildTarget(
     {
       host: decode(url.hostname.replace(/^\[(.*)\]$/, '$1'), 'host', problems),
       port: url.port === '' ? undefined : url.port,
       user: decode(url.username, 'user', problems),
       password: decode(url.password, 'password', problems),
       database: decode(url.pathname.replace(/^\//, ''), 'database', problems) || undefined,
+      sslMode: url.searchParams.getAll('sslmode').at(-1),
     },
     problems,
   )
-  return target === undefined || sslMode === undefined ? target : Object.freeze({ ...target, sslMode })
 }
 
 function decode(text: string, part: string, problems: string[]): string {
@@ -147,15 +147,23 @@ interface RawTarget {
   user: string | undefined
   password: string
   database: string | undefined
+  sslMode: string | undefined
 }
 
 function buildTarget(raw: RawTarget, problems: string[]): DatabaseTarget | undefined {
-  const { host, user, port = String(DEFAULT_PORT), database = DEFAULT_DATABASE, password } = raw
+  const { host, user, port = String(DEFAULT_PORT), database = DEFAULT_DATABASE, password, sslMode } = raw
   if (host === undefined || host.trim() === '') problems.push('has no host')
   if (user === undefined || user === '') problems.push('has no user')
   if (database === '') problems.push('has an empty database name')
   const portNumber = /^[0-9]{1,5}$/.test(port) ? Number(port) : 0
   if (portNumber < 1 || portNumber > 65_535) problems.push('has an invalid port; it must be from 1 to 65535')
+  if (sslMode !== undefined && !isSslMode(sslMode))
+    problems.push(`has an unknown sslmode; known are ${SSL_MODES.join(', ')}`)
   if (host === undefined || user === undefined) return undefined
-  return Object.freeze({ host, port: portNumber, user, password, database })
+  const wanted = sslMode !== undefined && isSslMode(sslMode) ? { sslMode } : {}
+  return Object.freeze({ host, port: portNumber, user, password, database, ...wanted })
+}
+
+function isSslMode(text: string): text is SslMode {
+  return (SSL_MODES as readonly string[]).includes(text)
 }

@@ -7,7 +7,9 @@ import type { Bus } from '../../bus/connect.js'
 import type { Databases, NamedDatabase } from '../../db/databases.js'
 import { migrationState } from '../../db/migrations.js'
 import { SQL_FOLDER } from '../../db/queries.js'
+import { isLoopbackName } from '../../domain/access/loopback.js'
 import type { Keyring } from '../../domain/secrets/keyring.js'
+import { describeTarget } from '../../domain/shards/databaseTarget.js'
 import { toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import {
@@ -47,8 +49,10 @@ export async function examine(deps: DoctorDeps): Promise<Finding[]> {
 
 async function examineDatabase(database: NamedDatabase, isShard: boolean): Promise<Finding[]> {
   const where = database.label
+  const open = encryptionFindings(database)
   try {
     const parts = await Promise.all([
+      open,
       schemaFindings(database),
       isShard ? partitionFindings(database) : [],
       activityFindings(database),
@@ -57,6 +61,7 @@ async function examineDatabase(database: NamedDatabase, isShard: boolean): Promi
     return parts.flat()
   } catch (error) {
     return [
+      ...open,
       {
         level: 'problem',
         where,
@@ -65,6 +70,21 @@ async function examineDatabase(database: NamedDatabase, isShard: boolean): Promi
       },
     ]
   }
+}
+
+/** Also without an answer: what was sent so far could be read on the way. */
+export function encryptionFindings({ label, settings }: Pick<NamedDatabase, 'label' | 'settings'>): Finding[] {
+  const { host } = settings.target
+  // A socket in the file system, and this machine itself, have no way in between.
+  if (settings.tls !== false || host.startsWith('/') || isLoopbackName(host)) return []
+  return [
+    {
+      level: 'advice',
+      where: label,
+      finding: `events travel to ${describeTarget(settings.target)} unencrypted`,
+      fix: 'set POSTGRES_SSLMODE=verify-full (and NOETL_CP_PG_TLS_CA), or sslmode in the address of this database',
+    },
+  ]
 }
 
 async function schemaFindings({ label, db, settings }: NamedDatabase): Promise<Finding[]> {

@@ -4,6 +4,7 @@
 import { parseJsonStrict } from '../../domain/json/parse.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
 import { CpError, messageOf } from '../../errors.js'
+import type { Clock } from '../../runtime/clock.js'
 
 export const CLAIM_CHECK_BYTES_MAX = 64 * 1024 * 1024
 
@@ -14,38 +15,61 @@ export type Fetched =
   /** Never: the address is wrong, or the server says so. */
   | { kind: 'refused'; reason: string }
 
-export type PayloadFetch = (url: string) => Promise<Fetched>
+/** `withinMs`: when less time is left than one payload usually has. */
+export type PayloadFetch = (url: string, withinMs?: number) => Promise<Fetched>
 
 export interface FetchSettings {
-  /** Hosts that may be asked; empty allows any. */
+  /** Hosts (or host:port) that may be asked: whoever may publish to the stream chooses the address. */
   hosts: readonly string[]
-  /** Sent only to hosts that are listed: an address in a message must not collect credentials. */
+  /** Our own address, which needs no place on the list. */
+  publicUrl: string | undefined
   token: string | undefined
+  /** Of one payload, from the first byte sent to the last one read. */
   deadlineMs: number
   bytesMax: number
 }
 
 export function createPayloadFetch(settings: FetchSettings): PayloadFetch {
   const hosts = settings.hosts.map((host) => host.toLowerCase())
-  return async (address) => {
+  const ownOrigin = settings.publicUrl === undefined ? undefined : new URL(settings.publicUrl).origin
+  const isAllowed = (url: URL) => hosts.includes(url.hostname) || hosts.includes(url.host) || url.origin === ownOrigin
+  return async (address, withinMs = settings.deadlineMs) => {
     const url = parseUrl(address)
     if (url === undefined) return { kind: 'refused', reason: `${address.slice(0, 200)} is no http or https address` }
-    const isListed = hosts.includes(url.hostname) || hosts.includes(url.host)
-    if (hosts.length > 0 && !isListed) {
-      return { kind: 'refused', reason: `${url.host} is not one of NOETL_CP_CLAIM_CHECK_HOSTS` }
-    }
-    const signal = AbortSignal.timeout(settings.deadlineMs)
+    if (url.username !== '' || url.password !== '')
+      return {
+        kind: 'refused',
+        reason: `the address at ${url.host} names a user; credentials do not travel in messages`,
+      }
+    if (!isAllowed(url))
+      return { kind: 'refused', reason: `${url.host} is not one of NOETL_CP_CLAIM_CHECK_HOSTS; add it if it is yours` }
     try {
       const answer = await fetch(url, {
-        signal,
+        signal: AbortSignal.timeout(Math.min(withinMs, settings.deadlineMs)),
         redirect: 'error',
-        headers: isListed && settings.token !== undefined ? { authorization: `Bearer ${settings.token}` } : {},
+        headers: settings.token === undefined ? {} : { authorization: `Bearer ${settings.token}` },
       })
       if (answer.status !== 200) return refusalOf(answer.status, url)
       return await readBody(answer, settings.bytesMax, url)
     } catch (error) {
       return { kind: 'later', reason: `${url.host} does not answer: ${messageOf((error as Error).cause ?? error)}` }
     }
+  }
+}
+
+/** One time for everything that is fetched through it, counted from the first use; what is left over waits. */
+export function withinBudget(
+  fetchPayload: PayloadFetch | undefined,
+  budgetMs: number,
+  clock: Clock,
+): PayloadFetch | undefined {
+  if (fetchPayload === undefined) return undefined
+  let endsAt: number | undefined
+  return async (url) => {
+    endsAt ??= clock.monotonic() + budgetMs
+    const leftMs = endsAt - clock.monotonic()
+    if (leftMs > 0) return fetchPayload(url, leftMs)
+    return { kind: 'later', reason: `the ${budgetMs / 1000} s for payloads of one batch are over` }
   }
 }
 

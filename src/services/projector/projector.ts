@@ -14,7 +14,7 @@ import { quarantine } from '../../stores/projector/quarantineStore.js'
 import type { Appender } from '../events/appender.js'
 import type { AppendItem, AppendOutcome } from '../events/appendInTx.js'
 import { clashMessage } from '../events/ingest.js'
-import { type PayloadFetch, resolveClaimCheck } from '../outbox/claimCheck.js'
+import { type PayloadFetch, resolveClaimCheck, withinBudget } from '../outbox/claimCheck.js'
 
 export interface ProjectorDeps {
   databases: Databases
@@ -46,12 +46,20 @@ export interface Untried {
   error: CpError
 }
 
+/** For all payloads of one call together; below the time after which the stream delivers a message again. */
+const PAYLOADS_MS = 20_000
+
+/** The same, with a time for all payloads that are fetched through it. */
+export function forOneBatch<D extends ProjectorDeps>(deps: D): D {
+  return { ...deps, fetchPayload: withinBudget(deps.fetchPayload, PAYLOADS_MS, deps.clock) }
+}
+
 export async function projectEnvelopes(
   deps: ProjectorDeps,
   arrivals: readonly Arrival[],
   source: string,
 ): Promise<Projected> {
-  const { result, untried } = await projectWhatCanBe(deps, arrivals, source)
+  const { result, untried } = await projectWhatCanBe(forOneBatch(deps), arrivals, source)
   if (untried !== undefined) throw untried.error
   return result
 }

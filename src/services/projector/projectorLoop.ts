@@ -7,7 +7,14 @@ import { type CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import { createPollLoop, type PollLoop } from '../../runtime/loop.js'
 import { isTracing, type Span, startSpan } from '../../runtime/tracing.js'
 import { CLAIM_CHECK_HEADER } from '../outbox/relay/message.js'
-import { type Arrival, type Projected, type ProjectorDeps, projectWhatCanBe, wholeOf } from './projector.js'
+import {
+  type Arrival,
+  forOneBatch,
+  type Projected,
+  type ProjectorDeps,
+  projectWhatCanBe,
+  wholeOf,
+} from './projector.js'
 
 export const ORIGIN_HEADER = 'Noetl-Origin'
 
@@ -50,9 +57,10 @@ export function createProjectorLoop(deps: ProjectorLoopDeps): PollLoop {
     }
     if (messages.length === 0) return 'idle'
     const foreign = messages.filter((message) => message.header(ORIGIN_HEADER) !== deps.clusterId)
-    const { arrivals, postponed } = await resolve(foreign)
+    const batch = forOneBatch(deps)
+    const { arrivals, postponed } = await resolve(batch, foreign)
     const spans = isTracing() ? openSpans(arrivals.keys()) : new Map<PulledMessage, Span>()
-    const { result, untried } = await projectWhatCanBe(deps, [...arrivals.values()], 'stream').catch(
+    const { result, untried } = await projectWhatCanBe(batch, [...arrivals.values()], 'stream').catch(
       (error: unknown) => {
         for (const span of spans.values()) span.end(error)
         throw error
@@ -88,7 +96,7 @@ export function createProjectorLoop(deps: ProjectorLoopDeps): PollLoop {
   }
 
   /** Payloads that cannot be had now hold up their own message and no others. */
-  async function resolve(messages: readonly PulledMessage[]) {
+  async function resolve(batch: ProjectorDeps, messages: readonly PulledMessage[]) {
     const arrivals = new Map<PulledMessage, Arrival>()
     const postponed = new Set<PulledMessage>()
     let fetches = 0
@@ -98,7 +106,7 @@ export function createProjectorLoop(deps: ProjectorLoopDeps): PollLoop {
         continue
       }
       fetches += 1
-      const arrival = fetches > FETCHES_PER_PASS ? undefined : await fetchOne(message)
+      const arrival = fetches > FETCHES_PER_PASS ? undefined : await fetchOne(batch, message)
       if (arrival !== undefined) arrivals.set(message, arrival)
       else {
         postponed.add(message)
@@ -108,9 +116,9 @@ export function createProjectorLoop(deps: ProjectorLoopDeps): PollLoop {
     return { arrivals, postponed }
   }
 
-  async function fetchOne(message: PulledMessage): Promise<Arrival | undefined> {
+  async function fetchOne(batch: ProjectorDeps, message: PulledMessage): Promise<Arrival | undefined> {
     try {
-      return { value: await wholeOf(deps, { bytes: message.data }) }
+      return { value: await wholeOf(batch, { bytes: message.data }) }
     } catch (error) {
       const reason = toCpError(error)
       if (!isOwnTrouble(reason)) return { bytes: message.data, refusal: reason.message }

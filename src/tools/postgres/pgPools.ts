@@ -132,7 +132,7 @@ class PgPool {
     try {
       return createConnection({
         target: this.target,
-        tls: tlsOptions(this.target, undefined),
+        tls: tlsOptions(this.target, { caPath: undefined, sslMode: 'disable' }),
         applicationName: this.applicationName,
         connectTimeoutMs: CONNECT_TIMEOUT_MS,
         statementTimeoutMs: 0,
