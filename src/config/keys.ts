@@ -156,6 +156,7 @@ export const KEYS = {
   engineEnabled: setting('Engine', 'NOETL_CP_ENGINE', bool, true, 'Run playbooks: executions that are started here are driven to their end. Off: they wait for events that somebody else sends'),
   engineLoopInFlight: setting('Engine', 'NOETL_CP_ENGINE_LOOP_IN_FLIGHT', integer(1, 100000), 200, 'Commands of a parallel loop at a time, if the loop does not say'),
   engineMaxVisits: setting('Engine', 'NOETL_CP_ENGINE_MAX_VISITS', integer(1, 10000000), 10000, 'Visits of one step; an execution that makes more runs in circles and fails'),
+  engineChildDepth: setting('Engine', 'NOETL_CP_ENGINE_CHILD_DEPTH', integer(1, 1000), 20, 'Playbooks that start playbooks, one inside of the other; deeper ones are refused, so that a circle ends'),
   engineToolErrors: setting('Engine', 'NOETL_CP_ENGINE_TOOL_ERRORS', oneOf('strict', 'reference'), 'strict', 'strict: a tool that failed fails its step; reference: it counts as a success if its worker completed the command, as in the original'),
   engineNativeNoop: setting('Engine', 'NOETL_CP_ENGINE_NATIVE_NOOP', bool, true, 'Run steps of kind noop in the engine instead of sending them to a worker'),
   engineCommandContext: setting('Engine', 'NOETL_CP_ENGINE_COMMAND_CONTEXT', oneOf('needed', 'full'), 'needed', 'What commands carry beside their arguments: the values that their templates read, or the whole context'),

@@ -17,6 +17,7 @@ import type { Ids } from '../services/ids/ids.js'
 import { createProjectorLoop } from '../services/projector/projectorLoop.js'
 import type { SchemaKeeper } from '../services/schema/schemaKeeper.js'
 import { VERSION } from '../version.js'
+import { buildChildren } from './children.js'
 import { buildCore } from './core.js'
 import { credentialsDeps } from './credentials.js'
 import type { Deps } from './deps.js'
@@ -60,9 +61,11 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
   const health = buildHealth(deps, schema, core.ids)
 
   const stream = bus === undefined ? undefined : createStreamKeeper(deps, bus)
-  const states = buildStates(deps, core)
+  const states = buildStates(deps, core, () => children.keeper.nudge())
+  const children = buildChildren(deps, core, states.threads)
   const loops: Service[] = [
     ...states.services,
+    children.keeper,
     createAdopter({
       databases,
       clock,

@@ -32,7 +32,7 @@ const HEAP_MB_MIN = 512
 const LISTEN_CHANNEL = 'noetl_state'
 
 /** Without a core nothing is driven: for commands that only look. */
-export function buildStates(deps: Deps, core: Core | undefined): States {
+export function buildStates(deps: Deps, core: Core | undefined, onChildren = (): void => undefined): States {
   const { config, databases, clock, random } = deps
   const log = componentLog(deps.log, 'state')
   const isDriving = core !== undefined && config.stateEnabled
@@ -47,7 +47,7 @@ export function buildStates(deps: Deps, core: Core | undefined): States {
       clock,
       random,
       threads,
-      hooks: stateHooks(deps),
+      hooks: { ...stateHooks(deps), onChildren },
       driving: isDriving
         ? {
             appender: core.appender,
@@ -134,7 +134,7 @@ function listeners(deps: Deps, state: StateService): Service[] {
   )
 }
 
-function stateHooks(deps: Deps): StateHooks {
+function stateHooks(deps: Deps): Omit<StateHooks, 'onChildren'> {
   const { metrics } = deps
   const log = componentLog(deps.log, 'state')
   const onError = loopErrors(deps, 'state')

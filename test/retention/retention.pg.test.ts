@@ -67,6 +67,14 @@ describe('a partition', () => {
         `insert into noetl.subscription_dedup (subscription_id, dedup_key, execution_id, expires_at) values (0, $1::text, $2::bigint, now() - interval '1 day')`,
         [`k${id}`, id],
       )
+      await database.sql(
+        `insert into noetl.command (command_id, event_id, execution_id, catalog_id, step_name) values ($1::bigint, $1::bigint, $1::bigint, 1, 's')`,
+        [id],
+      )
+      await database.sql(
+        'insert into noetl.child (parent_execution_id, command_id, child_execution_id) values ($1::bigint, $1::bigint, 1)',
+        [id],
+      )
     }
     const report = await apply()
     expect(report.dropped).toEqual([{ name: old.name, events: '2', executions: '1' }])
@@ -83,6 +91,10 @@ describe('a partition', () => {
     expect(await database.sql('select 1 from noetl.projection_snapshot')).toHaveLength(2)
     expect(await count('projection', kept)).toBe(1)
     expect(await count('subscription_dedup', kept)).toBe(1)
+    expect([await count('command', gone), await count('command', kept)]).toEqual([0, 1])
+    expect(await database.sql('select parent_execution_id::text from noetl.child')).toEqual([
+      { parent_execution_id: kept },
+    ])
   })
 
   it('says in a dry run what would go, and changes nothing', async () => {

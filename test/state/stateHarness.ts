@@ -30,6 +30,7 @@ export interface StateOptions
   memberId?: string
   /** False: nothing is driven. */
   drive?: boolean
+  onChildren?: () => void
   /** Run playbooks, with these settings. */
   engine?: Partial<EngineSettings>
 }
@@ -135,6 +136,7 @@ export async function openState(core: TestCore, options: StateOptions = {}): Pro
             count(counts.rejected, reason as SnapshotProblem, by)
         },
         onDecision: (outcome) => count(counts.decisions, outcome),
+        onChildren: () => options.onChildren?.(),
         onTakenOver: () => undefined,
         onError: (error) => counts.errors.push(error.message),
       },

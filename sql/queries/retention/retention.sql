@@ -163,6 +163,11 @@ delete from noetl.projection where execution_id = any($1::bigint[]);
 delete from noetl.subscription_dedup
 where execution_id = any($1::bigint[]) and (expires_at is null or expires_at < now());
 
+-- name: retention_delete_commands
+-- Commands of the executions $1, and the playbooks that they have started.
+with children as (delete from noetl.child where parent_execution_id = any($1::bigint[]))
+delete from noetl.command where execution_id = any($1::bigint[]);
+
 -- name: retention_delete_executions
 delete from noetl.execution where execution_id = any($1::bigint[]);
 

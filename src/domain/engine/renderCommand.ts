@@ -48,7 +48,7 @@ export function renderCommand(
     const handling: Handling = { type: 'native', data: noopData(native, context, tool.pointer) }
     return { ...NOTHING_DEFERRED, config: { kind: tool.kind }, args: { ...input, ...variables }, handling, timeoutMs }
   }
-  if (native?.type === 'playbook') return renderChild(live, tool, native.child, context, { input, given, variables })
+  if (native?.type === 'playbook') return renderChild(live, tool, native.child, context, { input, given })
   const own = tool.args === undefined ? {} : argsOf(tool.args, context, tool.pointer)
   const layers = [
     { tree: step.input, over: { ...own, ...given, ...variables } },
@@ -105,7 +105,7 @@ function renderChild(
   { pointer }: ToolPlan,
   child: ChildPlan,
   context: EngineContext,
-  { input, given, variables }: { input: JsonObject; given: JsonObject; variables: JsonObject },
+  { input, given }: { input: JsonObject; given: JsonObject },
 ): Rendered {
   const config: JsonObject = { kind: 'playbook', waits: child.waits, return_result: child.returnResult }
   const parts = { path: child.path, catalog_id: child.catalogId, version: child.version, return_step: child.returnStep }
@@ -119,7 +119,8 @@ function renderChild(
   return {
     ...NOTHING_DEFERRED,
     config,
-    args: { ...input, ...renderMap(child.payload, context, pointer), ...given, ...variables },
+    // The payload of the child, and nothing else: variables of a loop are passed on by those who name them.
+    args: { ...input, ...renderMap(child.payload, context, pointer), ...given },
     handling: { type: 'playbook' },
     timeoutMs: step.timeoutMs ?? (child.waits ? seconds * 1000 : undefined),
   }

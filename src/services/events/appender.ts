@@ -5,6 +5,7 @@
 import { getHeapStatistics } from 'node:v8'
 import type { Databases } from '../../db/databases.js'
 import type { Tx } from '../../db/db.js'
+import { isTerminalEventType } from '../../domain/events/eventType.js'
 import { jsonWeight } from '../../domain/json/weight.js'
 import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import { type AppendContext, type AppendItem, type AppendOutcome, appendInTx, withoutSecrets } from './appendInTx.js'
@@ -25,6 +26,8 @@ export type AppendListener = (
   shard: number,
   executionIds: ReadonlySet<string>,
   traces: ReadonlyMap<string, string>,
+  /** Those of them that have ended by it. */
+  ended: ReadonlySet<string>,
 ) => void
 
 interface Job {
@@ -72,13 +75,15 @@ export function createAppender(
   function announce(shard: number, items: readonly AppendItem[], outcomes: readonly AppendOutcome[]): void {
     const grown = new Set<string>()
     const traces = new Map<string, string>()
+    const ended = new Set<string>()
     for (const [index, outcome] of outcomes.entries()) {
       if (outcome.kind !== 'stored') continue
       const { event, trace } = items[index]!
       grown.add(event.executionId)
       if (trace !== undefined) traces.set(event.executionId, trace)
+      if (isTerminalEventType(event.eventType)) ended.add(event.executionId)
     }
-    if (grown.size > 0) for (const listener of listeners) listener(shard, grown, traces)
+    if (grown.size > 0) for (const listener of listeners) listener(shard, grown, traces, ended)
   }
 
   async function write(shard: number, items: readonly AppendItem[]): Promise<AppendOutcome[]> {

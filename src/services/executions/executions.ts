@@ -50,6 +50,10 @@ export interface StartRequest {
   dedup?: { key: string; windowSeconds: number } | undefined
   /** The execution fails when it takes longer. */
   timeoutSeconds?: number | undefined
+  /** Where relative paths of playbooks lead: written path → path in the catalog. */
+  childrenMap?: JsonObject | undefined
+  /** Started by a command of its parent. */
+  child?: { commandId: string; depth: number } | undefined
   /** False: the engine leaves it alone, and whoever started it sends its events. */
   driven?: boolean | undefined
   tenantId?: string | undefined
@@ -75,6 +79,11 @@ async function startOnce(deps: ExecutionsDeps, request: StartRequest): Promise<S
   const entry = await findEntry(deps, request)
   await assertRunnable(deps, entry)
   if (request.parentExecutionId !== undefined) await assertParentKnown(deps, request.parentExecutionId)
+  return startEntry(deps, entry, request)
+}
+
+/** Of an entry that may run; its parent is known. */
+export async function startEntry(deps: ExecutionsDeps, entry: CatalogEntry, request: StartRequest): Promise<Started> {
   const executionId = mintExecutionId(deps, request)
   const item: AppendItem = {
     event: startEvent(deps, request, executionId, entry),
@@ -134,6 +143,11 @@ export function startEvent(
   if (request.executionPool !== undefined) meta['execution_pool'] = request.executionPool
   if (request.trace !== undefined) meta['trace'] = request.trace
   if (request.timeoutSeconds !== undefined) meta['timeout_seconds'] = request.timeoutSeconds
+  if (request.childrenMap !== undefined) meta['children_map'] = request.childrenMap
+  if (request.child !== undefined) {
+    meta['parent_command_id'] = request.child.commandId
+    meta['depth'] = request.child.depth
+  }
   const isDriven = request.driven !== false && entry.kind.toLowerCase() === 'playbook'
   if (isDriven && deps.engine !== undefined) meta['engine'] = deps.engine
   return {

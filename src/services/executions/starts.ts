@@ -49,7 +49,7 @@ export function withStarts(appender: Appender, databases: Databases, context: Ap
           }
         })
       })
-      if (started.size > 0) for (const listener of listeners) listener(shard, started, traces)
+      if (started.size > 0) for (const listener of listeners) listener(shard, started, traces, NONE_ENDED)
       return result
     },
     onAppended: (listener) => {
@@ -58,6 +58,8 @@ export function withStarts(appender: Appender, databases: Databases, context: Ap
     },
   }
 }
+
+const NONE_ENDED: ReadonlySet<string> = new Set()
 
 async function writeStarts(tx: Tx, items: readonly StartItem[], context: AppendContext): Promise<void> {
   const [first] = items

@@ -28,6 +28,8 @@ export interface StateHooks {
   onEvicted(reason: 'bound' | 'ended' | 'stopped'): void
   onTally(tally: AdvanceOutput['tally']): void
   onDecision(outcome: DecisionOutcome): void
+  /** A decision that was written asks for playbooks to be started. */
+  onChildren(): void
   onTakenOver(lanes: number): void
   onError(error: CpError): void
 }
@@ -183,6 +185,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     }
     const outcome = await writer.write(databases.shardOf(executionId), { executionId, version, decision, fence })
     hooks.onDecision(outcome)
+    if (outcome === 'appended' && decision.commands?.some(({ waitsFor }) => waitsFor === 'playbook')) hooks.onChildren()
     if (decision.checkAfterMs !== undefined) checkAfter.set(executionId, decision.checkAfterMs)
   }
 

@@ -22,6 +22,7 @@ const q = queries(
   'retention_delete_snapshots',
   'retention_delete_projections',
   'retention_delete_dedup',
+  'retention_delete_commands',
   'retention_delete_executions',
   'purge_commands',
   'purge_runtimes',
@@ -163,6 +164,7 @@ export async function deleteReadModel(tx: Tx, ids: readonly string[]): Promise<D
   const snapshots = (await tx.run(q.retention_delete_snapshots, [ids])).count
   const projections = (await tx.run(q.retention_delete_projections, [ids])).count
   const dedupRecords = (await tx.run(q.retention_delete_dedup, [ids])).count
+  await tx.run(q.retention_delete_commands, [ids])
   const executions = (await tx.run(q.retention_delete_executions, [ids])).count
   return { executions, snapshots, projections, dedupRecords }
 }

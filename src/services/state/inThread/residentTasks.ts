@@ -15,6 +15,7 @@ import { viewState } from '../../../domain/state/viewState.js'
 import { openSettings, type WorkerDatabase } from '../../replay/inThread/database.js'
 import { createEngine } from './engine.js'
 import { type Advanced, type AdvanceRequest, createResidents, type ResidentSettings, type Tally } from './residents.js'
+import { readStepData, type StepDataText } from './stepData.js'
 import { type SnapshotReport, verifySnapshot } from './verify.js'
 
 /** Given to the thread when it starts. */
@@ -57,6 +58,7 @@ export interface ResidentTasks {
   drop(input: { executionIds: readonly string[] }): Promise<Record<string, never>>
   verify(input: Target): Promise<SnapshotReport>
   rebuild(input: Target): Promise<{ version: number; tally: Tally }>
+  stepData(input: Target & { step: string }): Promise<StepDataText>
 }
 
 const encoder = new TextEncoder()
@@ -104,6 +106,7 @@ export async function openResidents(setup: ResidentSetup): Promise<ResidentTasks
       for (const executionId of executionIds) residents.drop(executionId)
       return {}
     },
+    stepData: ({ shard, executionId, step }) => readStepData(databaseOf(shard), executionId, step),
     verify: ({ shard, executionId }) => verifySnapshot(databaseOf(shard), executionId),
     rebuild: async ({ shard, executionId }) => {
       const version = await residents.rebuild(databaseOf(shard), executionId)
