@@ -67,7 +67,7 @@ export function withinBudget(
   let endsAt: number | undefined
   return async (url) => {
     endsAt ??= clock.monotonic() + budgetMs
-    const leftMs = endsAt - clock.monotonic()
+    const leftMs = Math.ceil(endsAt - clock.monotonic())
     if (leftMs > 0) return fetchPayload(url, leftMs)
     return { kind: 'later', reason: `the ${budgetMs / 1000} s for payloads of one batch are over` }
   }
