@@ -1,7 +1,15 @@
-// Which message ids a stream holds at given sequences. Neighbours are read together through a short-lived consumer that
+// Which message ids a stream holds, at given sequences or on one subject. Neighbours are read together through a short-lived consumer that
 // delivers headers only. A consumer's silence proves nothing: the broker may be slow, or the link was lost with messages
 // on it. So each sequence that it did not deliver is asked for by itself, and only an answer says that it is not there.
-import { AckPolicy, DeliverPolicy, type JetStreamManager, type NatsConnection, nanos, ReplayPolicy } from 'nats'
+import {
+  AckPolicy,
+  type ConsumerConfig,
+  DeliverPolicy,
+  type JetStreamManager,
+  type NatsConnection,
+  nanos,
+  ReplayPolicy,
+} from 'nats'
 import { withDeadline } from '../runtime/deadline.js'
 import { toBusError } from './busErrors.js'
 
@@ -63,6 +71,28 @@ export async function readMessageIds(
   return found
 }
 
+/** Where the stream holds this message id on this subject; undefined when not; 'unclear' when it holds more than `most` there. */
+export async function findMessageId(
+  connection: NatsConnection,
+  stream: string,
+  place: { subject: string; messageId: string; most: number },
+): Promise<number | undefined | 'unclear'> {
+  return guarded(stream, READ_DEADLINE_MS, async () => {
+    const manager = await connection.jetstreamManager({ timeout: DEADLINE_MS, checkAPI: false })
+    const read = { deliver_policy: DeliverPolicy.All, filter_subject: place.subject }
+    return withHeaders(connection, manager, stream, read, async (headers, pending) => {
+      if (pending > place.most) return 'unclear'
+      let left = pending
+      for await (const { seq, messageId } of headers(pending)) {
+        if (messageId === place.messageId) return seq
+        left -= 1
+      }
+      if (left > 0) throw new Error(`${left} of ${pending} messages on ${place.subject} did not come`)
+      return undefined
+    })
+  })
+}
+
 function runsOf(seqs: readonly number[]): number[][] {
   const runs: number[][] = []
   for (const seq of seqs) {
@@ -99,32 +129,49 @@ async function readRun(
 ): Promise<void> {
   const wanted = new Set(run)
   const end = run[run.length - 1]!
+  const read = { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: run[0]! }
+  await withHeaders(connection, manager, stream, read, async (headers, pending) => {
+    // Its neighbours beyond the end are fetched with it and not looked at.
+    for await (const { seq, messageId } of headers(Math.min(pending, end - run[0]! + 1))) {
+      if (wanted.has(seq)) found.set(seq, messageId)
+      if (seq >= end) return
+    }
+  })
+}
+
+/** Messages in the order of the stream, headers only, at most `most`; ends early when none comes for a while. */
+type ReadHeaders = (most: number) => AsyncIterable<{ seq: number; messageId: string }>
+
+async function withHeaders<T>(
+  connection: NatsConnection,
+  manager: JetStreamManager,
+  stream: string,
+  read: Partial<ConsumerConfig>,
+  work: (headers: ReadHeaders, pending: number) => Promise<T>,
+): Promise<T> {
   const { name, num_pending: pending } = await manager.consumers.add(stream, {
+    ...read,
     ack_policy: AckPolicy.None,
-    deliver_policy: DeliverPolicy.StartSequence,
-    opt_start_seq: run[0]!,
     replay_policy: ReplayPolicy.Instant,
     headers_only: true,
     mem_storage: true,
     inactive_threshold: nanos(30_000),
     num_replicas: 1,
   })
-  try {
+  async function* headers(most: number): AsyncIterable<{ seq: number; messageId: string }> {
     const consumer = await connection.jetstream({ timeout: DEADLINE_MS }).consumers.get(stream, name)
-    let left = pending
-    let seq = 0
-    while (left > 0 && seq < end) {
-      const size = Math.min(FETCH, left, end - Math.max(seq, run[0]! - 1))
-      const batch = await consumer.fetch({ max_messages: size, expires: DEADLINE_MS })
-      let received = 0
+    for (let left = most; left > 0; ) {
+      const batch = await consumer.fetch({ max_messages: Math.min(FETCH, left), expires: DEADLINE_MS })
+      const before = left
       for await (const message of batch) {
-        received += 1
-        seq = message.seq
-        if (wanted.has(seq)) found.set(seq, message.headers?.get(MESSAGE_ID) ?? '')
+        left -= 1
+        yield { seq: message.seq, messageId: message.headers?.get(MESSAGE_ID) ?? '' }
       }
-      if (received === 0) break
-      left -= received
+      if (left === before) return
     }
+  }
+  try {
+    return await work(headers, pending)
   } finally {
     // It ends by itself when this fails.
     await manager.consumers.delete(stream, name).catch(() => undefined)

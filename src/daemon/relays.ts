@@ -3,6 +3,7 @@
 import type { Bus } from '../bus/connect.js'
 import { createPublisher, type PublishOutcome } from '../bus/publisher.js'
 import { lastOfSubject } from '../bus/streamLookup.js'
+import { findMessageId } from '../bus/streamReader.js'
 import type { StreamLimits } from '../bus/streams.js'
 import { createListener } from '../db/listen.js'
 import { compareIds } from '../domain/ids/ids.js'
@@ -10,7 +11,7 @@ import { CpError } from '../errors.js'
 import { componentLog } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
 import type { Found } from '../services/outbox/relay/courier.js'
-import { OUTBOX_ID_HEADER } from '../services/outbox/relay/message.js'
+import { messageId, OUTBOX_ID_HEADER } from '../services/outbox/relay/message.js'
 import { createRelay, type Relay } from '../services/outbox/relay/relay.js'
 import type { RelayHooks, RelayLimits } from '../services/outbox/relay/relayLimits.js'
 import { notifyRelays, type OutboxRow } from '../stores/outbox/outboxStore.js'
@@ -127,19 +128,27 @@ function subjectOf(core: Core, row: OutboxRow): string {
   })
 }
 
+// A subject is one execution's; reading this many headers takes a fraction of a second.
+const SUBJECT_READ_MAX = 10_000
+
 /**
- * Only the last message of the subject can be asked for. It proves its own row; an older one proves that ours has
- * not arrived; a newer one proves nothing, because a redriven or late row comes after newer ones.
+ * The last message of the subject answers most questions: it is the row's own, or an older one, and then the row has not
+ * arrived. A newer one proves nothing, because a redriven or late row comes after newer ones: then the subject is read.
  */
 async function findStored(bus: Bus, stream: string, subject: string, row: OutboxRow): Promise<Found> {
   const last = await lastOfSubject(bus.connection(), stream, subject)
   if (last === undefined) return { kind: 'absent' }
   const outboxId = last.header(OUTBOX_ID_HEADER)
-  // A subject shared by several executions, or a message of another writer: it proves nothing.
-  if (outboxId === undefined || last.header('Noetl-Execution-Id') !== row.execution_id) return { kind: 'unclear' }
-  const order = compareIds(outboxId, row.outbox_id)
-  if (order === 0) return { kind: 'stored', seq: last.seq }
-  return { kind: order < 0 ? 'absent' : 'unclear' }
+  // Not where a subject is shared by several executions, or has messages of another writer.
+  if (outboxId !== undefined && last.header('Noetl-Execution-Id') === row.execution_id) {
+    const order = compareIds(outboxId, row.outbox_id)
+    if (order === 0) return { kind: 'stored', seq: last.seq }
+    if (order < 0) return { kind: 'absent' }
+  }
+  const place = { subject, messageId: messageId(row), most: SUBJECT_READ_MAX }
+  const seq = await findMessageId(bus.connection(), stream, place)
+  if (seq === 'unclear') return { kind: 'unclear' }
+  return seq === undefined ? { kind: 'absent' } : { kind: 'stored', seq }
 }
 
 function relayHooks(deps: Deps, shard: number): RelayHooks {

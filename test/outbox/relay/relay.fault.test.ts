@@ -301,9 +301,10 @@ describe('the relay', () => {
   })
 
   it.each([
-    ['a subject per execution: each is found in the stream and not sent again', 'own', 0],
-    ['one subject for all: nothing can be found, what is sent again is counted', 'shared', 40],
-  ])('loses acknowledgements for longer than the duplicate window; %s', async (_, kind, repeated) => {
+    ['a subject per execution: each is found in the stream and not sent again', { others: 0, repeated: 0 }],
+    ['newer messages on its subject: it is found among them', { others: 1, repeated: 0 }],
+    ['too many to look through: what is sent again is counted', { others: 10_001, repeated: 40 }],
+  ])('loses acknowledgements for longer than the duplicate window; %s', async (_, { others, repeated }) => {
     const { hostname, port } = new URL(shared.servers().natsUrl)
     const proxy = await startTcpProxy(hostname, Number(port))
     await stream.make({ duplicate_window: 9e9 })
@@ -317,13 +318,14 @@ describe('the relay', () => {
     await database.sql(
       `insert into noetl.outbox (execution_id, event_id, subject, payload)
        select n, n, $1 || case when $2 then '.shared' else '.a.b.' || n || '.0' end, '{}' from generate_series(1, 40) n`,
-      [stream.prefix, kind === 'shared'],
+      [stream.prefix, others > 0],
     )
     const state = async () => (await stream.jsm.streams.info(stream.name)).state
     await until('all is stored', async () => (await state()).messages === 40)
     await until('the lanes are given back', async () => (await held()).length === 0, { timeoutMs: 120_000 })
     // Somebody else's message, after which the last one of the subject proves nothing.
-    if (kind === 'shared') await stream.connection.jetstream().publish(`${stream.prefix}.shared`, 'other')
+    for (let n = 0; n < others; n += 1) stream.connection.publish(`${stream.prefix}.shared`, 'other')
+    await until('those of others are stored', async () => (await state()).messages === 40 + others)
     const forgottenAt = Date.parse(String((await state()).last_ts)) + 9_500
     await until('the stream has forgotten the ids', () => Date.now() > forgottenAt, { timeoutMs: 120_000 })
     proxy.setMode('pass')
