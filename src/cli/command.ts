@@ -19,6 +19,8 @@ export interface OptionSpec {
   flags: string
   help: string
   default?: string
+  /** May be given several times; the value is a list. */
+  isRepeatable?: true
 }
 
 export interface Input {
@@ -26,7 +28,7 @@ export interface Input {
   /** Every word of a variadic argument. */
   rest: readonly string[]
   /** Option values by camelCase name; flags without a value are true. */
-  options: Readonly<Record<string, string | boolean | undefined>>
+  options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>
 }
 
 export interface CommandContext {

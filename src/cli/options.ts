@@ -7,6 +7,11 @@ export function textOption(input: Input, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
+export function listOption(input: Input, name: string): readonly string[] {
+  const value = input.options[camelCase(name)]
+  return Array.isArray(value) ? value : []
+}
+
 export function isSet(input: Input, name: string): boolean {
   return input.options[camelCase(name)] === true
 }

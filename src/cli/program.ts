@@ -91,7 +91,10 @@ function mount(program: Command, spec: CommandSpec, onInvoke: (invocation: Invoc
     const inner = argument.variadic === true ? `${argument.name}...` : argument.name
     command.argument(argument.optional === true ? `[${inner}]` : `<${inner}>`, argument.help)
   }
-  for (const option of spec.options ?? []) command.option(option.flags, option.help, option.default)
+  for (const { flags, help, default: value, isRepeatable } of spec.options ?? []) {
+    if (isRepeatable === true) command.option(flags, help, (one: string, before: string[]) => [...before, one], [])
+    else command.option(flags, help, value)
+  }
   command.showHelpAfterError(`see "noetl-cp ${spec.path.join(' ')} --help"`)
   addCommonOptions(command)
   const examples = spec.examples.map(([line, what]) => exampleOf(line, what))

@@ -9,6 +9,7 @@ import type { Service } from '../runtime/service.js'
 import { createCatalogRemoval } from '../services/catalog/catalogRemoval.js'
 import { createCredentialWatch } from '../services/credentials/credentialWatch.js'
 import { createAdopter } from '../services/events/adoption.js'
+import { createEventFollowing } from '../services/events/eventFollowing.js'
 import { assertNoSubscription } from '../services/executions/lookups.js'
 import { createStepProgress } from '../services/executions/stepProgress.js'
 import { databaseChecks, idsCheck, natsCheck, outboxCheck } from '../services/health/checks.js'
@@ -118,6 +119,8 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
       }),
     )
   }
+  const following = createEventFollowing({ databases, clock })
+  core.appender.onAppended((_shard, executionIds) => following.wake(executionIds))
   const credentials = createCredentialWatch({ databases, clock, random, onError: loopErrors(deps, 'credential watch') })
   const protection = () => apiProtection(apiFacts(config, credentials.hasCredentials()))
   const http = buildHttpServer(
@@ -132,6 +135,8 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
       ingest: writing,
       onAppended: (outcome) => metrics.inc('noetl_cp_events_appended_total', { outcome, source: 'api' }),
       executions: writing,
+      following,
+      results: { databases },
       queries: { databases, stepProgress: createStepProgress() },
       wholeEvents: {
         databases,
@@ -165,7 +170,13 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
     protection,
   )
   const messaging = bus === undefined || stream === undefined ? [] : [bus, stream]
-  return { services: [...messaging, core.ids, schema, health, ...loops, credentials, http], health, http, protection }
+  return {
+    // Whoever follows events is let go first: an answer that has no end would hold up the end of the HTTP server.
+    services: [...messaging, core.ids, schema, health, ...loops, credentials, http, following],
+    health,
+    http,
+    protection,
+  }
 }
 
 function buildHealth(deps: Deps, schema: SchemaKeeper, ids: Ids): HealthMonitor {

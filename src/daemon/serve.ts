@@ -30,6 +30,10 @@ export interface ServeOptions {
   log: Log
   shutdown: Shutdown
   announce(text: string): void
+  /** Only for the run that started it. */
+  isPrivate?: boolean
+  /** Where the API listens. */
+  onReady?(httpUrl: string): void
 }
 
 const CLOSE_MS_MAX = 2_000
@@ -83,7 +87,7 @@ async function run(options: ServeOptions): Promise<number> {
     await checkSecretKeys(deps)
     built = buildDaemon(deps, await readClusterId(deps.databases.cluster.db), schema)
     await startAll(built.services, stopMs * STOP_SHARES.services)
-    if (embedded !== undefined) await announceInstance(deps, built, embedded)
+    if (embedded !== undefined) await announceInstance(deps, built, embedded, options.isPrivate ?? false)
     options.announce(
       banner(deps, {
         httpUrl: built.http.url(),
@@ -99,6 +103,7 @@ async function run(options: ServeOptions): Promise<number> {
       }),
     )
     if (options.shutdown.signal.aborted) throw new CpError('cancelled', 'stopped before the daemon was ready')
+    options.onReady?.(built.http.url())
     await untilAborted(options.shutdown.signal)
     options.log.info('stopping')
     return 0
@@ -163,7 +168,12 @@ async function startServers(options: ServeOptions): Promise<EmbeddedServers> {
   })
 }
 
-async function announceInstance(deps: Deps, built: Built, embedded: EmbeddedServers): Promise<void> {
+async function announceInstance(
+  deps: Deps,
+  built: Built,
+  embedded: EmbeddedServers,
+  isPrivate: boolean,
+): Promise<void> {
   await writeRuntimeFile(embedded.locations.dataDir, {
     version: VERSION,
     httpUrl: built.http.url(),
@@ -174,6 +184,7 @@ async function announceInstance(deps: Deps, built: Built, embedded: EmbeddedServ
     internalToken: embedded.internalToken,
     apiToken: embedded.apiToken,
     startedAt: new Date(deps.clock.now()).toISOString(),
+    isPrivate,
   })
 }
 

@@ -20,6 +20,8 @@ export interface RuntimeInfo {
   /** Absent in a file of an older version. */
   apiToken?: string | undefined
   startedAt: string
+  /** Lives only as long as the run that started it. */
+  isPrivate?: boolean
 }
 
 export type RunningInstance = RuntimeInfo & ProcessIdentity

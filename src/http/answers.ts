@@ -1,5 +1,6 @@
 // Answers and errors on their way out: lossless JSON without secrets, errors as {error, status}. Answers that their
 // callers do not read are held within one budget; beyond it the connection that has been silent longest is cut.
+import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { JsonObject } from '../domain/json/value.js'
 import { writeJson } from '../domain/json/write.js'
@@ -9,7 +10,7 @@ import { CpError, toCpError } from '../errors.js'
 import type { Log } from '../runtime/log.js'
 import { createByteBudget } from './byteBudget.js'
 import { STATUS_OF } from './errors.js'
-import type { ApiReply } from './route.js'
+import type { ApiReply, ServerSentEvent } from './route.js'
 
 export interface Answers {
   send(reply: FastifyReply, answer: ApiReply, rules: SecretRules | null): FastifyReply
@@ -44,6 +45,7 @@ export function createAnswers(unreadBytesMax: number, log: Log, onCut: () => voi
     send: (reply, answer, rules) => {
       reply.status(answer.status ?? 200)
       if (answer.headers !== undefined) reply.headers(answer.headers)
+      if (answer.events !== undefined) return sendEvents(reply, answer.events, rules)
       reply.type(answer.contentType ?? JSON_TYPE)
       if (answer.bytes !== undefined) {
         const { buffer, byteOffset, byteLength } = answer.bytes
@@ -72,6 +74,25 @@ export function createAnswers(unreadBytesMax: number, log: Log, onCut: () => voi
         .send(writeJson({ error: redactText(message, MESSAGE_RULES), status, ...problemsOf(error) }))
     },
   }
+}
+
+/** As fast as the caller reads; nothing is gathered for one that does not. */
+function sendEvents(
+  reply: FastifyReply,
+  events: AsyncIterable<ServerSentEvent>,
+  rules: SecretRules | null,
+): FastifyReply {
+  const texts = async function* () {
+    for await (const event of events) yield eventText(event, rules)
+  }
+  reply.header('cache-control', 'no-store').type('text/event-stream; charset=utf-8')
+  return reply.send(Readable.from(texts(), { highWaterMark: 1 }))
+}
+
+function eventText({ id, name, data }: ServerSentEvent, rules: SecretRules | null): string {
+  if (data === undefined) return ': still here\n\n'
+  const head = `${id === undefined ? '' : `id: ${id}\n`}${name === undefined ? '' : `event: ${name}\n`}`
+  return `${head}data: ${writeJson(rules === null ? data : redact(data, rules))}\n\n`
 }
 
 /** Everything that is wrong with a playbook, for errors that are about one. */

@@ -38,6 +38,14 @@ export interface ApiRequest extends RequestHead {
   signal: AbortSignal
 }
 
+export interface ServerSentEvent {
+  /** What a client that comes back sends as Last-Event-ID. */
+  id?: string | undefined
+  name?: string
+  /** Without data: a comment that keeps the connection open. */
+  data?: JsonValue
+}
+
 export interface ApiReply {
   status?: number
   /** Written losslessly: bigint as a bare integer. */
@@ -46,6 +54,8 @@ export interface ApiReply {
   text?: string
   /** Text in UTF-8 that is sent as it is: secrets must be out of it already. JSON unless `contentType` says otherwise. */
   bytes?: Uint8Array
+  /** Server-sent events, as they come. */
+  events?: AsyncIterable<ServerSentEvent>
   contentType?: string
   headers?: Readonly<Record<string, string>>
 }

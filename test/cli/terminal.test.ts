@@ -113,6 +113,7 @@ it('whatever is printed passes the filter: only these files write to the streams
     'cli/main.ts',
     'cli/progress.ts',
     'cli/replay/walkScreen.ts',
+    'cli/run/screen.ts',
     'cli/sink.ts',
   ])
 })

@@ -167,3 +167,20 @@ where execution_id = $1::bigint and stream_version in (
   $2::bigint,
   (select max(stream_version) from noetl.event where execution_id = $1::bigint and stream_version is not null)
 );
+
+-- name: event_last_of
+-- The newest event of execution $1 of one of the types $2 with one of the statuses $3, of step $4 unless that is null: what it
+-- says, as JSON text.
+select event_id::text as event_id, event_type, status,
+  json_build_object('context', context, 'result', result, 'meta', meta)::text as said
+from noetl.event
+where execution_id = $1::bigint and event_type = any($2::text[]) and status = any($3::text[])
+  and ($4::text is null or node_name = $4::text)
+order by event_id desc
+limit 1;
+
+-- name: event_said
+-- What event $2 of execution $1 says, as JSON text.
+select json_build_object('context', context, 'result', result, 'meta', meta)::text as said
+from noetl.event
+where execution_id = $1::bigint and event_id = $2::bigint;

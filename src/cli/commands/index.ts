@@ -13,6 +13,9 @@ import { eventsExport, eventsTail } from './events/events.js'
 import { eventsAppend, eventsImport } from './events/eventsWrite.js'
 import { executionList, executionShow } from './executions/execution.js'
 import { executionCancel, executionFinalize, executionStart } from './executions/executionControl.js'
+import { executionResultCommand } from './executions/executionResult.js'
+import { executionWatch } from './executions/executionWatch.js'
+import { exec, run } from './executions/run.js'
 import { doctor } from './health/doctor.js'
 import { idInspect, idNew } from './ids/id.js'
 import { completionOf } from './instance/completion.js'
@@ -52,6 +55,8 @@ import { templateEval } from './template/template.js'
 import { workerList } from './workers/worker.js'
 
 export const COMMANDS: readonly CommandSpec[] = [
+  run,
+  exec,
   serve,
   status,
   doctor,
@@ -60,6 +65,8 @@ export const COMMANDS: readonly CommandSpec[] = [
   executionList,
   executionShow,
   executionStart,
+  executionWatch,
+  executionResultCommand,
   executionCancel,
   executionFinalize,
   eventsTail,

@@ -1,7 +1,7 @@
 // Plays the scripts against a running daemon, side by side, through its public API alone.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
 import type { Clock } from '../../runtime/clock.js'
-import type { ApiClient } from './apiClient.js'
+import type { ApiClient } from '../apiClient.js'
 import { DEMO_ENTRIES, DEMO_PREFIX, SUBSCRIPTION_PATH } from './entries.js'
 import { SCRIPTS, type Script } from './scripts.js'
 

@@ -4,8 +4,10 @@ import { type CatalogRouteDeps, catalogRoutes } from './catalog/catalog.js'
 import { type PlaybookRouteDeps, playbookRoutes } from './catalog/playbooks.js'
 import { type CredentialRouteDeps, credentialRoutes } from './credentials/credentials.js'
 import { type EventRouteDeps, eventRoutes } from './events/events.js'
+import { type EventStreamRouteDeps, eventStreamRoutes } from './executions/eventStream.js'
 import { type ExecuteRouteDeps, executeRoutes } from './executions/execute.js'
 import { type ExecutionRouteDeps, executionRoutes } from './executions/executions.js'
+import { type ResultRouteDeps, resultRoutes } from './executions/result.js'
 import { type HealthRouteDeps, healthRoutes } from './health/health.js'
 import { type MetricsRouteDeps, metricsRoutes } from './health/metrics.js'
 import { type OutboxRouteDeps, outboxRoutes } from './outbox/outbox.js'
@@ -21,6 +23,8 @@ import { type WorkerPoolRouteDeps, workerPoolRoutes } from './workers/workerPool
 export type RouteDeps = HealthRouteDeps &
   MetricsRouteDeps &
   EventRouteDeps &
+  EventStreamRouteDeps &
+  ResultRouteDeps &
   ExecuteRouteDeps &
   ExecutionRouteDeps &
   CatalogRouteDeps &
@@ -43,6 +47,8 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...eventRoutes(deps),
     ...executeRoutes(deps),
     ...executionRoutes(deps),
+    ...eventStreamRoutes(deps),
+    ...resultRoutes(deps),
     ...catalogRoutes(deps),
     ...playbookRoutes(deps),
     ...credentialRoutes(deps),

@@ -17,12 +17,16 @@ export interface EventReader {
 const PAGE = 500
 const BEFORE_ALL = '-9223372036854775808'
 
-/** From the first event. */
-export async function readEvents(deps: { databases: Databases }, id: ExecutionId): Promise<EventReader> {
+/** From the first event, or after a version. */
+export async function readEvents(
+  deps: { databases: Databases },
+  id: ExecutionId,
+  afterVersion = '0',
+): Promise<EventReader> {
   const db = deps.databases.of(id)
   const [known, first] = await Promise.all([getExecution(db, id), tailIds(db, id, 1)])
   if (known === undefined && first.length === 0) throw noSuchExecution(id)
-  return createReader(deps, id, '0', new Set())
+  return createReader(deps, id, afterVersion, new Set())
 }
 
 /** The last few events in order, and a reader of what comes after them. */

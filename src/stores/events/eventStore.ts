@@ -20,6 +20,8 @@ const q = queries(
   'event_latest',
   'event_start',
   'event_step_ranks',
+  'event_last_of',
+  'event_said',
 )
 
 export interface ExistingEvent extends EventRow {
@@ -192,4 +194,25 @@ export interface StepRank {
 
 export function readStepRanks(db: Queryable, executionId: string, afterVersion: string): Promise<StepRank[]> {
   return db.run<StepRank>(q.event_step_ranks, [executionId, afterVersion])
+}
+
+export interface LastOf {
+  event_id: string
+  /** `{context, result, meta}` as JSON text. */
+  said: string
+}
+
+/** The newest event of some type and status; of any step when none is named. */
+export async function readLastOf(
+  db: Queryable,
+  executionId: string,
+  which: { types: readonly string[]; statuses: readonly string[]; step: string | undefined },
+): Promise<LastOf | undefined> {
+  const [row] = await db.run<LastOf>(q.event_last_of, [executionId, which.types, which.statuses, which.step ?? null])
+  return row
+}
+
+export async function readSaid(db: Queryable, executionId: string, eventId: string): Promise<string | undefined> {
+  const [row] = await db.run<{ said: string }>(q.event_said, [executionId, eventId])
+  return row?.said
 }

@@ -1,8 +1,8 @@
 // Fills a running instance with something to look at, and says how to look at it.
 import { CpError } from '../../../errors.js'
 import { systemClock } from '../../../runtime/clock.js'
+import { createApiClient } from '../../apiClient.js'
 import type { CommandContext, CommandSpec } from '../../command.js'
-import { createApiClient } from '../../demo/apiClient.js'
 import { endDemo, findForeign, type Performed, performDemo } from '../../demo/perform.js'
 import { howToCall } from '../../howToCall.js'
 import { isSet } from '../../options.js'

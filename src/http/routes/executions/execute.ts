@@ -49,6 +49,11 @@ const REQUEST: Schema = {
       nullable: true,
       description: 'false: the engine leaves it alone, and whoever started it sends its events',
     },
+    children_map: {
+      type: 'object',
+      nullable: true,
+      description: 'where relative paths of child playbooks lead: {path as written: path in the catalog}',
+    },
     tenant_id: { type: 'string', nullable: true, maxLength: 128 },
     organization_id: { type: 'string', nullable: true, maxLength: 128 },
   },
@@ -158,6 +163,7 @@ function toStart(body: JsonObject, request: ApiRequest): StartRequest {
       body['parent_execution_id'] == null
         ? undefined
         : parseExecutionId(body['parent_execution_id'], '/parent_execution_id'),
+    childrenMap: isJsonObject(body['children_map']) ? body['children_map'] : undefined,
     executionPool: text(body['execution_pool']),
     trace: body['trace'] ?? undefined,
     dedup: isJsonObject(dedup)

@@ -1,0 +1,92 @@
+// A small client of the daemon's public API, as any other program would use it.
+import { parseJson } from '../domain/json/parse.js'
+import type { JsonObject, JsonValue } from '../domain/json/value.js'
+import { isJsonObject } from '../domain/json/value.js'
+import { writeJson } from '../domain/json/write.js'
+import { CpError, type ErrorCode, messageOf } from '../errors.js'
+
+export interface ApiClient {
+  get(path: string): Promise<JsonValue>
+  post(path: string, body: JsonObject): Promise<JsonObject>
+  /** The body of a GET as it comes; without a deadline of its own. */
+  stream(path: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>
+}
+
+const DEADLINE_MS = 15_000
+const SHOWN_MAX = 200
+
+export function createApiClient(baseUrl: string, token: string | undefined): ApiClient {
+  async function call(method: string, path: string, body?: JsonObject): Promise<JsonValue> {
+    const response = await ask(method, path, AbortSignal.timeout(DEADLINE_MS), body)
+    const text = await read(response)
+    const answer = readAnswer(text)
+    if (response.ok && answer !== undefined) return answer
+    throw refusal(method, path, response.status, text)
+  }
+
+  async function ask(method: string, path: string, signal: AbortSignal, body?: JsonObject): Promise<Response> {
+    try {
+      return await fetch(new URL(path, baseUrl), {
+        method,
+        headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+        signal,
+        ...(body === undefined ? {} : { body: writeJson(body) }),
+      })
+    } catch (error) {
+      throw noAnswer(error)
+    }
+  }
+
+  async function read(response: Response): Promise<string> {
+    try {
+      return await response.text()
+    } catch (error) {
+      throw noAnswer(error)
+    }
+  }
+
+  function noAnswer(error: unknown): CpError {
+    const reason = messageOf((error as { cause?: unknown }).cause ?? error)
+    return new CpError('unavailable', `the daemon at ${baseUrl} does not answer (${reason}); see "noetl-cp status"`, {
+      cause: error,
+    })
+  }
+
+  function refusal(method: string, path: string, status: number, text: string): CpError {
+    const answer = readAnswer(text)
+    const said = isJsonObject(answer) ? String(answer['error']) : text.slice(0, SHOWN_MAX)
+    const problems = isJsonObject(answer) && Array.isArray(answer['problems']) ? answer['problems'] : undefined
+    return new CpError(codeOf(status), `${method} ${path} at ${baseUrl} was answered with ${status}: ${said}`, {
+      details: { status, said, ...(problems === undefined ? {} : { problems }) },
+    })
+  }
+
+  return {
+    get: (path) => call('GET', path),
+    post: async (path, body) => {
+      const answer = await call('POST', path, body)
+      if (isJsonObject(answer)) return answer
+      throw new CpError('internal', `POST ${path} was not answered with an object`)
+    },
+    stream: async (path, signal) => {
+      const response = await ask('GET', path, signal)
+      if (response.ok && response.body !== null) return response.body
+      throw refusal('GET', path, response.status, await read(response))
+    },
+  }
+}
+
+function codeOf(status: number): ErrorCode {
+  if (status === 401 || status === 403) return 'forbidden'
+  if (status === 404) return 'not_found'
+  return status >= 500 ? 'unavailable' : 'refused'
+}
+
+function readAnswer(text: string): JsonValue | undefined {
+  try {
+    return parseJson(text)
+  } catch {
+    // Something else answers on that port; the caller shows what it said.
+    return undefined
+  }
+}

@@ -1,0 +1,77 @@
+// How a run ended, for people and for programs.
+import colors from 'picocolors'
+import type { JsonObject, JsonValue } from '../../domain/json/value.js'
+import { printable } from '../../runtime/printable.js'
+import type { Ending, Story, Visit } from './story.js'
+import { timeText } from './timeText.js'
+
+const STDERR_LINES = 20
+
+export interface ReportOptions {
+  color: boolean
+  executionId: string
+  /** Where a step stands in its document. */
+  pointerOf(step: string): string | undefined
+  /** What to call to learn more. */
+  next: string
+}
+
+export function endLines(story: Story, ending: Ending, options: ReportOptions): string[] {
+  const paint = colors.createColors(options.color)
+  const tone = ending.status === 'COMPLETED' ? paint.green : ending.status === 'FAILED' ? paint.red : paint.yellow
+  const steps = story.visits.filter(({ state }) => state !== 'skipped').length
+  const head = `${tone(ending.status)} in ${timeText(ending.durationMs)}, ${count(steps, 'step')}, ${count(story.commands, 'command')}`
+  if (ending.status === 'COMPLETED') return [head]
+  const broken = story.visits.filter(({ state }) => state === 'failed')
+  return [
+    head,
+    ...broken.flatMap((visit) => failureLines(visit, options, paint)),
+    ...(broken.length === 0 && ending.error !== undefined ? [`  ${printable(ending.error)}`] : []),
+    `next: ${options.next}`,
+  ]
+}
+
+function failureLines(visit: Visit, options: ReportOptions, paint: ReturnType<typeof colors.createColors>): string[] {
+  const pointer = options.pointerOf(visit.step)
+  const kind = visit.error?.['kind']
+  const place = pointer === undefined ? '' : ` (${pointer})`
+  const printed = visit.stderr.trimEnd().split('\n').slice(-STDERR_LINES)
+  const hasPrinted = visit.stderr.trim() !== ''
+  return [
+    `  step ${printable(visit.step)}${printable(place)}: ${printable(String(visit.error?.['message'] ?? 'failed'))}${typeof kind === 'string' ? ` [${printable(kind)}]` : ''}`,
+    ...(hasPrinted
+      ? ['  last lines of its standard error:', ...printed.map((line) => paint.dim(`    ${printable(line)}`))]
+      : []),
+  ]
+}
+
+export function summaryJson(
+  story: Story,
+  ending: Ending,
+  executionId: string,
+  result: JsonValue | undefined,
+): JsonObject {
+  const steps: JsonObject = {}
+  for (const visit of story.visits) {
+    const before = steps[visit.step] as JsonObject | undefined
+    steps[visit.step] = {
+      visits: Number(before?.['visits'] ?? 0) + (visit.state === 'skipped' ? 0 : 1),
+      commands: Number(before?.['commands'] ?? 0) + visit.issued,
+      status: visit.state,
+    }
+  }
+  return {
+    execution_id: executionId,
+    status: ending.status,
+    duration_ms: ending.durationMs,
+    result: result ?? null,
+    error: ending.error ?? null,
+    error_kind: ending.errorKind ?? null,
+    failed_steps: ending.failedSteps,
+    steps,
+  }
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`
+}

@@ -1,0 +1,79 @@
+// A visit as one line: what ran, how it is, how long it took, and what came out.
+import type colors from 'picocolors'
+import { writeJson } from '../../domain/json/write.js'
+import { printable } from '../../runtime/printable.js'
+import type { Visit } from './story.js'
+import { timeText } from './timeText.js'
+
+export interface LineOptions {
+  paint: ReturnType<typeof colors.createColors>
+  /** Of the step column. */
+  nameWidth: number
+  width: number
+  nowMs: number
+}
+
+const KIND_WIDTH = 9
+const BAR_WIDTH = 20
+const TIME_WIDTH = 8
+const PREVIEW_MAX = 200
+
+export function visitLine(visit: Visit, options: LineOptions): string {
+  const { paint, nameWidth, width } = options
+  const state = stateOf(visit)
+  const time = timeText((visit.endedMs ?? Math.max(options.nowMs, visit.startedMs)) - visit.startedMs)
+  const name = `${visit.step}${visit.number > 1 ? ` #${visit.number}` : ''}`
+  const head = [
+    printable(name).padEnd(nameWidth),
+    printable(kindOf(visit)).padEnd(KIND_WIDTH),
+    state.padEnd('skipped'.length),
+    visit.state === 'skipped' ? ''.padEnd(TIME_WIDTH) : time.padStart(TIME_WIDTH),
+  ]
+  const plain = head.join('  ')
+  const [first, second, third, fourth] = head as [string, string, string, string]
+  const rest = cut(remark(visit), width - plain.length - 4)
+  if (visit.state === 'skipped') return paint.dim(`  ${plain}  ${rest}`.trimEnd())
+  return `  ${first}  ${paint.dim(second)}  ${toned(visit, third, paint)}  ${fourth}  ${paint.dim(rest)}`.trimEnd()
+}
+
+function kindOf({ kind, loop, issued }: Visit): string {
+  return loop === undefined ? kind : `${kind} x${loop.total ?? issued}`
+}
+
+function stateOf({ state }: Visit): string {
+  return state === 'running' ? '…' : state
+}
+
+function toned({ state }: Visit, text: string, paint: LineOptions['paint']): string {
+  if (state === 'ok') return paint.green(text)
+  if (state === 'failed') return paint.red(text)
+  return state === 'handled' ? paint.yellow(text) : paint.dim(text)
+}
+
+function remark(visit: Visit): string {
+  if (visit.state === 'skipped') return visit.reason === 'not_taken' ? 'no arc leads here' : 'its condition is false'
+  if (visit.state === 'failed' || visit.state === 'handled') return String(visit.error?.['message'] ?? '')
+  const loop = loopRemark(visit)
+  if (loop !== undefined) return visit.note === undefined ? loop : `${loop}  ${visit.note}`
+  if (visit.state === 'running') return visit.note ?? ''
+  return visit.data === undefined || visit.data === null ? '' : writeJson(visit.data).slice(0, PREVIEW_MAX)
+}
+
+function loopRemark({ loop, state, done, failed, issued }: Visit): string | undefined {
+  if (loop === undefined) return undefined
+  const ended = done + failed
+  const broken = failed === 0 ? '' : `, ${failed} failed`
+  if (state === 'running') {
+    if (loop.total === undefined) return `${ended} of ${issued} so far${broken}`
+    const filled = loop.total === 0 ? BAR_WIDTH : Math.floor((ended / loop.total) * BAR_WIDTH)
+    return `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)} ${ended}/${loop.total}${broken}`
+  }
+  const limit = loop.maxInFlight === undefined || loop.mode === 'sequential' ? '' : ` (max ${loop.maxInFlight} at once)`
+  return `${done} done${broken}${limit}`
+}
+
+function cut(text: string, room: number): string {
+  const line = printable(text)
+  if (room <= 1) return ''
+  return line.length <= room ? line : `${line.slice(0, room - 1)}…`
+}
