@@ -12,7 +12,7 @@ import { endLines, summaryJson } from './report.js'
 import { createScreen } from './screen.js'
 import { Story } from './story.js'
 
-export const TIMED_OUT = 124
+const TIMED_OUT = 124
 const INTERRUPTED = 130
 
 export interface RunToFollow {

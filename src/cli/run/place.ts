@@ -21,13 +21,6 @@ export interface Place {
   close(): Promise<void>
 }
 
-export interface PlaceOptions {
-  /** A private instance even if another could be used. */
-  isLocal: boolean
-  /** Kinds that a private instance may run. */
-  allow: readonly string[]
-}
-
 /** The running instance; undefined when a private one must be started. */
 export async function runningPlace(context: CommandContext, isLocal: boolean): Promise<Place | undefined> {
   if (isLocal) return undefined

@@ -6,7 +6,7 @@ import type { ApiClient } from '../apiClient.js'
 import type { CommandContext } from '../command.js'
 import type { Need } from './playbookFiles.js'
 
-export const CODE_KINDS: readonly string[] = ['python', 'shell', 'container']
+const CODE_KINDS: readonly string[] = ['python', 'shell', 'container']
 
 /** Kinds of --allow, and those that a person at the terminal agrees to. */
 export async function allowedKinds(
