@@ -2,10 +2,12 @@
 // hand-written parts name only commands, exit codes, links and make targets that exist.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { COMMANDS } from '../src/cli/commands/index.js'
+import { allCommands } from '../src/cli/commands/index.js'
 import { EXIT } from '../src/cli/exit.js'
 import { settingsTable } from '../src/config/settingsTable.js'
 import { METRICS } from '../src/runtime/metricTable.js'
+
+const COMMANDS = await allCommands()
 
 const at = (path: string) => new URL(`../${path}`, import.meta.url)
 const readme = readFileSync(at('README.md'), 'utf8')

@@ -1,10 +1,9 @@
 // Builds the context of one command run: settings, instance and connections on demand, closed at the end.
 import { homedir } from 'node:os'
 import { type Environment, type Flags, type LoadedConfig, loadConfig } from '../config/load.js'
-import { type Deps, openDeps } from '../daemon/deps.js'
+import type { Deps } from '../daemon/deps.js'
 import { type SecretRules, secretRules } from '../domain/secrets/secretNames.js'
 import { defaultDataDir } from '../embedded/defaultDataDir.js'
-import { createLog } from '../runtime/log.js'
 import type { CommandContext } from './command.js'
 import { findInstance, type Instance } from './instance.js'
 import { type Io, print, wantsColor } from './io.js'
@@ -60,6 +59,8 @@ export function createContext(options: ContextOptions): CommandContext & { close
 
   async function open(): Promise<Deps> {
     const { endpoints } = await findOnce()
+    // Read when they are needed: most of what a short command would wait for.
+    const [{ openDeps }, { createLog }] = await Promise.all([import('../daemon/deps.js'), import('../runtime/log.js')])
     const log = createLog({
       level: config().origins.logLevel.source === 'default' ? 'error' : config().config.logLevel,
       format: config().config.logFormat,

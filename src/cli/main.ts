@@ -7,7 +7,7 @@ import { redactText } from '../domain/secrets/redact.js'
 import { secretRules } from '../domain/secrets/secretNames.js'
 import { type CpError, toCpError } from '../errors.js'
 import { printableLines } from '../runtime/printable.js'
-import { COMMANDS } from './commands/index.js'
+import { COMMAND_GROUPS } from './commands/index.js'
 import { createContext } from './context.js'
 import { EXIT, EXIT_OF } from './exit.js'
 import { flushed, type Io, print, printJson, wantsColor } from './io.js'
@@ -18,7 +18,13 @@ import { outputWithoutSecrets } from './withoutSecrets.js'
 export async function main(argv: readonly string[], env: Environment, io: Io): Promise<number> {
   let exitCode: number = EXIT.ok
   endQuietlyOnClosedPipe(io)
-  const program = buildProgram(COMMANDS, async (invocation) => {
+  const called = calledWord(argv)
+  const groups = COMMAND_GROUPS.map(async ({ word, summary, load }) => ({
+    word,
+    summary,
+    specs: word === called ? await load() : undefined,
+  }))
+  const program = buildProgram(await Promise.all(groups), async (invocation) => {
     exitCode = await invoke(invocation, env, io)
   })
   const everyCommand = [program, ...allCommands(program)]
@@ -44,6 +50,12 @@ export async function main(argv: readonly string[], env: Environment, io: Io): P
   }
   await Promise.all([flushed(io.stdout), flushed(io.stderr)])
   return exitCode
+}
+
+/** `outbox` of `outbox drain` and of `help outbox drain`. */
+function calledWord(argv: readonly string[]): string | undefined {
+  const words = argv.filter((word) => !word.startsWith('-'))
+  return words[0] === 'help' ? words[1] : words[0]
 }
 
 async function invoke(invocation: Invocation, env: Environment, io: Io): Promise<number> {

@@ -16,26 +16,18 @@ export interface Invocation {
 
 const EXAMPLE_LENGTH = 38
 
-const GROUPS: Readonly<Record<string, string>> = {
-  credential: 'Credentials of tools, stored sealed',
-  catalog: 'Playbooks and subscriptions on file',
-  config: 'Settings',
-  dead: 'Rows that were given up',
-  events: 'The event log',
-  execution: 'Executions',
-  id: 'Ids',
-  outbox: 'The outbox and its relay',
-  projector: 'Events that come from elsewhere',
-  replay: 'Rebuild an execution from its events',
-  shard: 'Shards',
-  snapshot: 'Snapshots of execution state',
-  state: 'Live state of executions',
-  subscription: 'Long-lived listeners',
-  worker: 'Workers that run the commands of playbooks',
+/** The words below the first: `outbox dead list`. */
+const INNER_GROUPS: Readonly<Record<string, string>> = { dead: 'Rows that were given up' }
+
+/** A group of commands; `specs` is undefined where another group is called and a line of help is all that is needed. */
+export interface MountedGroup {
+  word: string
+  summary: string
+  specs: readonly CommandSpec[] | undefined
 }
 
 export function buildProgram(
-  specs: readonly CommandSpec[],
+  groups: readonly MountedGroup[],
   onInvoke: (invocation: Invocation) => Promise<void>,
 ): Command {
   const program = new Command('noetl-cp')
@@ -50,7 +42,10 @@ export function buildProgram(
       'after',
       '\nExamples:\n  noetl-cp serve                 start a daemon with its own Postgres and NATS\n  noetl-cp demo                  something to look at, in another terminal\n  noetl-cp status                one screen about the running instance\n  noetl-cp help status           more about one command\n\nExit codes: 0 ok, 1 failed, 2 usage, 3 not found, 4 refused, 5 difference found,\n69 dependency unavailable, 75 work remains, 78 bad configuration, 130/143 forced by signal.',
     )
-  for (const spec of specs) mount(program, spec, onInvoke)
+  for (const { word, summary, specs } of groups) {
+    program.command(word).summary(summary).description(summary)
+    for (const spec of specs ?? []) mount(program, spec, onInvoke)
+  }
   addHelpCommand(program)
   return program
 }
@@ -78,7 +73,7 @@ function mount(program: Command, spec: CommandSpec, onInvoke: (invocation: Invoc
   let parent = program
   for (const name of spec.path.slice(0, -1)) {
     const existing = parent.commands.find((command) => command.name() === name)
-    parent = existing ?? parent.command(name).description(GROUPS[name] ?? name)
+    parent = existing ?? parent.command(name).description(INNER_GROUPS[name] ?? name)
   }
   const name = spec.path[spec.path.length - 1]!
   // A group may also be a command of its own: `replay <id>` beside `replay diff`.

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { COMMANDS } from '../../src/cli/commands/index.js'
+import { allCommands } from '../../src/cli/commands/index.js'
 import { EXIT, EXIT_OF } from '../../src/cli/exit.js'
 import { type Output, toned } from '../../src/cli/output.js'
 import { render } from '../../src/cli/render.js'
@@ -15,6 +15,8 @@ import { KEY_NAMES } from '../../src/config/load.js'
 import { ERROR_CODES } from '../../src/errors.js'
 import { STATUS_OF } from '../../src/http/errors.js'
 import { cli } from '../support/cli.js'
+
+const COMMANDS = await allCommands()
 
 const folder = mkdtempSync(join(tmpdir(), 'noetl-cli-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -1,10 +1,12 @@
 // Promise: dashboard and alerts ask only for metrics and labels that the daemon exports, in PromQL that parses; each
 // alert has its section in the runbook, and the runbook names only commands that exist.
 import { describe, expect, it } from 'vitest'
-import { COMMANDS } from '../../src/cli/commands/index.js'
+import { allCommands } from '../../src/cli/commands/index.js'
 import type { MetricRow } from '../../src/runtime/metrics.js'
 import { METRICS } from '../../src/runtime/metricTable.js'
 import { type Asked, askedBy, readText, readYaml } from './deployFiles.js'
+
+const COMMANDS = await allCommands()
 
 const TABLE: Readonly<Record<string, MetricRow>> = METRICS
 const OF_PROMETHEUS = ['job', 'instance']

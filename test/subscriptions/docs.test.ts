@@ -1,13 +1,15 @@
 // Promise: the drawing in docs/subscriptions.md is the transition table. UPDATE_DOCS=1 writes it.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { COMMANDS } from '../../src/cli/commands/index.js'
+import { allCommands } from '../../src/cli/commands/index.js'
 import {
   SUBSCRIPTION_ACTIONS,
   SUBSCRIPTION_STATES,
   SUBSCRIPTION_TRANSITIONS,
   type SubscriptionState,
 } from '../../src/domain/subscriptions/subscription.js'
+
+const COMMANDS = await allCommands()
 
 const FILE = new URL('../../docs/subscriptions.md', import.meta.url)
 const BEGIN = '<!-- lifecycle:begin -->'

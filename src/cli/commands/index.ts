@@ -1,136 +1,166 @@
-// The list of subcommands, in the order of the help page.
+// The subcommands by their first word, in the order of the help page. A command that is called loads the files of its own
+// word alone: `noetl-cp id new` must not read a web server first.
 import type { CommandSpec } from '../command.js'
-import { catalogDelete, catalogGet, catalogList, catalogRegister, catalogRestore } from './catalog/catalog.js'
-import { catalogValidate } from './catalog/validate.js'
-import {
-  credentialDelete,
-  credentialList,
-  credentialRekey,
-  credentialSet,
-  credentialShow,
-} from './credentials/credential.js'
-import { eventsExport, eventsTail } from './events/events.js'
-import { eventsAppend, eventsImport } from './events/eventsWrite.js'
-import { executionList, executionShow } from './executions/execution.js'
-import { executionCancel, executionFinalize, executionStart } from './executions/executionControl.js'
-import { executionResultCommand } from './executions/executionResult.js'
-import { executionWatch } from './executions/executionWatch.js'
-import { exec, run } from './executions/run.js'
-import { doctor } from './health/doctor.js'
-import { idInspect, idNew } from './ids/id.js'
-import { completionOf } from './instance/completion.js'
-import { configShow } from './instance/config.js'
-import { demo } from './instance/demo.js'
-import { migrate } from './instance/migrate.js'
-import { serve } from './instance/serve.js'
-import { status } from './instance/status.js'
-import { version } from './instance/version.js'
-import { outboxAudit } from './outbox/audit.js'
-import { outboxDrain } from './outbox/drain.js'
-import { outboxList, outboxShow, outboxStatusCommand } from './outbox/outbox.js'
-import { outboxDeadDrop, outboxDeadList, outboxDeadRedrive, outboxPurge, outboxRetry } from './outbox/work.js'
-import { quarantineDrop, quarantineList, quarantineRetry } from './projector/projector.js'
-import { replayDiff } from './replay/diff.js'
-import { replay } from './replay/replay.js'
-import { replayStep } from './replay/step.js'
-import { replayVerify } from './replay/verify.js'
-import { retention } from './retention/retention.js'
-import { shardList, shardOfId } from './shards/shard.js'
-import { snapshotList, snapshotShow } from './state/snapshotLook.js'
-import { snapshotTake } from './state/snapshotTake.js'
-import { snapshotPrune, snapshotRebuild, snapshotVerify } from './state/snapshotWork.js'
-import { stateShow, stateWhyStuck } from './state/state.js'
-import { subscriptionDeadDrop, subscriptionDeadList, subscriptionDeadRedrive } from './subscriptions/dead.js'
-import {
-  subscriptionActivate,
-  subscriptionDeactivate,
-  subscriptionDrain,
-  subscriptionPause,
-  subscriptionRebuild,
-  subscriptionRegister,
-  subscriptionResume,
-} from './subscriptions/subscription.js'
-import { subscriptionHistory, subscriptionList, subscriptionShow, subscriptionWatch } from './subscriptions/view.js'
-import { templateEval } from './template/template.js'
-import { workerList } from './workers/worker.js'
 
-export const COMMANDS: readonly CommandSpec[] = [
-  run,
-  exec,
-  serve,
-  status,
-  doctor,
-  migrate,
-  demo,
-  executionList,
-  executionShow,
-  executionStart,
-  executionWatch,
-  executionResultCommand,
-  executionCancel,
-  executionFinalize,
-  eventsTail,
-  eventsAppend,
-  eventsExport,
-  eventsImport,
-  replay,
-  replayDiff,
-  replayStep,
-  replayVerify,
-  stateShow,
-  stateWhyStuck,
-  snapshotList,
-  snapshotShow,
-  snapshotTake,
-  snapshotVerify,
-  snapshotRebuild,
-  snapshotPrune,
-  catalogRegister,
-  catalogList,
-  catalogGet,
-  catalogValidate,
-  catalogDelete,
-  catalogRestore,
-  templateEval,
-  quarantineList,
-  quarantineRetry,
-  quarantineDrop,
-  outboxStatusCommand,
-  outboxDrain,
-  outboxList,
-  outboxShow,
-  outboxRetry,
-  outboxDeadList,
-  outboxDeadRedrive,
-  outboxDeadDrop,
-  outboxAudit,
-  outboxPurge,
-  subscriptionRegister,
-  subscriptionActivate,
-  subscriptionPause,
-  subscriptionResume,
-  subscriptionDrain,
-  subscriptionDeactivate,
-  subscriptionShow,
-  subscriptionList,
-  subscriptionHistory,
-  subscriptionWatch,
-  subscriptionDeadList,
-  subscriptionDeadRedrive,
-  subscriptionDeadDrop,
-  subscriptionRebuild,
-  workerList,
-  credentialSet,
-  credentialList,
-  credentialShow,
-  credentialDelete,
-  credentialRekey,
-  retention,
-  shardOfId,
-  shardList,
-  idNew,
-  idInspect,
-  configShow,
-  completionOf(() => COMMANDS),
-  version,
+export interface CommandGroup {
+  /** The first word of its commands: `outbox` of `outbox drain`. */
+  word: string
+  /** For the help page of the program. */
+  summary: string
+  load(): Promise<readonly CommandSpec[]>
+}
+
+export const COMMAND_GROUPS: readonly CommandGroup[] = [
+  group('run', 'Run a playbook and watch it', async () => [(await import('./executions/run.js')).run]),
+  group('exec', 'The same as run', async () => [(await import('./executions/run.js')).exec]),
+  group('serve', 'Run the daemon', async () => [(await import('./instance/serve.js')).serve]),
+  group('status', 'One screen about the running instance', async () => [(await import('./instance/status.js')).status]),
+  group('doctor', 'Look for trouble, and say how to mend it', async () => [
+    (await import('./health/doctor.js')).doctor,
+  ]),
+  group('migrate', 'Bring the schema of every database up to date', async () => [
+    (await import('./instance/migrate.js')).migrate,
+  ]),
+  group('demo', 'Fill a running instance with a few executions to look at', async () => [
+    (await import('./instance/demo.js')).demo,
+  ]),
+  group('execution', 'Executions', async () => {
+    const { executionList, executionShow } = await import('./executions/execution.js')
+    const { executionStart, executionCancel, executionFinalize } = await import('./executions/executionControl.js')
+    const { executionResultCommand } = await import('./executions/executionResult.js')
+    const { executionWatch } = await import('./executions/executionWatch.js')
+    return [
+      executionList,
+      executionShow,
+      executionStart,
+      executionWatch,
+      executionResultCommand,
+      executionCancel,
+      executionFinalize,
+    ]
+  }),
+  group('events', 'The event log', async () => {
+    const { eventsTail, eventsExport } = await import('./events/events.js')
+    const { eventsAppend, eventsImport } = await import('./events/eventsWrite.js')
+    return [eventsTail, eventsAppend, eventsExport, eventsImport]
+  }),
+  group('replay', 'Rebuild an execution from its events', async () => {
+    const { replay } = await import('./replay/replay.js')
+    const { replayDiff } = await import('./replay/diff.js')
+    const { replayStep } = await import('./replay/step.js')
+    const { replayVerify } = await import('./replay/verify.js')
+    return [replay, replayDiff, replayStep, replayVerify]
+  }),
+  group('state', 'Live state of executions', async () => {
+    const { stateShow, stateWhyStuck } = await import('./state/state.js')
+    return [stateShow, stateWhyStuck]
+  }),
+  group('snapshot', 'Snapshots of execution state', async () => {
+    const { snapshotList, snapshotShow } = await import('./state/snapshotLook.js')
+    const { snapshotTake } = await import('./state/snapshotTake.js')
+    const { snapshotVerify, snapshotRebuild, snapshotPrune } = await import('./state/snapshotWork.js')
+    return [snapshotList, snapshotShow, snapshotTake, snapshotVerify, snapshotRebuild, snapshotPrune]
+  }),
+  group('catalog', 'Playbooks and subscriptions on file', async () => {
+    const { catalogRegister, catalogList, catalogGet, catalogDelete, catalogRestore } = await import(
+      './catalog/catalog.js'
+    )
+    const { catalogValidate } = await import('./catalog/validate.js')
+    return [catalogRegister, catalogList, catalogGet, catalogValidate, catalogDelete, catalogRestore]
+  }),
+  group('template', 'Try a template: print its typed value, or the error with its place', async () => [
+    (await import('./template/template.js')).templateEval,
+  ]),
+  group('projector', 'Events that come from elsewhere', async () => {
+    const { quarantineList, quarantineRetry, quarantineDrop } = await import('./projector/projector.js')
+    return [quarantineList, quarantineRetry, quarantineDrop]
+  }),
+  group('outbox', 'The outbox and its relay', async () => {
+    const { outboxStatusCommand, outboxList, outboxShow } = await import('./outbox/outbox.js')
+    const { outboxDrain } = await import('./outbox/drain.js')
+    const { outboxRetry, outboxDeadList, outboxDeadRedrive, outboxDeadDrop, outboxPurge } = await import(
+      './outbox/work.js'
+    )
+    const { outboxAudit } = await import('./outbox/audit.js')
+    return [
+      outboxStatusCommand,
+      outboxDrain,
+      outboxList,
+      outboxShow,
+      outboxRetry,
+      outboxDeadList,
+      outboxDeadRedrive,
+      outboxDeadDrop,
+      outboxAudit,
+      outboxPurge,
+    ]
+  }),
+  group('subscription', 'Long-lived listeners', async () => {
+    const {
+      subscriptionRegister,
+      subscriptionActivate,
+      subscriptionPause,
+      subscriptionResume,
+      subscriptionDrain,
+      subscriptionDeactivate,
+      subscriptionRebuild,
+    } = await import('./subscriptions/subscription.js')
+    const { subscriptionShow, subscriptionList, subscriptionHistory, subscriptionWatch } = await import(
+      './subscriptions/view.js'
+    )
+    const { subscriptionDeadList, subscriptionDeadRedrive, subscriptionDeadDrop } = await import(
+      './subscriptions/dead.js'
+    )
+    return [
+      subscriptionRegister,
+      subscriptionActivate,
+      subscriptionPause,
+      subscriptionResume,
+      subscriptionDrain,
+      subscriptionDeactivate,
+      subscriptionShow,
+      subscriptionList,
+      subscriptionHistory,
+      subscriptionWatch,
+      subscriptionDeadList,
+      subscriptionDeadRedrive,
+      subscriptionDeadDrop,
+      subscriptionRebuild,
+    ]
+  }),
+  group('worker', 'Workers that run the commands of playbooks', async () => [
+    (await import('./workers/worker.js')).workerList,
+  ]),
+  group('credential', 'Credentials of tools, stored sealed', async () => {
+    const { credentialSet, credentialList, credentialShow, credentialDelete, credentialRekey } = await import(
+      './credentials/credential.js'
+    )
+    return [credentialSet, credentialList, credentialShow, credentialDelete, credentialRekey]
+  }),
+  group('retention', 'Drop events of executions that ended long ago', async () => [
+    (await import('./retention/retention.js')).retention,
+  ]),
+  group('shard', 'Shards', async () => {
+    const { shardOfId, shardList } = await import('./shards/shard.js')
+    return [shardOfId, shardList]
+  }),
+  group('id', 'Ids', async () => {
+    const { idNew, idInspect } = await import('./ids/id.js')
+    return [idNew, idInspect]
+  }),
+  group('config', 'Settings', async () => [(await import('./instance/config.js')).configShow]),
+  group('completion', 'Print a shell completion script', async () => {
+    const { completionOf } = await import('./instance/completion.js')
+    return [completionOf(allCommands)]
+  }),
+  group('version', 'Print the version', async () => [(await import('./instance/version.js')).version]),
 ]
+
+/** Every command, for completion. */
+export async function allCommands(): Promise<CommandSpec[]> {
+  return (await Promise.all(COMMAND_GROUPS.map(({ load }) => load()))).flat()
+}
+
+function group(word: string, summary: string, load: CommandGroup['load']): CommandGroup {
+  return { word, summary, load }
+}

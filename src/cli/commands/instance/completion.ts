@@ -3,7 +3,7 @@ import type { CommandSpec } from '../../command.js'
 import { completionScript, SHELLS } from '../../completionScript.js'
 
 /** `commands` is the list that this command is itself part of. */
-export const completionOf = (commands: () => readonly CommandSpec[]): CommandSpec => ({
+export const completionOf = (commands: () => Promise<readonly CommandSpec[]>): CommandSpec => ({
   path: ['completion'],
   summary: 'Print a shell completion script',
   args: [{ name: 'shell', help: SHELLS.join(', ') }],
@@ -16,7 +16,7 @@ export const completionOf = (commands: () => readonly CommandSpec[]): CommandSpe
     const shell = SHELLS.find((name) => name === args['shell'])
     if (shell === undefined)
       throw new CpError('invalid_input', `no completion for ${args['shell']}; known are ${SHELLS.join(', ')}`)
-    const text = completionScript(shell, commands())
+    const text = completionScript(shell, await commands())
     return { json: { shell, script: text }, blocks: [{ kind: 'lines', lines: text.split('\n') }] }
   },
 })

@@ -1,0 +1,28 @@
+// Promise: a short command reads the files it needs and not the whole program; what it reads decides how long it takes.
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+
+const BINARY = fileURLToPath(new URL('../../bin/noetl-cp.js', import.meta.url))
+const LOADED = fileURLToPath(new URL('./preload/loadedFiles.mjs', import.meta.url))
+
+/** The modules of ours and of packages that a command loads. */
+function loadedBy(...args: string[]): string[] {
+  const ran = spawnSync(process.execPath, ['--import', LOADED, BINARY, ...args], { encoding: 'utf8', timeout: 120_000 })
+  expect(ran.status, ran.stderr).toBe(0)
+  return ran.stderr.split('\n').filter((line) => line.startsWith('loaded '))
+}
+
+it.each([
+  ['--version'],
+  ['--help'],
+  ['id', 'inspect', '320816801799737345'],
+  ['config', 'show'],
+  ['completion', '--help'],
+])('noetl-cp %s %s %s loads neither a web server, a broker client nor a database driver', (...args) => {
+  const loaded = loadedBy(...args)
+  expect(loaded.length).toBeGreaterThan(10)
+  expect(
+    loaded.filter((line) => /node_modules\/(fastify|nats|postgres|piscina|pino|prom-client)\//.test(line)),
+  ).toEqual([])
+})
