@@ -17,6 +17,10 @@ run: build nats-server ## build and start the daemon with its own Postgres and N
 test: build nats-server lint types unused ## lint, types and every test, on real Postgres and NATS
 	npx vitest run
 
+.PHONY: test-long
+test-long: build nats-server ## the tests that come in two sizes, in the large one
+	TEST_LONG=1 npx vitest run $$(grep -rl support/scale test lab)
+
 .PHONY: check
 check: build lint types unused ## format, lint, types, unused exports and unit tests: no service, seconds
 	npx vitest run --project unit

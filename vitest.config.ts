@@ -3,7 +3,13 @@ import { defineConfig } from 'vitest/config'
 
 // The suffix of a test file says what it needs (see CONTRIBUTING.md). `unit` needs nothing and runs in
 // `make check`; every other project gets the real servers of test/support/servers.ts.
-const services = { globalSetup: ['test/support/globalServers.ts'], testTimeout: 180_000, hookTimeout: 180_000 }
+const services = {
+  globalSetup: ['test/support/globalServers.ts'],
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
+  // The build is loaded as it is.
+  server: { deps: { external: [/\/dist\//] } },
+}
 
 export default defineConfig({
   test: {
@@ -17,6 +23,8 @@ export default defineConfig({
           include: ['{test,lab}/**/*.test.ts'],
           exclude: ['**/*.{pg,nats,fault,e2e}.test.ts'],
           testTimeout: 120_000,
+          // Pure code: files share a worker and what it has loaded, which saves a third of the processor time.
+          isolate: false,
         },
       },
       { test: { name: 'pg', include: ['{test,lab}/**/*.pg.test.ts'], ...services } },

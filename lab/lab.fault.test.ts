@@ -1,6 +1,7 @@
 // Promise: under load and a seeded minute of faults nothing that was acknowledged is lost, repeated or out of order, and
 // everything heals by itself. `make chaos` is the same for longer and with other seeds; see docs/chaos.md.
 import { expect, it } from 'vitest'
+import { scaled } from '../test/support/scale.js'
 import { runLab } from './lab.js'
 import { renderVerdict } from './verdict.js'
 
@@ -10,7 +11,7 @@ it(`a short run with the seed ${SEED}`, async () => {
   const lines: string[] = []
   const report = await runLab({
     seed: SEED,
-    seconds: 25,
+    seconds: scaled(15, 60),
     daemons: 2,
     cluster: false,
     smallDisks: true,

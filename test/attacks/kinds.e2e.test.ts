@@ -3,7 +3,8 @@
 // refused by execute. Import and projector tell what has happened elsewhere and are not judged.
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { pushDocument } from '../subscriptions/specs.js'
-import { type Daemon, runBinary, startDaemon } from '../support/binary.js'
+import { type Daemon, startDaemon } from '../support/binary.js'
+import { builtCli } from '../support/cli.js'
 import { playbook } from '../support/core.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
 
@@ -37,7 +38,7 @@ async function call(method: string, path: string, body?: object) {
   })
   return { status: response.status, body: (await response.json()) as Record<string, any> }
 }
-const command = (...args: string[]) => runBinary(args, { env: { NOETL_DATABASE_URL: database.url } })
+const command = (...args: string[]) => builtCli(args, { env: { NOETL_DATABASE_URL: database.url } })
 
 const log = () =>
   database.sql<Record<string, unknown>>(
@@ -138,7 +139,7 @@ describe('a parent', () => {
     })
     const projected = await call('POST', '/api/internal/events/project', { events: [event(1001)] })
     expect(projected.body).toMatchObject({ projected: 1 })
-    const imported = await runBinary(['events', 'import', '-'], {
+    const imported = await builtCli(['events', 'import', '-'], {
       env: { NOETL_DATABASE_URL: database.url },
       input: `${JSON.stringify(event(1002))}\n`,
     })

@@ -1,8 +1,7 @@
 // Promise: events, reasons and documents of strangers are shown by every command as text: on a terminal and in a pipe no
 // control character comes out but line breaks, and no line begins with what a stranger wrote.
 import { beforeAll, expect, it } from 'vitest'
-import { runBinary } from '../support/binary.js'
-import { cli } from '../support/cli.js'
+import { builtCli, cli } from '../support/cli.js'
 import { useCommands } from './useCommands.js'
 
 const HOSTILE = 'x\x1b[2J\x1b]0;t\x07\r\nFAKE\u009b31m\u202e'
@@ -36,7 +35,7 @@ const SHOWING: string[][] = [
   ['catalog', 'list'],
   ['catalog', 'get', 'demo/hello'],
 ]
-/** In threads, which only the build has. */
+/** Run in threads, which only the build has. */
 const THREADED: string[][] = [
   ['replay', '$id'],
   ['replay', 'step', '$id'],
@@ -62,7 +61,7 @@ it.each(SHOWING.map((args) => [args.join(' '), args] as const))('noetl-cp %s', a
 })
 
 it.each(THREADED.map((args) => [args.join(' '), args] as const))('noetl-cp %s', async (_, args) => {
-  const { code, stdout, stderr } = await runBinary(withId(args), { env: commands.env() })
+  const { code, stdout, stderr } = await builtCli(withId(args), { env: commands.env() })
   expect({ code, stderr }).toMatchObject({ code: 0 })
   expectText(stdout + stderr)
 })

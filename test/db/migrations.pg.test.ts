@@ -11,7 +11,7 @@ import { catalogDocument } from '../../src/services/catalog/inThread/catalogDocu
 import { examine } from '../../src/services/health/doctor.js'
 import { prepareSchema } from '../../src/services/schema/schema.js'
 import { describeSchema } from '../../src/stores/health/doctorStore.js'
-import { runBinary } from '../support/binary.js'
+import { builtCli } from '../support/cli.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
 
 const databases: TestDatabase[] = []
@@ -317,21 +317,21 @@ describe('noetl-cp migrate', () => {
   it('shows, prints and applies; refuses with the code of a bad configuration', async () => {
     const database = await existing()
     const env = { NOETL_DATABASE_URL: database.url }
-    const shown = await runBinary(['migrate', '--dry-run'], { env })
+    const shown = await builtCli(['migrate', '--dry-run'], { env })
     expect(shown).toMatchObject({ code: 0 })
     expect(shown.stdout).toMatch(/0001 base +│ pending/)
-    const printed = await runBinary(['migrate', '--show-sql'], { env })
+    const printed = await builtCli(['migrate', '--show-sql'], { env })
     expect(printed.stdout).toContain('-- 0001 base')
     expect(printed.stdout).toContain(all[0]!.sql.trim())
     expect((await migrationState(database.settings)).applied).toEqual([])
 
-    const applied = await runBinary(['migrate', '--json'], { env })
+    const applied = await builtCli(['migrate', '--json'], { env })
     expect(JSON.parse(applied.stdout).applied).toHaveLength(all.length)
-    expect((await runBinary(['migrate'], { env })).stdout).toContain('everything was up to date')
-    expect((await runBinary(['migrate', '--show-sql'], { env })).stdout).toContain('-- nothing is pending')
+    expect((await builtCli(['migrate'], { env })).stdout).toContain('everything was up to date')
+    expect((await builtCli(['migrate', '--show-sql'], { env })).stdout).toContain('-- nothing is pending')
 
     await database.sql("update noetl.cp_migration set checksum = 'edited' where version = 1")
-    const refused = await runBinary(['migrate'], { env })
+    const refused = await builtCli(['migrate'], { env })
     expect(refused.code).toBe(78)
     expect(refused.stderr).toContain('was it edited after release?')
   })

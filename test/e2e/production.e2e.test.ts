@@ -1,7 +1,8 @@
 // Promise: with a database of one's own the daemon runs on it, with or without NATS, and says which; internal
 // routes stay closed without a token; a database that is away or not migrated is refused in words.
 import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest'
-import { type Daemon, type EndedEarly, runBinary, startDaemon } from '../support/binary.js'
+import { type Daemon, type EndedEarly, startDaemon } from '../support/binary.js'
+import { builtCli } from '../support/cli.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
 import { freePort, startNats } from '../support/natsServer.js'
 
@@ -38,7 +39,7 @@ describe('without NATS', () => {
     expect(ready.status).toBe(200)
     expect(ready.body.checks.nats).toMatchObject({ ok: false, required: false })
     expect((await daemon.get('/api/health')).body).toMatchObject({ status: 'ok', nats: 'disabled' })
-    const status = await runBinary(['status'], {
+    const status = await builtCli(['status'], {
       env: { NOETL_DATABASE_URL: database.url, NOETL_PORT: new URL(daemon.url).port },
     })
     expect(status.code).toBe(0)
@@ -82,7 +83,7 @@ describe('with NATS', () => {
     const ready = await daemon.get('/readyz')
     expect([ready.status, ready.body.checks.nats.ok]).toEqual([200, true])
     expect(daemon.stdout() + daemon.stderr()).not.toContain(natsToken)
-    const doctor = await runBinary(['doctor', '--json'], { env: { NOETL_DATABASE_URL: database.url, ...env } })
+    const doctor = await builtCli(['doctor', '--json'], { env: { NOETL_DATABASE_URL: database.url, ...env } })
     const findings = JSON.parse(doctor.stdout).findings as { finding: string; level: string }[]
     expect(findings.filter(({ level }) => level === 'problem')).toEqual([])
     expect(findings.filter(({ finding }) => finding.includes('does not exist'))).toEqual([])

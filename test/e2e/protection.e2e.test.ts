@@ -3,7 +3,8 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, inject, it } from 'vitest'
-import { type Daemon, runBinary, startDaemon } from '../support/binary.js'
+import { type Daemon, startDaemon } from '../support/binary.js'
+import { builtCli } from '../support/cli.js'
 import { cloneDatabase, sql, type TestDatabase } from '../support/database.js'
 import { newDataFolder, removeDataFolders } from '../support/dataFolder.js'
 import { until } from '../support/until.js'
@@ -39,10 +40,10 @@ describe('an embedded instance that may run tools', () => {
     expect(
       (await daemon.get('/api/internal/outbox/pending-count', { authorization: `Bearer ${apiToken}` })).status,
     ).toBe(403)
-    const demo = await runBinary(['demo', '--data-dir', folder])
+    const demo = await builtCli(['demo', '--data-dir', folder])
     expect(demo, demo.stderr).toMatchObject({ code: 0 })
     expect(daemon.stdout() + daemon.stderr() + demo.stdout + demo.stderr).not.toContain(apiToken)
-    expect((await runBinary(['doctor', '--data-dir', folder])).stdout).not.toContain('NOETL_ALLOW_OPEN_API')
+    expect((await builtCli(['doctor', '--data-dir', folder])).stdout).not.toContain('NOETL_ALLOW_OPEN_API')
   })
 })
 
@@ -72,7 +73,7 @@ describe('a daemon on a database of its own', () => {
     expect(await write(daemon)).not.toBe(403)
     const port = new URL(daemon.url).port
     // Without the setting in its own environment: the daemon is the one to know.
-    const doctor = await runBinary(['doctor'], { env: { NOETL_DATABASE_URL: database.url, NOETL_PORT: port } })
+    const doctor = await builtCli(['doctor'], { env: { NOETL_DATABASE_URL: database.url, NOETL_PORT: port } })
     expect(doctor.stdout).toContain('NOETL_ALLOW_OPEN_API')
     for (const headers of [
       { origin: 'https://evil.example' },

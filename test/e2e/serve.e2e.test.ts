@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { BINARY, type Daemon, EndedEarly, type RunOptions, runBinary, startDaemon } from '../support/binary.js'
+import { builtCli } from '../support/cli.js'
 import { sql } from '../support/database.js'
 import { newDataFolder, nothingRunsIn, removeDataFolders } from '../support/dataFolder.js'
 import { isAlive, processesMentioning, processTree } from '../support/processes.js'
@@ -70,13 +71,13 @@ describe('serve with nothing configured', () => {
     expect(metrics).toContain('noetl_cp_dependency_up{dependency="nats"} 1')
     expect(metrics).toContain('process_cpu_seconds_total')
 
-    const status = await runBinary(['status', '--data-dir', folder])
+    const status = await builtCli(['status', '--data-dir', folder])
     expect(status).toMatchObject({ code: 0, stderr: '' })
     expect(status.stdout).toContain(daemon.url)
     expect(status.stdout).toMatch(/postgres +│ up/)
-    const asJson = await runBinary(['status', '--json', '--data-dir', folder])
+    const asJson = await builtCli(['status', '--json', '--data-dir', folder])
     expect(JSON.parse(asJson.stdout)).toMatchObject({ daemon: { ready: true, pid: daemon.pid, mode: 'embedded' } })
-    const doctor = await runBinary(['doctor', '--json', '--data-dir', folder])
+    const doctor = await builtCli(['doctor', '--json', '--data-dir', folder])
     expect(doctor.code).toBe(0)
     expect(JSON.parse(doctor.stdout).problems).toBe(0)
 
@@ -104,7 +105,7 @@ describe('serve with nothing configured', () => {
     expect(family.filter(isAlive)).toEqual([])
     expect(processesMentioning(folder)).toEqual([])
     expect(existsSync(join(folder, 'runtime.json'))).toBe(false)
-    expect((await runBinary(['status', '--data-dir', folder])).code).toBe(69)
+    expect((await builtCli(['status', '--data-dir', folder])).code).toBe(69)
   })
 
   it('keeps its data over SIGTERM, over kill -9, and has no orphans in between', async () => {
@@ -121,7 +122,7 @@ describe('serve with nothing configured', () => {
     await stillThere(folder)
     await third.stop('SIGKILL')
     await nothingRunsIn(folder)
-    const status = await runBinary(['status', '--data-dir', folder])
+    const status = await builtCli(['status', '--data-dir', folder])
     expect(status).toMatchObject({ code: 69, stderr: expect.stringContaining('no daemon is running') })
   })
 
@@ -254,9 +255,9 @@ describe.runIf(isRoot)('as an ordinary user', () => {
       daemons.push(daemon)
       expect(daemon.stdout()).toContain(join(home, '.local/share/noetl-cp'))
       expect((await daemon.get('/readyz')).status).toBe(200)
-      const status = await runBinary(['status'], options)
+      const status = await builtCli(['status'], options)
       expect(status).toMatchObject({ code: 0, stdout: expect.stringContaining(daemon.url) })
-      expect(await runBinary(['doctor'], options)).toMatchObject({ code: 0 })
+      expect(await builtCli(['doctor'], options)).toMatchObject({ code: 0 })
       await daemon.stop('SIGKILL')
       const again = await startDaemon([], options)
       daemons.push(again)

@@ -4,7 +4,8 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createConnection } from '../../src/db/connection.js'
-import { type Daemon, runBinary, startDaemon } from '../support/binary.js'
+import { type Daemon, startDaemon } from '../support/binary.js'
+import { builtCli } from '../support/cli.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
 import { committedRows, countBy } from '../support/outboxRows.js'
 import { judge, type TestStream, useStream } from '../support/stream.js'
@@ -20,7 +21,7 @@ let env: Record<string, string>
 let daemon: Daemon
 let contentBefore: string
 
-const run = (...args: string[]) => runBinary(args, { env, timeoutMs: 90_000 })
+const run = (...args: string[]) => builtCli(args, { env })
 const json = async (...args: string[]) => {
   const result = await run(...args, '--json')
   expect(result, result.stderr).toMatchObject({ code: 0 })

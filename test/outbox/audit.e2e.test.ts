@@ -4,7 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
-import { runBinary, startDaemon } from '../support/binary.js'
+import { startDaemon } from '../support/binary.js'
+import { builtCli } from '../support/cli.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
 import { startNats } from '../support/natsServer.js'
 import { committedRows, countBy, insertRows } from '../support/outboxRows.js'
@@ -35,7 +36,7 @@ beforeEach(async () => {
 })
 
 const run = (args: string[], extra: Record<string, string> = {}) =>
-  runBinary(['outbox', ...args], { env: { ...env, ...extra }, timeoutMs: 120_000 })
+  builtCli(['outbox', ...args], { env: { ...env, ...extra } })
 const audit = async (args: string[] = [], extra: Record<string, string> = {}) => {
   const ended = await run(['audit', '--json', ...args], extra)
   return { code: ended.code, body: JSON.parse(ended.stdout || 'null'), stderr: ended.stderr }
@@ -251,10 +252,14 @@ describe('retry', () => {
         `insert into noetl.outbox (execution_id, event_id, subject, payload, status, available_at) values (5, 5, $1::text, '{}', 'FAILED', now() + interval '1 hour')`,
         [`${stream.prefix}.retry`],
       )
-      // Long enough for the relay to have read it.
-      await new Promise((resolve) => setTimeout(resolve, 2_000))
+      // The relay reads in the order of the table: when this one is out, it has read the one before.
+      await database.sql(
+        `insert into noetl.outbox (execution_id, event_id, subject, payload) values (6, 6, $1::text, '{}')`,
+        [`${stream.prefix}.next`],
+      )
+      await until('the next row is published', async () => (await countBy(database))['PUBLISHED'] === 2)
       expect((await run(['retry', '--execution', '5'])).stdout).toContain('1 row(s)')
-      await until('it is published', async () => (await countBy(database))['PUBLISHED'] === 2)
+      await until('it is published', async () => (await countBy(database))['PUBLISHED'] === 3)
     } finally {
       await daemon.stop()
     }

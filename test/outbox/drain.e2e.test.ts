@@ -2,7 +2,8 @@
 // tells cron whether work is left (75) or a server is away (69); stopping it gives its lanes back at once.
 import { spawn } from 'node:child_process'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
-import { BINARY, runBinary, startDaemon } from '../support/binary.js'
+import { BINARY, startDaemon } from '../support/binary.js'
+import { builtCli } from '../support/cli.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
 import { committedRows, countBy, insertRows } from '../support/outboxRows.js'
 import { judge, type TestStream, useStream } from '../support/stream.js'
@@ -24,8 +25,8 @@ beforeEach(async () => {
   return () => stream.close()
 })
 
-const drain = (args: string[] = [], extra: Record<string, string> = {}, timeoutMs = 60_000) =>
-  runBinary(['outbox', 'drain', ...args], { env: { ...env, ...extra }, timeoutMs })
+const drain = (args: string[] = [], extra: Record<string, string> = {}) =>
+  builtCli(['outbox', 'drain', ...args], { env: { ...env, ...extra } })
 
 const lanesHeld = async (): Promise<number> =>
   (
@@ -140,7 +141,7 @@ describe('outbox drain', () => {
     const noPostgres = await drain([], { NOETL_DATABASE_URL: 'postgres://u:p@127.0.0.1:1/x' })
     expect(noPostgres.code).toBe(69)
     const { NOETL_NATS_URL: _, ...without } = env
-    const unset = await runBinary(['outbox', 'drain'], { env: without })
+    const unset = await builtCli(['outbox', 'drain'], { env: without })
     expect(unset.code).toBe(78)
     expect(await countBy(database)).toEqual({ PENDING: 1 })
   })
@@ -188,17 +189,14 @@ describe('outbox drain', () => {
       await insertRows(database, { rows: 5, executions: 5, prefix: stream.prefix })
       await insertRows(other, { rows: 5, executions: 5, prefix: stream.prefix, firstEvent: 100 })
       const shards = { ...env, NOETL_SHARDS: `${database.url},${other.url}` }
-      expect((await runBinary(['outbox', 'drain', '--shard', '1'], { env: shards })).code).toBe(0)
+      expect((await builtCli(['outbox', 'drain', '--shard', '1'], { env: shards })).code).toBe(0)
       expect(await countBy(database)).toEqual({ PENDING: 5 })
       expect(await countBy(other)).toEqual({ PUBLISHED: 5 })
-      const bad = await runBinary(['outbox', 'drain', '--shard', '2'], { env: shards })
+      const bad = await builtCli(['outbox', 'drain', '--shard', '2'], { env: shards })
       expect(bad.code).toBe(2)
       const dead = new URL(other.url)
       dead.port = '1'
-      const half = await runBinary(['outbox', 'drain'], {
-        env: { ...env, NOETL_SHARDS: `${database.url},${dead}` },
-        timeoutMs: 120_000,
-      })
+      const half = await builtCli(['outbox', 'drain'], { env: { ...env, NOETL_SHARDS: `${database.url},${dead}` } })
       expect(half.code, half.stdout + half.stderr).toBe(69)
       expect(await countBy(database)).toEqual({ PUBLISHED: 5 })
     } finally {

@@ -3,7 +3,8 @@
 import { randomBytes } from 'node:crypto'
 import { connect, headers, type NatsConnection } from 'nats'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { type Daemon, runBinary, startDaemon } from '../support/binary.js'
+import { type Daemon, startDaemon } from '../support/binary.js'
+import { builtCli } from '../support/cli.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
 import { until } from '../support/until.js'
 
@@ -64,7 +65,7 @@ const settled = () =>
     },
     { timeoutMs: 120_000 },
   )
-const cli = (...args: string[]) => runBinary([...args, '--json'], { env })
+const cli = (...args: string[]) => builtCli([...args, '--json'], { env })
 
 describe('the stream', () => {
   it('is stored when it comes from elsewhere and skipped when it is our own', async () => {
@@ -127,7 +128,7 @@ describe('the quarantine on the command line', () => {
     expect(JSON.parse((await cli('projector', 'quarantine', 'drop', first, '--yes')).stdout)).toEqual({ dropped: 1 })
     expect((await cli('projector', 'quarantine', 'drop', first, '--yes')).code).toBe(3)
     expect(JSON.parse((await cli('projector', 'quarantine', 'drop', '--all', '--yes')).stdout)).toEqual({ dropped: 3 })
-    const table = await runBinary(['projector', 'quarantine', 'list'], { env })
+    const table = await builtCli(['projector', 'quarantine', 'list'], { env })
     expect(table.stdout).toContain('nothing is set aside')
   })
 })

@@ -9,6 +9,7 @@ import { parseJson } from '../../src/domain/json/parse.js'
 import type { JsonObject } from '../../src/domain/json/value.js'
 import { writeJson } from '../../src/domain/json/write.js'
 import { runBinary } from '../support/binary.js'
+import { builtCli } from '../support/cli.js'
 import { useDatabase } from '../support/database.js'
 import { plantLog } from './replayHarness.js'
 import { readVectors } from './replayVectors.js'
@@ -28,8 +29,8 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const offline = (...args: string[]) => runBinary(args)
-const online = (...args: string[]) => runBinary(args, { env: { NOETL_DATABASE_URL: database.get().url } })
+const offline = (...args: string[]) => builtCli(args)
+const online = (...args: string[]) => builtCli(args, { env: { NOETL_DATABASE_URL: database.get().url } })
 
 describe('replay --file', () => {
   it('prints the state document of the vector, byte for byte by its checksum, without any server', async () => {
@@ -46,7 +47,7 @@ describe('replay --file', () => {
     await writeFile(list, JSON.stringify([...rows].reverse().concat(rows.slice(3, 7)), null, 2))
     expect((await offline('replay', '--file', list, '--json')).stdout).toBe(expected)
     const wrapped = `{"execution_id": 9001, "events": ${writeJson(rows.map(({ execution_id: _id, ...row }) => row as JsonObject))}}`
-    const piped = await runBinary(['replay', '--file', '-', '--json'], { input: wrapped })
+    const piped = await builtCli(['replay', '--file', '-', '--json'], { input: wrapped })
     expect(piped.stdout).toBe(expected)
   })
 

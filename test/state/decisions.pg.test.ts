@@ -8,6 +8,7 @@ import { appendDecisions, createDecisionWriter, type DecisionRequest } from '../
 import { holdFences, prepareLeases, renewLeases, takeLeases } from '../../src/stores/leases/leaseStore.js'
 import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
+import { until } from '../support/until.js'
 import { start } from './stateHarness.js'
 
 const database = useDatabase()
@@ -113,7 +114,15 @@ describe('a decision', () => {
     await db.tx(async (tx) => {
       expect((await holdFences(tx, [fence]))(fence)).toBe(true)
       expect(await renewLeases(db, call('me'), [fence], 0.001)).toHaveLength(1)
-      await new Promise((resolve) => setTimeout(resolve, 20))
+      await until('the lease is over', async () => {
+        const [lease] = await database
+          .get()
+          .sql<{ over: boolean }>(
+            'select lease_until < now() as over from noetl.lease where kind = $1 and slot = $2::int',
+            [KIND, fence.slot],
+          )
+        return lease!.over
+      })
       expect(await take('other')).toEqual([])
     })
     expect(await take('other')).toMatchObject([{ slot: fence.slot }])

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { CpError } from '../../src/errors.js'
 import { createDueTimes } from '../../src/services/state/dueTimes.js'
 import { createLiveStates, type Outcome, type SlotLimits, type Want } from '../../src/services/state/liveStates.js'
+import { until } from '../support/until.js'
 
 interface Call {
   executionId: string
@@ -210,7 +211,7 @@ describe('bounds', () => {
     calls.at(-1)!.finish()
     await settle()
     const closing = states.close(1_000)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await until('it is asked to save', () => evictions.length > 0)
     expect(evictions.map(({ executionId }) => executionId)).toEqual(['3'])
     evictions[0]!.finish()
     await closing

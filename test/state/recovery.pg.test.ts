@@ -4,12 +4,13 @@ import { rmSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
+import { scaled } from '../support/scale.js'
 import { until } from '../support/until.js'
 import { append, foldText, openState, plantRunning, type StateOptions, start, type TestState } from './stateHarness.js'
 
 const CHAIN = new URL('./orchestrators/chain.mjs', import.meta.url).pathname
 
-const LIVE = 10_000
+const LIVE = scaled(2_000, 10_000)
 
 const database = useDatabase()
 let core: TestCore
@@ -79,7 +80,7 @@ describe('live states', () => {
     expect(state.counts.errors).toEqual([])
   })
 
-  it('of 10,000 executions stay within the bound of bytes, and every one is still right', async () => {
+  it(`of ${LIVE} executions stay within the bound of bytes, and every one is still right`, async () => {
     const ids = await plantRunning(database.get(), LIVE, 4)
     const bytesMax = 250_000
     let most = 0

@@ -5,10 +5,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createHints } from '../../src/services/state/hints.js'
 import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
+import { scaled } from '../support/scale.js'
 import { until } from '../support/until.js'
 import { append, foldText, openState, start } from './stateHarness.js'
 
-const KILLS = 3
+const KILLS = scaled(2, 6)
 const SCRIPT = new URL('./driverProcess.mjs', import.meta.url).pathname
 
 const database = useDatabase()

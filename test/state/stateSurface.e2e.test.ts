@@ -2,7 +2,8 @@
 // route brings them up to date; snapshots can be listed, checked, made anew and removed.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { FOLD_VERSION } from '../../src/domain/state/workflowState.js'
-import { type Daemon, runBinary, startDaemon } from '../support/binary.js'
+import { type Daemon, startDaemon } from '../support/binary.js'
+import { builtCli } from '../support/cli.js'
 import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
 import { until } from '../support/until.js'
@@ -43,7 +44,7 @@ async function advance(ids: unknown[]): Promise<{ status: number; text: string }
 }
 
 async function command(args: string[], code = 0): Promise<any> {
-  const result = await runBinary([...args, '--json'], { env: environment() })
+  const result = await builtCli([...args, '--json'], { env: environment() })
   expect(result, result.stderr).toMatchObject({ code })
   return code === 0 || code === 5 ? JSON.parse(result.stdout) : undefined
 }

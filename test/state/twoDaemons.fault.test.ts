@@ -8,12 +8,13 @@ import { ingestEvent } from '../../src/services/events/ingest.js'
 import { createHints } from '../../src/services/state/hints.js'
 import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
+import { scaled } from '../support/scale.js'
 import { until } from '../support/until.js'
 import { foldText, insertForeign, openState, start } from './stateHarness.js'
 
-const EXECUTIONS = 200
+const EXECUTIONS = scaled(60, 200)
 const STEPS = 5
-const KILLS = 6
+const KILLS = scaled(3, 6)
 
 const database = useDatabase()
 const SCRIPT = new URL('./driverProcess.mjs', import.meta.url).pathname

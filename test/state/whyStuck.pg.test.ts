@@ -10,6 +10,7 @@ import { changeSubscription, registerSubscription } from '../../src/services/sub
 import { pullDocument } from '../subscriptions/specs.js'
 import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
+import { until } from '../support/until.js'
 import { append, openState, type TestState } from './stateHarness.js'
 
 const database = useDatabase()
@@ -194,8 +195,10 @@ describe('an execution', () => {
       })
       await held
     })
-    await new Promise((resolve) => setTimeout(resolve, 5_500))
-    const found = await findings(executionId)
+    const found = await until('the transaction is old enough to be named', async () => {
+      const named = await findings(executionId)
+      return named.some(({ reason }) => reason === 'open transaction') && named
+    })
     release()
     await open
     expect(found).toMatchObject([

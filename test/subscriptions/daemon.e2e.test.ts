@@ -2,11 +2,12 @@
 // the middle is completed by the next daemon, and no message is lost or started twice, over two databases.
 import { connect, type NatsConnection } from 'nats'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { type Daemon, runBinary, startDaemon } from '../support/binary.js'
+import { type Daemon, startDaemon } from '../support/binary.js'
+import { builtCli } from '../support/cli.js'
 import { playbook } from '../support/core.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
 import { type TestStream, useStream } from '../support/stream.js'
-import { until } from '../support/until.js'
+import { holds, until } from '../support/until.js'
 import { pullDocument, pushDocument } from './specs.js'
 
 let shards: TestDatabase[]
@@ -48,7 +49,7 @@ async function serve(): Promise<Daemon> {
 }
 
 async function cli(...args: string[]) {
-  const result = await runBinary([...args, '--json'], { env })
+  const result = await builtCli([...args, '--json'], { env })
   return {
     code: result.code,
     stderr: result.stderr,
@@ -137,7 +138,7 @@ describe('a pull subscription', () => {
     await publish(`${SOURCE}.orders`, 50, 50)
     await daemon.stop('SIGKILL')
     daemon = await serve()
-    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    await holds('nothing is started', async () => (await startedNumbers(id)).length === 50, { forMs: 1_500 })
     expect(await startedNumbers(id)).toEqual(upTo(50))
     const shown = await cli('subscription', 'show', id)
     expect(shown.json).toMatchObject({ state: 'PAUSED', actor: 'ann', backlog: { pending: 50 } })
@@ -162,8 +163,9 @@ describe('a pull subscription', () => {
     daemon.signal('SIGCONT')
     if (paused.code !== 0) expect((await cli('subscription', 'pause', frozen)).code).toBe(0)
     const afterwards = paused.code === 0 ? atReturn : await startedNumbers(frozen)
-    await new Promise((resolve) => setTimeout(resolve, 2_000))
-    expect(await startedNumbers(frozen)).toEqual(afterwards)
+    await holds('nothing is started', async () => (await startedNumbers(frozen)).length === afterwards.length, {
+      forMs: 2_000,
+    })
     await cli('subscription', 'resume', frozen)
     await until('all are started', async () => (await startedNumbers(frozen)).length >= 3_000, { timeoutMs: 120_000 })
     expect(await startedNumbers(frozen)).toEqual(upTo(3_000))

@@ -21,7 +21,7 @@ import { keepDead } from '../../src/stores/subscriptions/subscriptionDeliverySto
 import { openCore, playbook, type TestCore } from '../support/core.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
 import { type TestStream, useStream } from '../support/stream.js'
-import { until } from '../support/until.js'
+import { holds, until } from '../support/until.js'
 import { pullDocument, registerDocuments } from './specs.js'
 
 let serial = 0
@@ -153,7 +153,7 @@ describe.each([1, 2])('over %i database(s)', (count) => {
     // From another process' point of view: the pauser shares nothing with the runtime but the databases.
     await changeSubscription(cores[1]!, { id, action: 'pause', reason: 'stop', actor: 'test' })
     const atReturn = (await started(id)).length
-    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    await holds('nothing is started', async () => (await started(id)).length === atReturn, { forMs: 1_000 })
     isSending = false
     await sender
     expect((await started(id)).length).toBe(atReturn)
@@ -161,7 +161,10 @@ describe.each([1, 2])('over %i database(s)', (count) => {
     await until('the runtime lets go', async () => (await findSubscription(cores[0]!, id)).owner === null)
     await changeSubscription(cores[1]!, { id, action: 'resume' })
     await untilStarted(id, sent)
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await until('all are acknowledged', async () => {
+      const { pending, ackPending } = await backlogOf({ ...cores[0]!, bus: buses[0] }, id)
+      return pending + ackPending === 0
+    })
     expect((await started(id)).map((row) => row.n).sort((a, b) => a! - b!)).toEqual(
       Array.from({ length: sent }, (_, n) => n),
     )
@@ -172,8 +175,7 @@ describe.each([1, 2])('over %i database(s)', (count) => {
     await changeSubscription(cores[0]!, { id, action: 'pause' })
     await publish(subject, 5)
     const supervisor = await drive()
-    await new Promise((resolve) => setTimeout(resolve, 1_500))
-    expect(supervisor.driven()).not.toContain(id)
+    await holds('it is not driven', () => !supervisor.driven().includes(id), { forMs: 1_500 })
     expect(await started(id)).toEqual([])
     expect((await findSubscription(cores[0]!, id)).state).toBe('PAUSED')
   })
@@ -188,7 +190,8 @@ describe.each([1, 2])('over %i database(s)', (count) => {
     }
     await send('order-1')
     // Beyond the stream's own window of 100 ms: JetStream stores both.
-    await new Promise((resolve) => setTimeout(resolve, 400))
+    const forgottenAt = Date.parse(String((await stream.jsm.streams.info(stream.name)).state.last_ts)) + 400
+    await until('the stream has forgotten it', () => Date.now() > forgottenAt)
     await send('order-1')
     await send('order-2')
     const supervisor = await drive()
@@ -287,13 +290,12 @@ describe.each([1, 2])('over %i database(s)', (count) => {
     const before = (await started(id)).length
     const began = performance.now()
     let inFlight = 0
-    while (performance.now() - began < 2_000) {
+    await until('40 more are started', async () => {
       inFlight = Math.max(inFlight, (await backlogOf({ ...cores[0]!, bus: buses[0] }, id)).ackPending)
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
+      return (await started(id)).length >= before + 40
+    })
     const perSecond = ((await started(id)).length - before) / ((performance.now() - began) / 1000)
     expect(perSecond).toBeLessThanOrEqual(32)
-    expect(perSecond).toBeGreaterThan(5)
     expect(inFlight).toBeLessThanOrEqual(5)
   })
 

@@ -13,6 +13,7 @@ import { changeSubscription, registerSubscription } from '../../src/services/sub
 import { OPEN_ACCESS, testLimits } from '../http/httpHarness.js'
 import { openCore, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
+import { until } from '../support/until.js'
 import { pushDocument, registerDocuments } from './specs.js'
 
 const database = useDatabase()
@@ -262,13 +263,15 @@ describe('the lifecycle', () => {
   it('starts nothing after a pause has returned, also for requests under way', async () => {
     const { row } = await registerSubscription(core, 'tests/hmac')
     let isSending = true
+    let refused = 0
     const senders = Array.from({ length: 8 }, async () => {
-      while (isSending) await send('hmac')
+      while (isSending) if ((await send('hmac')).status === 503) refused += 1
     })
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    const before = await countStarts()
+    await until('requests are under way', async () => (await countStarts()) > before + 8)
     await changeSubscription(core, { id: row.subscription_id, action: 'pause' })
     const atReturn = await countStarts()
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await until('every sender was refused', () => refused >= 3 * senders.length)
     isSending = false
     await Promise.all(senders)
     expect(await countStarts()).toBe(atReturn)

@@ -1,30 +1,20 @@
-// The working parts of a daemon without its HTTP server: ids, appender and services over one or more test
-// databases. Several of these on the same databases are several daemons.
+// The working parts of a daemon without its HTTP server, wired as the daemon wires them: settings, connections, ids and
+// the way into the log, over one or more test databases. Several of these on the same databases are several daemons.
+import { loadConfig } from '../../src/config/load.js'
+import { buildCore } from '../../src/daemon/core.js'
+import { openDeps } from '../../src/daemon/deps.js'
+import { productionEndpoints } from '../../src/daemon/endpoints.js'
 import type { Databases } from '../../src/db/databases.js'
-import { openDatabases } from '../../src/db/databases.js'
-import { proposeMachineId } from '../../src/domain/ids/machineId.js'
-import { createEventSecrets, noEventSecrets } from '../../src/domain/secrets/eventSecrets.js'
-import { createKeyring, type Keyring } from '../../src/domain/secrets/keyring.js'
-import { secretRules } from '../../src/domain/secrets/secretNames.js'
-import { parseTopology } from '../../src/domain/shards/topology.js'
-import { type OwnSources, ownSources } from '../../src/domain/subscriptions/ownSources.js'
+import type { Keyring } from '../../src/domain/secrets/keyring.js'
+import type { OwnSources } from '../../src/domain/subscriptions/ownSources.js'
 import { type Clock, systemClock } from '../../src/runtime/clock.js'
+import { silentLog } from '../../src/runtime/log.js'
 import { registerEntry } from '../../src/services/catalog/catalog.js'
-import { type CatalogDocuments, createCatalogDocuments } from '../../src/services/catalog/catalogDocuments.js'
-import { catalogDocument } from '../../src/services/catalog/inThread/catalogDocument.js'
-import { createAppender } from '../../src/services/events/appender.js'
-import type { AppendContext } from '../../src/services/events/appendInTx.js'
+import type { CatalogDocuments } from '../../src/services/catalog/catalogDocuments.js'
 import type { ExecutionsDeps } from '../../src/services/executions/executions.js'
-import { type Starter, withStarts } from '../../src/services/executions/starts.js'
-import { createIds, type Ids } from '../../src/services/ids/ids.js'
+import type { Starter } from '../../src/services/executions/starts.js'
+import type { Ids } from '../../src/services/ids/ids.js'
 import type { TestDatabase } from './database.js'
-
-/** As the settings are by default. */
-export const TEST_OWN = ownSources({
-  stream: 'NOETL_EVENTS',
-  subjectPrefix: 'noetl.events',
-  template: '{prefix}.{tenant}.{organization}.{execution}.{shard}',
-})
 
 export interface CoreOptions {
   clock?: Clock
@@ -46,62 +36,47 @@ export interface TestCore extends ExecutionsDeps {
   own: OwnSources
   documents: CatalogDocuments
   keyring: Keyring
-  /** Complaints of the id lease. */
-  complaints: string[]
   close(): Promise<void>
 }
 
 export async function openCore(shards: readonly TestDatabase[], options: CoreOptions = {}): Promise<TestCore> {
-  const clock = options.clock ?? systemClock
-  const first = shards[0]!
-  const databases = openDatabases(
-    parseTopology({
-      shards: shards.length === 1 ? undefined : shards.map((shard) => shard.url).join(','),
-      fallback: first.settings.target,
-      clusterDsn: options.cluster?.url,
-    }),
-    {
-      ...first.settings,
-      tls: () => false,
-      max: options.connectionsMax ?? 10,
-      acquireTimeoutMs: 10_000,
-      queryTimeoutMs: 30_000,
+  const { config } = loadConfig({
+    ...(shards.length === 1
+      ? { NOETL_DATABASE_URL: shards[0]!.url }
+      : { NOETL_SHARDS: shards.map((shard) => shard.url).join(',') }),
+    NOETL_CLUSTER_DSN: options.cluster?.url,
+    NOETL_SERVER_MACHINE_ID: options.machineId,
+    HOSTNAME: options.hostName ?? 'test-host',
+    NOETL_CP_REDACT: String(options.redact ?? true),
+    // A busy machine must not decide.
+    NOETL_CP_PG_QUERY_TIMEOUT: '30',
+    // Nobody drives what a test starts, unless it says so.
+    NOETL_CP_ENGINE: 'false',
+  })
+  const opened = openDeps({
+    config,
+    endpoints: {
+      ...productionEndpoints(config),
+      secretKeys: options.secretKeys ?? ['the secret key of every test installation'],
     },
-  )
-  const complaints: string[] = []
-  const ids = createIds(
-    {
-      proposed: proposeMachineId({ explicit: options.machineId, hostname: options.hostName ?? 'test-host' }),
-      use: 'daemon',
-    },
-    {
-      db: databases.cluster.db,
-      clock,
-      random: Math.random,
-      hostName: options.hostName ?? 'test-host',
-      onError: (_code, message) => complaints.push(message),
-    },
-  )
+    log: silentLog,
+    applicationName: 'noetl-cp test',
+    connectionsMax: options.connectionsMax ?? 10,
+  })
+  const deps = { ...opened, clock: options.clock ?? systemClock }
+  const { ids, appender, own } = buildCore(deps, 'daemon')
   await ids.start()
-  const keyring = createKeyring(options.secretKeys ?? ['the secret key of every test installation'])
-  const context: AppendContext = {
-    mintAbove: ids.above,
-    secrets: options.redact === false ? noEventSecrets : createEventSecrets(secretRules(), keyring),
-    subjectOf: (event) => `noetl.events.${event.tenantId}.${event.organizationId}.${event.executionId}.0`,
-  }
-  const appender = withStarts(createAppender(databases, context), databases, context)
   return {
-    databases,
+    databases: deps.databases,
     appender,
     ids,
-    clock,
-    own: TEST_OWN,
-    documents: createCatalogDocuments({ databases, clock, parse: async (input) => catalogDocument(input) }),
-    keyring,
-    complaints,
+    clock: deps.clock,
+    own,
+    documents: deps.documents,
+    keyring: deps.keyring,
     close: async () => {
       await ids.stop(2_000)
-      await databases.close(2_000)
+      await deps.close(2_000)
     },
   }
 }

@@ -3,9 +3,9 @@
 
 /** Below this nothing can be told from the noise, and nobody is kept waiting. */
 const NOTICEABLE_MS = 30
-const RUNS = 5
+const RUNS = 3
 /** Noise only ever makes something look slower. What is quadratic is so every time. */
-const TRIES = 3
+const TRIES = 10
 
 export interface Growth {
   ratio: number

@@ -109,6 +109,27 @@ function laneMask(lanes: readonly number[]): bigint {
   return BigInt.asIntN(64, mask)
 }
 
+/** What the relay's reader asks the table. */
+export interface OutboxReads {
+  unsettled(afterId: string, visit: number, lanes: readonly number[]): Promise<OutboxRow[]>
+  sweep(range: SweepRange, lanes: readonly number[]): Promise<SweptRow[]>
+  earlierIds(executionIds: readonly string[], upToId: string): Promise<readonly string[]>
+  rows(ids: readonly string[]): Promise<OutboxRow[]>
+  execution(executionId: string, limit: number, withDead: boolean): Promise<OutboxRow[]>
+  deadExecutions(lanes: readonly number[]): Promise<{ execution_id: string; lane: number }[]>
+}
+
+export function outboxReads(db: Queryable): OutboxReads {
+  return {
+    unsettled: (afterId, visit, lanes) => readUnsettled(db, afterId, visit, lanes),
+    sweep: (range, lanes) => sweepUnsettled(db, range, lanes),
+    earlierIds: (executionIds, upToId) => readEarlierIds(db, executionIds, upToId),
+    rows: (ids) => readIds(db, ids),
+    execution: (executionId, limit, withDead) => readExecution(db, executionId, limit, withDead),
+    deadExecutions: (lanes) => listDeadExecutions(db, lanes),
+  }
+}
+
 /** Rows after an id in order; of rows in lanes of others at most the last one that was visited, and only its id. */
 export function readUnsettled(
   db: Queryable,
@@ -128,11 +149,14 @@ export interface SweptRow {
   owned: boolean
 }
 
-export function sweepUnsettled(
-  db: Queryable,
-  range: { after: string; upTo: string; visit: number },
-  lanes: readonly number[],
-): Promise<SweptRow[]> {
+export interface SweepRange {
+  after: string
+  upTo: string
+  /** Rows looked at, of all lanes. */
+  visit: number
+}
+
+function sweepUnsettled(db: Queryable, range: SweepRange, lanes: readonly number[]): Promise<SweptRow[]> {
   return db.run<SweptRow>(q.outbox_sweep, [range.after, range.upTo, range.visit, laneMask(lanes)])
 }
 
@@ -233,7 +257,7 @@ export async function hasUnsettled(db: Queryable): Promise<boolean> {
   return row?.unsettled ?? false
 }
 
-export async function listDeadExecutions(
+async function listDeadExecutions(
   db: Queryable,
   lanes: readonly number[],
 ): Promise<{ execution_id: string; lane: number }[]> {

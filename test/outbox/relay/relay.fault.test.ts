@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Daemon, startDaemon } from '../../support/binary.js'
 import { cloneDatabase, type TestDatabase, useDatabase } from '../../support/database.js'
 import { committedRows, countBy, insertRows } from '../../support/outboxRows.js'
+import { scaled } from '../../support/scale.js'
 import { judge, type TestStream, useStream } from '../../support/stream.js'
 import { startTcpProxy } from '../../support/tcpProxy.js'
 import { until } from '../../support/until.js'
@@ -13,6 +14,8 @@ import { until } from '../../support/until.js'
 const shared = useDatabase()
 const REFUSE_SOME = fileURLToPath(new URL('./preload/refuseSome.mjs', import.meta.url))
 const SIGNAL_AT = fileURLToPath(new URL('./preload/signalAt.mjs', import.meta.url))
+
+const ROWS = scaled(4_000, 10_000)
 
 let database: TestDatabase
 let stream: TestStream
@@ -64,14 +67,14 @@ async function metric(daemon: Daemon, name: string): Promise<number> {
 }
 
 describe('the relay', () => {
-  it('with four relays, 10,000 rows, 200 executions, random refusals and a kill -9 in between', async () => {
-    await insertRows(database, { rows: 5_000, executions: 200, prefix: stream.prefix })
-    await Promise.all([1, 2, 3, 4].map(() => relay({ TEST_REFUSE_SHARE: '0.02' }, [REFUSE_SOME])))
-    await insertRows(database, { rows: 5_000, executions: 200, prefix: stream.prefix, firstEvent: 5_001 })
+  it(`with four relays, ${ROWS} rows, 200 executions, random refusals and a kill -9 in between`, async () => {
+    await insertRows(database, { rows: ROWS / 2, executions: 200, prefix: stream.prefix })
+    await Promise.all([1, 2, 3, 4].map(() => relay({ TEST_REFUSE_SHARE: '0.04' }, [REFUSE_SOME])))
+    await insertRows(database, { rows: ROWS / 2, executions: 200, prefix: stream.prefix, firstEvent: ROWS / 2 + 1 })
     await until('some rows are out', async () => ((await countBy(database))['PUBLISHED'] ?? 0) > 500)
     await daemons[0]!.stop('SIGKILL')
     await allPublished()
-    expect(await verdict()).toEqual(clean(10_000))
+    expect(await verdict()).toEqual(clean(ROWS))
     const [refused] = await database.sql<{ rows: number }>(
       'select count(*)::int as rows from noetl.outbox where attempts > 1',
     )

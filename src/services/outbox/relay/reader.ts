@@ -2,25 +2,16 @@
 // through new rows, and a sweep goes over what is still unsettled behind it, because ids are given out before
 // commit and a lower one may appear later. A page of the front is offered only after the rows of its executions
 // that appeared behind the front, so that waiting for the sweep never costs the order. One read at a time.
-import type { Db } from '../../../db/db.js'
 import { LANE_COUNT } from '../../../domain/leases/lane.js'
 import type { Clock } from '../../../runtime/clock.js'
 import { startSpan } from '../../../runtime/tracing.js'
-import {
-  listDeadExecutions,
-  type OutboxRow,
-  readEarlierIds,
-  readExecution,
-  readIds,
-  readUnsettled,
-  sweepUnsettled,
-} from '../../../stores/outbox/outboxStore.js'
+import type { OutboxReads, OutboxRow } from '../../../stores/outbox/outboxStore.js'
 import type { LeaseKeeper } from '../../leases/leaseKeeper.js'
 import { type ExecutionQueues, keyOf } from './executionQueues.js'
 import { createVersionTrail } from './versionTrail.js'
 
 export interface ReaderDeps {
-  db: Db
+  table: OutboxReads
   clock: Clock
   queues: ExecutionQueues
   lanes: Pick<LeaseKeeper, 'usable'>
@@ -48,7 +39,7 @@ const SWEEP_MS = 1_000
 // With nothing else to do it comes with the poll; appends in quick succession need not pay for it each time.
 const SWEEP_IDLE_MS = 150
 
-export function createReader({ db, clock, queues, lanes, limits, onUnanswered }: ReaderDeps): Reader {
+export function createReader({ table, clock, queues, lanes, limits, onUnanswered }: ReaderDeps): Reader {
   const settledMeanwhile = new Set<string>()
   const unexplored: number[] = []
   const versions = createVersionTrail()
@@ -83,8 +74,8 @@ export function createReader({ db, clock, queues, lanes, limits, onUnanswered }:
       try {
         settledMeanwhile.clear()
         const rows = key.startsWith('row:')
-          ? await readIds(db, [key.slice(4)])
-          : await readExecution(db, key, CATCH_UP_ROWS, limits.deadPolicy === 'hold')
+          ? await table.rows([key.slice(4)])
+          : await table.execution(key, CATCH_UP_ROWS, limits.deadPolicy === 'hold')
         queued += offerAll(rows)
         queues.caughtUp(key, rows.length < CATCH_UP_ROWS)
       } catch (error) {
@@ -101,7 +92,7 @@ export function createReader({ db, clock, queues, lanes, limits, onUnanswered }:
     const held = lanes.usable()
     // Whoever shares with others finds its part of what it visits: a page of its own needs more visits.
     const visit = Math.min(limits.page * VISIT_PAGES_MAX, Math.ceil((limits.page * LANE_COUNT) / held.length))
-    const rows = await readUnsettled(db, front, visit, held)
+    const rows = await table.unsettled(front, visit, held)
     // How many it visited of others is not told: one more look will tell.
     const isFull = held.length === LANE_COUNT ? rows.length === visit : rows.length > 0
     const late = await appearedBehind(rows)
@@ -121,15 +112,15 @@ export function createReader({ db, clock, queues, lanes, limits, onUnanswered }:
       if (!queues.isBehind(row.execution_id)) executions.add(row.execution_id)
     }
     if (front === '0' || executions.size === 0) return []
-    const ids = await readEarlierIds(db, [...executions], front)
+    const ids = await table.earlierIds([...executions], front)
     const missed = ids.filter((id) => !queues.isKnown(id) && !settledMeanwhile.has(id))
-    return missed.length === 0 ? [] : readIds(db, missed)
+    return missed.length === 0 ? [] : table.rows(missed)
   }
 
   async function sweep(): Promise<number> {
     sweptAt = clock.monotonic()
     settledMeanwhile.clear()
-    const rows = await sweepUnsettled(db, { after: sweepFrom, upTo: front, visit: SWEEP_VISIT }, lanes.usable())
+    const rows = await table.sweep({ after: sweepFrom, upTo: front, visit: SWEEP_VISIT }, lanes.usable())
     sweepFrom = rows.length < SWEEP_VISIT ? '0' : rows[rows.length - 1]!.outbox_id
     const held = new Set<string>()
     for (const row of rows) {
@@ -148,12 +139,7 @@ export function createReader({ db, clock, queues, lanes, limits, onUnanswered }:
     )
     if (missed.length === 0) return 0
     const room = Math.max(0, limits.bufferMax - queues.size())
-    return offerAll(
-      await readIds(
-        db,
-        missed.slice(0, Math.min(limits.page, room)).map((row) => row.outbox_id),
-      ),
-    )
+    return offerAll(await table.rows(missed.slice(0, Math.min(limits.page, room)).map((row) => row.outbox_id)))
   }
 
   /** Dead rows ahead of others are not found by status; with the policy `hold` their executions must wait. */
@@ -162,7 +148,7 @@ export function createReader({ db, clock, queues, lanes, limits, onUnanswered }:
     if (fresh.length === 0 || limits.deadPolicy !== 'hold') return
     try {
       const now = clock.monotonic()
-      for (const row of await listDeadExecutions(db, fresh)) queues.holdExecution(row.execution_id, row.lane, now)
+      for (const row of await table.deadExecutions(fresh)) queues.holdExecution(row.execution_id, row.lane, now)
     } catch (error) {
       unexplored.push(...fresh)
       throw error

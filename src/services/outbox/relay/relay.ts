@@ -14,7 +14,7 @@ import { toCpError } from '../../../errors.js'
 import type { Clock } from '../../../runtime/clock.js'
 import type { Service } from '../../../runtime/service.js'
 import type { TakenLease } from '../../../stores/leases/leaseStore.js'
-import { type OutboxRow, readHead } from '../../../stores/outbox/outboxStore.js'
+import { type OutboxRow, outboxReads, readHead } from '../../../stores/outbox/outboxStore.js'
 import { createLeaseKeeper } from '../../leases/leaseKeeper.js'
 import type { Membership } from '../../leases/membership.js'
 import { type Allowance, createCourier, type Found } from './courier.js'
@@ -108,7 +108,7 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
     onError: hooks.onError,
   })
   const reader = createReader({
-    db,
+    table: outboxReads(db),
     clock,
     queues,
     lanes,
