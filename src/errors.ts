@@ -64,7 +64,7 @@ export function toCpError(error: unknown): CpError {
   return new CpError('internal', messageOf(error), { cause: error })
 }
 
-/** The text of anything thrown; some libraries throw values that are no errors at all. */
+/** The text of anything thrown; some libraries throw values that are not errors at all. */
 export function messageOf(error: unknown): string {
   if (error instanceof Error) return error.message
   if (typeof error === 'object' && error !== null && 'message' in error) return String(error.message)

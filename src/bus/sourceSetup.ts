@@ -55,7 +55,7 @@ export async function ensureConsumer(connection: NatsConnection, setup: SourceSe
   setup.assertAllowed(describe(info))
   const consumer = await consumerOf(manager, stream, setup)
   if (consumer.config.ack_policy !== AckPolicy.Explicit || consumer.config.deliver_subject !== undefined) {
-    throw new CpError('refused', `consumer ${durable} of stream ${stream} is no pull consumer with explicit acks`)
+    throw new CpError('refused', `consumer ${durable} of stream ${stream} is not a pull consumer with explicit acks`)
   }
   return { stream, streamMadeAt: info.created.replace(/\D/g, ''), ackWaitMs: ackWaitOf(consumer) }
 }

@@ -1,5 +1,5 @@
 // Output of a streaming subcommand: standard output or a file, written as fast as the reader takes it. A file
-// appears under its name only when it is complete. A pipe that the reader closes is no error; it is the end.
+// appears under its name only when it is complete. A pipe that the reader closes is not an error; it is the end.
 
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'

@@ -102,7 +102,7 @@ function parseNamed(setting: Setting<unknown>, raw: Raw): unknown {
 
 function readSecret(name: string, path: string): string {
   try {
-    // Editors and `echo` end a file with a newline that is no part of the secret.
+    // Editors and `echo` end a file with a newline that is not part of the secret.
     return readFileSync(path, 'utf8').replace(/(?<![\r\n])[\r\n]+$/, '')
   } catch (error) {
     throw new Error(`${name}: cannot read ${path}: ${messageOf(error)}`)

@@ -16,7 +16,7 @@ import { databaseChecks, idsCheck, natsCheck, outboxCheck } from '../services/he
 import { createHealthMonitor, type HealthMonitor } from '../services/health/health.js'
 import type { Ids } from '../services/ids/ids.js'
 import { createProjectorLoop } from '../services/projector/projectorLoop.js'
-import type { SchemaKeeper } from '../services/schema/schemaKeeper.js'
+import type { SchemaPreparer } from '../services/schema/schemaPreparer.js'
 import { VERSION } from '../version.js'
 import { buildChildren } from './children.js'
 import { buildCore } from './core.js'
@@ -31,7 +31,7 @@ import { apiFacts } from './protection.js'
 import { buildRelays, wakeRelays } from './relays.js'
 import { replayDeps, replayLoops } from './replay.js'
 import { buildStates } from './states.js'
-import { createStreamKeeper } from './streamKeeper.js'
+import { createStreamWatch } from './streamWatch.js'
 import { buildIngress, subscriptionDeps, subscriptionLoops } from './subscriptions.js'
 
 export interface Built {
@@ -45,7 +45,7 @@ const PROJECTOR_ACK_WAIT_MS = 30_000
 const PROJECTOR_PENDING_MAX = 2_000
 
 /** `clusterId` names this installation in message headers. */
-export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper): Built {
+export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPreparer): Built {
   const { config, metrics, databases, bus, clock, random } = deps
   metrics.set('noetl_cp_build_info', 1, { version: VERSION })
   observeEventLoop(deps)
@@ -61,7 +61,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
   }
   const health = buildHealth(deps, schema, core.ids)
 
-  const stream = bus === undefined ? undefined : createStreamKeeper(deps, bus)
+  const stream = bus === undefined ? undefined : createStreamWatch(deps, bus)
   const states = buildStates(deps, core, () => children.keeper.nudge())
   const children = buildChildren(deps, core, states.threads)
   const loops: Service[] = [
@@ -179,7 +179,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaKeeper)
   }
 }
 
-function buildHealth(deps: Deps, schema: SchemaKeeper, ids: Ids): HealthMonitor {
+function buildHealth(deps: Deps, schema: SchemaPreparer, ids: Ids): HealthMonitor {
   const { metrics } = deps
   const log = componentLog(deps.log, 'health')
   return createHealthMonitor(

@@ -1,7 +1,7 @@
 // The two loops that look after the event table: partitions ahead of time, and retention when it is on.
 import { componentLog } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
-import { createPartitionKeeper } from '../services/retention/partitions.js'
+import { createPartitionLoop } from '../services/retention/partitions.js'
 import { createRetentionLoop } from '../services/retention/retentionLoop.js'
 import type { Deps } from './deps.js'
 import { loopErrors } from './loopErrors.js'
@@ -10,7 +10,7 @@ export function eventTableLoops(deps: Deps): Service[] {
   const { config, databases, clock, random } = deps
   const log = componentLog(deps.log, 'partitions')
   const complained = new Map<string, string>()
-  const keeper = createPartitionKeeper({
+  const partitions = createPartitionLoop({
     databases,
     clock,
     random,
@@ -25,7 +25,7 @@ export function eventTableLoops(deps: Deps): Service[] {
     },
     onError: loopErrors(deps, 'partitions'),
   })
-  if (config.eventRetentionDays === 0) return [keeper]
+  if (config.eventRetentionDays === 0) return [partitions]
   const retention = createRetentionLoop({
     databases,
     clock,
@@ -39,5 +39,5 @@ export function eventTableLoops(deps: Deps): Service[] {
     },
     onError: loopErrors(deps, 'retention'),
   })
-  return [keeper, retention]
+  return [partitions, retention]
 }

@@ -1,7 +1,7 @@
 // The loop that looks after the outbox, and what it tells the metrics.
 import { componentLog } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
-import { createOutboxKeeper, type OutboxCounts } from '../services/outbox/keeper.js'
+import { createOutboxUpkeep, type OutboxCounts } from '../services/outbox/upkeep.js'
 import type { Deps } from './deps.js'
 import { loopErrors } from './loopErrors.js'
 
@@ -9,7 +9,7 @@ export function outboxLoops(deps: Deps): Service[] {
   const { config, metrics } = deps
   const log = componentLog(deps.log, 'outbox')
   return [
-    createOutboxKeeper({
+    createOutboxUpkeep({
       databases: deps.databases,
       clock: deps.clock,
       random: deps.random,
@@ -19,7 +19,7 @@ export function outboxLoops(deps: Deps): Service[] {
         metrics.inc('noetl_cp_outbox_purged_total', {}, rows)
         log.debug({ shard, rows }, 'removed published rows after their window')
       },
-      onError: loopErrors(deps, 'outbox keeper'),
+      onError: loopErrors(deps, 'outbox upkeep'),
     }),
   ]
 }

@@ -10,7 +10,7 @@ import { componentLog, type Log } from '../runtime/log.js'
 import { startAll, stopAll } from '../runtime/service.js'
 import type { Shutdown } from '../runtime/shutdown.js'
 import { type PrepareOptions, prepareSchema } from '../services/schema/schema.js'
-import { createSchemaKeeper, type SchemaKeeper } from '../services/schema/schemaKeeper.js'
+import { createSchemaPreparer, type SchemaPreparer } from '../services/schema/schemaPreparer.js'
 import { registerSealKey } from '../services/secrets/sealedValues.js'
 import { readClusterId } from '../stores/ids/identityStore.js'
 import { VERSION } from '../version.js'
@@ -129,7 +129,7 @@ async function checkSecretKeys({ databases, keyring, config, log }: Deps): Promi
   }
 }
 
-async function prepareDatabases(deps: Deps, isEmbedded: boolean): Promise<SchemaKeeper> {
+async function prepareDatabases(deps: Deps, isEmbedded: boolean): Promise<SchemaPreparer> {
   const log = componentLog(deps.log, 'schema')
   const options: PrepareOptions = {
     autoMigrate: deps.config.autoMigrate || isEmbedded,
@@ -144,7 +144,7 @@ async function prepareDatabases(deps: Deps, isEmbedded: boolean): Promise<Schema
   for (const [database, count] of applied) log.info({ database }, `applied ${count} migration(s)`)
   for (const { database, reason } of unprepared)
     log.warn({ database: database.label, reason }, 'starting without this shard; it is used when it comes back')
-  return createSchemaKeeper(unprepared, {
+  return createSchemaPreparer(unprepared, {
     ...options,
     clock: deps.clock,
     random: deps.random,

@@ -1,4 +1,4 @@
-// The subscriptions' part of the daemon: the keeper of their lifecycle, the runtime that drives those that pull,
+// The subscriptions' part of the daemon: the timer of their lifecycle, the runtime that drives those that pull,
 // the ingress of those that are pushed to, and what they tell the metrics.
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -9,8 +9,8 @@ import type { Service } from '../runtime/service.js'
 import type { ExecutionsDeps } from '../services/executions/executions.js'
 import { createBacklogWatch } from '../services/subscriptions/backlogWatch.js'
 import { createIngress, type Ingress } from '../services/subscriptions/ingress.js'
-import { createSubscriptionKeeper } from '../services/subscriptions/keeper.js'
 import type { LifecycleDeps } from '../services/subscriptions/lifecycle.js'
+import { createLifecycleTimer } from '../services/subscriptions/lifecycleTimer.js'
 import { createListenerWatch } from '../services/subscriptions/listenerWatch.js'
 import { createLogWatch } from '../services/subscriptions/logWatch.js'
 import type { ObstacleDeps } from '../services/subscriptions/obstacles.js'
@@ -30,7 +30,7 @@ export function subscriptionDeps(deps: Deps, core: Core): LifecycleDeps & ViewDe
 
 export function subscriptionLoops(deps: Deps, core: Core, writing: ExecutionsDeps): Service[] {
   const { config, metrics, bus } = deps
-  const keeper = createSubscriptionKeeper({
+  const timer = createLifecycleTimer({
     ...subscriptionDeps(deps, core),
     random: deps.random,
     onCounts: (byState, dead) => {
@@ -39,7 +39,7 @@ export function subscriptionLoops(deps: Deps, core: Core, writing: ExecutionsDep
       }
       metrics.set('noetl_cp_subscription_dead_letters', dead)
     },
-    onError: loopErrors(deps, 'subscription keeper'),
+    onError: loopErrors(deps, 'subscription lifecycle'),
   })
   let wakeRuntime = (): void => undefined
   const logWatch = createLogWatch({
@@ -66,12 +66,12 @@ export function subscriptionLoops(deps: Deps, core: Core, writing: ExecutionsDep
       clock: deps.clock,
       onHint: () => {
         nudge()
-        keeper.nudge()
+        timer.nudge()
         listenerWatch.nudge()
       },
       onError: loopErrors(deps, 'listen'),
     })
-  const common = [keeper, logWatch, listenerWatch]
+  const common = [timer, logWatch, listenerWatch]
   if (bus === undefined || !config.subscriptionsEnabled) return [...common, listening(() => undefined)]
   const troubled = new Set<string>()
   const supervisor = createSupervisor({

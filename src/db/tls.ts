@@ -34,7 +34,7 @@ export function tlsOptions(target: DatabaseTarget, { caPath, sslMode }: TlsDefau
     default:
       return {
         rejectUnauthorized: true,
-        // An address is no name: it is compared with the certificate, but may not be sent as one.
+        // An address is not a name: it is compared with the certificate, but may not be sent as one.
         ...(isIP(target.host) === 0 ? { servername: target.host } : { host: target.host }),
         ...ca(caPath),
       }

@@ -12,7 +12,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 // Beyond a century the arithmetic of dates ends before the patience does.
 const DURATION_MS_MAX = 36_500 * 86_400_000
 
-/** Milliseconds; undefined when the text is no span of time, or longer than a century. */
+/** Milliseconds; undefined when the text is not a span of time, or longer than a century. */
 export function durationMs(text: string): number | undefined {
   const match = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d|w)$/.exec(text.trim())
   if (match === null) return undefined

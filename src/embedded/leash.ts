@@ -134,7 +134,7 @@ async function readPid(shell: ChildProcess, spec: LeashSpec): Promise<number> {
   shell.once('error', (error) => {
     failure = error
   })
-  // Writing to a program that has just ended is no error worth a crash; its exit is reported anyway.
+  // Writing to a program that has just ended is not an error worth a crash; its exit is reported anyway.
   shell.stdin?.on('error', () => undefined)
   const output = shell.stdout as Socket | null
   output?.on('error', () => undefined)

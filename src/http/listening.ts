@@ -33,7 +33,7 @@ export function listenError(error: unknown, host: string, port: number): unknown
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return refused(`${host} is no address of this machine; choose another with --host, for instance 127.0.0.1`)
+      return refused(`${host} is not an address of this machine; choose another with --host, for instance 127.0.0.1`)
     default:
       return error
   }

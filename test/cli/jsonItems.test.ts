@@ -57,7 +57,7 @@ describe('a list', () => {
     await expect(itemsOf(JSON.stringify(['x'.repeat(100)]), 16, 60)).rejects.toMatchObject({ code: 'too_large' })
   })
 
-  it('with bytes that are no text is refused', async () => {
+  it('with bytes that are not text is refused', async () => {
     const bytes = Buffer.concat([Buffer.from('["'), Buffer.from([0xff, 0xfe]), Buffer.from('"]')])
     async function* source() {
       yield bytes

@@ -19,7 +19,7 @@ function problemsOf({ errors, metrics, labels }: Asked): string[] {
     const base = name.replace(/_(bucket|sum|count)$/, '')
     const row = TABLE[name] ?? TABLE[base]
     if (row === undefined) found.push(`there is no metric ${name}`)
-    else if (TABLE[name] === undefined && row.kind !== 'histogram') found.push(`${base} is no histogram`)
+    else if (TABLE[name] === undefined && row.kind !== 'histogram') found.push(`${base} is not a histogram`)
     else if (TABLE[name]?.kind === 'histogram') found.push(`${name} is a histogram; ask for its parts`)
     for (const label of Object.keys(row?.labels ?? {})) allowed.add(label)
     if (row?.kind === 'histogram') allowed.add('le')

@@ -43,7 +43,7 @@ it('so are an address of another machine and a certificate that is none', async 
   const elsewhere = await runBinary(['serve', '--port', '0', '--data-dir', folder, '--host', '192.0.2.1'], {
     env: { NOETL_API_TOKEN: 'a-token-that-is-long-enough' },
   })
-  expect(elsewhere).toMatchObject({ code: 4, stderr: expect.stringContaining('192.0.2.1 is no address') })
+  expect(elsewhere).toMatchObject({ code: 4, stderr: expect.stringContaining('192.0.2.1 is not an address') })
   const pem = join(dirname(folder), 'cert.pem')
   await mkdir(dirname(folder), { recursive: true })
   await writeFile(pem, 'nothing of the kind')

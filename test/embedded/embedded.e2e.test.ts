@@ -240,7 +240,7 @@ describe('the death of the daemon', () => {
     expect(await readData(await again.running())).toEqual(SAVED)
   })
 
-  it('by kill -9 followed by a start at once is no problem either', async () => {
+  it('by kill -9 followed by a start at once is not a problem either', async () => {
     const { host, dataDir, servers } = await freshHost()
     await saveData(servers)
     await host.kill()

@@ -127,7 +127,7 @@ describe('result', () => {
     }
   })
 
-  it('does not lose a payload that is no object', () => {
+  it('does not lose a payload that is not an object', () => {
     expect(normalise({ payload: [1, 2] }).result).toEqual({ status: 'COMPLETED', context: { value: [1, 2] } })
     expect(normalise({ payload: null }).result).toEqual({ status: 'COMPLETED' })
   })
@@ -211,7 +211,7 @@ describe('bad fields', () => {
     expect(refusedField(BASE, { executionId: parseExecutionId(5), at: '/events/0' })).toBe('/events/0/execution_id')
   })
 
-  it('inherited names are no fields', () => {
+  it('inherited names are not fields', () => {
     expect(refusedField(parseJson('{"execution_id":1,"step":"s","__proto__":{"event_type":"x"}}') as JsonObject)).toBe(
       '/event_type',
     )

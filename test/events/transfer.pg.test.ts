@@ -81,7 +81,7 @@ const VALUES: [string, Record<string, string>][] = [
   ['ordinary', { text: `'é "x" \\ / ' || chr(10) || chr(8232)`, json: `'{"a": [1, 1.0, 9007199254740993, null]}'` }],
   ['empty', { text: `''`, json: `'{}'`, float: `'-0'`, integer: '0', id: '0' }],
   ['nothing', { text: 'null', json: 'null', float: 'null', integer: 'null', id: 'null' }],
-  ['JSON null and what is no number', { text: `'null'`, json: `'null'`, float: `'NaN'`, integer: '-7', id: '-5' }],
+  ['JSON null and what is not a number', { text: `'null'`, json: `'null'`, float: `'NaN'`, integer: '-7', id: '-5' }],
   [
     'beyond every usual size',
     {

@@ -65,7 +65,7 @@ describe('a body', () => {
     ['a missing member', '{"items":[{}]}', /^\/items\/0\/name is missing$/],
     ['too many items', '{"items":[{"name":"a"},{"name":"a"},{"name":"a"}]}', /^\/items takes at most 2 items$/],
     ['an id beyond 64 bits', '{"id":9223372036854775808}', /^\/id must be a 64-bit integer$/],
-    ['an id that is no number', '{"id":"12x"}', /^\/id must be a 64-bit integer$/],
+    ['an id that is not a number', '{"id":"12x"}', /^\/id must be a 64-bit integer$/],
   ])('of %s is a 400 that says where', async (_, body, expected) => {
     const reply = await post(body)
     expect(reply.statusCode).toBe(400)

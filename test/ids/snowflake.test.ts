@@ -55,7 +55,7 @@ describe('layout', () => {
     expect(() => composeSnowflake(ms, machine, sequence)).toThrowError(CpError)
   })
 
-  it('refuses to read what is no id', () => {
+  it('refuses to read what is not an id', () => {
     expect(() => decomposeSnowflake(-1n)).toThrowError(CpError)
     expect(() => decomposeSnowflake(2n ** 63n)).toThrowError(CpError)
   })

@@ -13,7 +13,7 @@ import {
   retryOutbox,
   showOutboxRow,
 } from '../../src/services/outbox/admin.js'
-import { createOutboxKeeper, type OutboxCounts } from '../../src/services/outbox/keeper.js'
+import { createOutboxUpkeep, type OutboxCounts } from '../../src/services/outbox/upkeep.js'
 import { takeLeases } from '../../src/stores/leases/leaseStore.js'
 import { cloneDatabase, type TestDatabase, useDatabase } from '../support/database.js'
 import { countBy } from '../support/outboxRows.js'
@@ -224,7 +224,7 @@ describe('purge', () => {
     )
     let counts: OutboxCounts | undefined
     let purged = 0
-    const keeper = createOutboxKeeper({
+    const upkeep = createOutboxUpkeep({
       databases: one.databases,
       clock: systemClock,
       random: Math.random,
@@ -239,9 +239,9 @@ describe('purge', () => {
         throw error
       },
     })
-    await keeper.start()
-    await until('it has looked', () => keeper.lastSuccessAgeMs() !== undefined)
-    await keeper.stop(1_000)
+    await upkeep.start()
+    await until('it has looked', () => upkeep.lastSuccessAgeMs() !== undefined)
+    await upkeep.stop(1_000)
     expect(counts).toMatchObject({ dead: 2, pending_ready: 0, oldestAgeSeconds: 0 })
     expect(purged).toBe(6_000)
     expect(await database.get().sql('select dedup_key from noetl.subscription_dedup')).toMatchObject([

@@ -12,9 +12,9 @@ const RULE = '/workflow/0/tool/spec/policy/rules/0'
 
 const CASES: readonly (readonly [what: string, body: string, ...expected: RegExp[]])[] = [
   ['no workflow', 'workload: {}', /^\/workflow: must be a list of steps$/],
-  ['a workflow that is no list', 'workflow: {step: a}', /^\/workflow: must be a list/],
+  ['a workflow that is not a list', 'workflow: {step: a}', /^\/workflow: must be a list/],
   ['an empty workflow', 'workflow: []', /^\/workflow: is empty/],
-  ['a step that is no mapping', 'workflow: [a]', /^\/workflow\/0: must be a mapping$/],
+  ['a step that is not a mapping', 'workflow: [a]', /^\/workflow\/0: must be a mapping$/],
   [
     'a step without a name',
     'workflow: [{stp: a}]',
@@ -214,7 +214,7 @@ describe('a playbook with', () => {
     ])
   })
 
-  it('a text that is no document is refused', () => {
+  it('a text that is not a document is refused', () => {
     expect(planOf('a: [').problems).toEqual([
       { pointer: '', severity: 'error', message: expect.stringMatching(/^is not readable as YAML/) },
     ])

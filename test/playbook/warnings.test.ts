@@ -106,7 +106,7 @@ describe('a playbook with', () => {
     },
   )
 
-  it('labels that are no texts is planned with a warning', () => {
+  it('labels that are not texts is planned with a warning', () => {
     const labels = HEAD.replace('{name: test,', '{labels: {team: core, tier: 2}, name: test,')
     expect(planOf(`${labels}${tool('{kind: noop}')}`)).toMatchObject({
       plan: { name: 'test' },

@@ -267,7 +267,7 @@ describe('columns', () => {
   })
 })
 
-describe('what is no envelope', () => {
+describe('what is not an envelope', () => {
   it.each([
     ['not JSON', Buffer.from('nonsense')],
     ['nothing', Buffer.alloc(0)],

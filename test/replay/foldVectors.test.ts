@@ -96,7 +96,7 @@ describe('python profile', () => {
     expect(canonicalJson(seed)).toBe(before)
   })
 
-  it('refuses a seed that is no state', () => {
+  it('refuses a seed that is not a state', () => {
     for (const base of [{ stages: [] }, { stages: { 1: 'x' } }]) {
       expect(() => foldEvents({ ...options, baseState: base }, [])).toThrow('the seed state cannot be continued')
     }

@@ -101,7 +101,7 @@ describe('verifyState', () => {
 
   it('gives the same answer to a document of another shape', () => {
     const { state } = foldEvents(OPTIONS, LOG)
-    // A null among the entities is enough to leave the fast way; it is no row, but it is hashed.
+    // A null among the entities is enough to leave the fast way; it is not a row, but it is hashed.
     const odd: JsonObject = { ...state, stages: { ...(state['stages'] as JsonObject), odd: null } }
     expect(verifyState(odd).mismatches.map((entry) => entry.place)).toEqual(['checksum'])
     expect(verifyState({ ...odd, checksum: stateDocumentChecksum(odd) }).matched).toBe(true)

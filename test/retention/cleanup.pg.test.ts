@@ -44,7 +44,7 @@ it('names a dead shard', async () => {
   expect(body).toMatchObject({ commands_purged: 0, failures: [{ shard: 'shard1' }] })
 })
 
-it('is for the internal token, and refuses what is no number of days', () => {
+it('is for the internal token, and refuses what is not a number of days', () => {
   const [route] = cleanupRoutes({ cleanup: { databases } })
   expect(route!.access).toBe('internal')
   for (const days of [-1, 1.5, '7', 40_000]) {

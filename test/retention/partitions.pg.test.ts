@@ -5,7 +5,7 @@ import type { Databases } from '../../src/db/databases.js'
 import { monthPartitions } from '../../src/domain/retention/eventPartition.js'
 import { systemClock } from '../../src/runtime/clock.js'
 import { partitionFindings } from '../../src/services/retention/partitionDoctor.js'
-import { createPartitionKeeper, ensurePartitions } from '../../src/services/retention/partitions.js'
+import { createPartitionLoop, ensurePartitions } from '../../src/services/retention/partitions.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
 import { plantExecution } from '../support/executions.js'
 import { openTestDatabases } from '../support/topology.js'
@@ -123,11 +123,11 @@ describe('ensurePartitions', () => {
   })
 })
 
-describe('the keeper', () => {
+describe('the loop', () => {
   it('works at its start, and a dead shard does not keep the others without', async () => {
     const two = openTestDatabases(database.url, 'postgres://nobody@127.0.0.1:1/none')
     const errors: string[] = []
-    const keeper = createPartitionKeeper({
+    const loop = createPartitionLoop({
       databases: two,
       clock: systemClock,
       random: Math.random,
@@ -135,10 +135,10 @@ describe('the keeper', () => {
       onReport: () => undefined,
       onError: (error) => errors.push(error.code),
     })
-    await keeper.start()
+    await loop.start()
     await until('the living shard has its partitions', async () => (await partitions()).length === 3)
     await until('the dead one is reported', () => errors.includes('unavailable'))
-    await keeper.stop(1_000)
+    await loop.stop(1_000)
     await two.close(1_000)
   })
 })

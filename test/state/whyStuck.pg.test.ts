@@ -84,7 +84,7 @@ describe('an execution', () => {
     ])
     await heartbeat('workers', 600)
     expect(await findings(executionId)).toMatchObject([
-      { reason: 'missing worker pool', what: expect.stringContaining('workers was last heard of') },
+      { reason: 'missing worker pool', what: expect.stringContaining('workers last reported') },
       { reason: 'unclaimed command' },
     ])
   })

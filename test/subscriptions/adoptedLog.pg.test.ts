@@ -2,12 +2,12 @@
 // its newest lifecycle event, the newest live id of a path holds it, and the keeper reads the entries.
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { applyMigrations } from '../../src/db/migrations.js'
-import { createSubscriptionKeeper } from '../../src/services/subscriptions/keeper.js'
 import {
   changeSubscription,
   findSubscription,
   registerSubscription,
 } from '../../src/services/subscriptions/lifecycle.js'
+import { createLifecycleTimer } from '../../src/services/subscriptions/lifecycleTimer.js'
 import { rebuildSubscriptions } from '../../src/services/subscriptions/rebuild.js'
 import { historyOf } from '../../src/services/subscriptions/views.js'
 import { openCore, type TestCore } from '../support/core.js'
@@ -94,7 +94,7 @@ it('makes one row per id from its newest lifecycle event', async () => {
 })
 
 it('reads the entries, and tells what is wrong with those it cannot read', async () => {
-  const keeper = createSubscriptionKeeper({
+  const keeper = createLifecycleTimer({
     ...core,
     random: () => 0.5,
     onCounts: () => undefined,

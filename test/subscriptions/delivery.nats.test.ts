@@ -9,12 +9,12 @@ import { silentLog } from '../../src/runtime/log.js'
 import { registerEntry } from '../../src/services/catalog/catalog.js'
 import { createBacklogWatch, type StateBacklog } from '../../src/services/subscriptions/backlogWatch.js'
 import { pageOfDead, redriveDead } from '../../src/services/subscriptions/deadLetters.js'
-import { createSubscriptionKeeper } from '../../src/services/subscriptions/keeper.js'
 import {
   changeSubscription,
   findSubscription,
   registerSubscription,
 } from '../../src/services/subscriptions/lifecycle.js'
+import { createLifecycleTimer } from '../../src/services/subscriptions/lifecycleTimer.js'
 import { createSupervisor, type Supervisor } from '../../src/services/subscriptions/supervisor.js'
 import { backlogOf } from '../../src/services/subscriptions/views.js'
 import { keepDead } from '../../src/stores/subscriptions/subscriptionDeliveryStore.js'
@@ -337,7 +337,7 @@ describe.each([1, 2])('over %i database(s)', (count) => {
     await drive()
     await untilStarted(id, 50)
     await changeSubscription(cores[1]!, { id, action: 'drain' })
-    const keeper = createSubscriptionKeeper({
+    const keeper = createLifecycleTimer({
       ...cores[1]!,
       random: () => 0.5,
       onCounts: () => undefined,

@@ -4,12 +4,12 @@ import { afterAll, afterEach, beforeAll, expect, inject, it } from 'vitest'
 import { wireTimeFromMillis } from '../../src/domain/events/wireTime.js'
 import { registerEntry } from '../../src/services/catalog/catalog.js'
 import { subscriptionFindings } from '../../src/services/subscriptions/doctor.js'
-import { createSubscriptionKeeper } from '../../src/services/subscriptions/keeper.js'
 import {
   changeSubscription,
   findSubscription,
   registerSubscription,
 } from '../../src/services/subscriptions/lifecycle.js'
+import { createLifecycleTimer } from '../../src/services/subscriptions/lifecycleTimer.js'
 import { until } from '../support/until.js'
 import { openPullRuntime, type PullRuntime } from './runtime.js'
 import { pullDocument } from './specs.js'
@@ -73,7 +73,7 @@ it('stays DRAINING until its runtime deactivates it, or its time is over', async
   await changeSubscription(core, { id: patient, action: 'drain' })
   await changeSubscription(core, { id: timed, action: 'drain', until: end })
   await changeSubscription(core, { id: ours, action: 'drain' })
-  const keeper = createSubscriptionKeeper({
+  const keeper = createLifecycleTimer({
     ...core,
     random: () => 0.5,
     onCounts: () => undefined,

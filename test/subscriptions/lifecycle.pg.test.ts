@@ -15,12 +15,12 @@ import {
 } from '../../src/domain/subscriptions/subscription.js'
 import { registerEntry } from '../../src/services/catalog/catalog.js'
 import { findExecution, pageOfExecutions } from '../../src/services/executions/executionQueries.js'
-import { createSubscriptionKeeper } from '../../src/services/subscriptions/keeper.js'
 import {
   changeSubscription,
   findSubscription,
   registerSubscription,
 } from '../../src/services/subscriptions/lifecycle.js'
+import { createLifecycleTimer } from '../../src/services/subscriptions/lifecycleTimer.js'
 import { rebuildSubscriptions } from '../../src/services/subscriptions/rebuild.js'
 import { historyOf, pageOfSubscriptions, statusOf } from '../../src/services/subscriptions/views.js'
 import { openCore, type TestCore } from '../support/core.js'
@@ -123,7 +123,7 @@ describe.each([1, 3])('over %i database(s)', (count) => {
     expect(statusOf(row)['updated_at']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/)
   })
 
-  it('is no execution to those who list or show executions', async () => {
+  it('is not an execution to those who list or show executions', async () => {
     const { id } = await fresh()
     await changeSubscription(core, { id, action: 'activate' })
     const any = { status: null, catalogId: null, pathPattern: null, since: null, until: null, after: null }
@@ -215,7 +215,7 @@ describe.each([1, 3])('over %i database(s)', (count) => {
     expect(rows.filter((row) => row.state !== 'DEACTIVATED')).toHaveLength(1)
   })
 
-  it('refuses what it cannot deliver, what is no subscription and what is not there', async () => {
+  it('refuses what it cannot deliver, what is not a subscription and what is not there', async () => {
     const path = `tests/elsewhere-${++serial}`
     const content = pullDocument({ path }).replace('source: nats', 'source: {type: nats, stream: S, url: nats://other}')
     await registerEntry(core, { content })
@@ -286,7 +286,7 @@ describe.each([1, 3])('over %i database(s)', (count) => {
   })
 
   const keeperOf = (who: TestCore) =>
-    createSubscriptionKeeper({
+    createLifecycleTimer({
       ...who,
       random: () => 0.5,
       onCounts: () => undefined,

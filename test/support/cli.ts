@@ -28,7 +28,7 @@ export function cli(args: readonly string[], options: CliOptions = {}): Promise<
 }
 
 export async function builtCli(args: readonly string[], options: CliOptions = {}): Promise<Ran> {
-  // Not part of the sources, so its name is no literal.
+  // Not part of the sources, so its name is not a literal.
   const built: { main: typeof main } = await import(BUILT_MAIN)
   return runMain(built.main, args, options)
 }

@@ -279,7 +279,7 @@ describe('conditions', () => {
     ['yes', 'false'],
     ['missing.a > 3', 'false'],
   ])
-  it('takes values that are no texts as they are', () => {
+  it('takes values that are not texts as they are', () => {
     expect([true, false, 1, 0, null, [], [1]].map((value) => evaluate(value as JsonValue, 'condition'))).toEqual([
       'true',
       'false',
@@ -304,7 +304,7 @@ describe('loop lists', () => {
   it('takes a list of the document with templates inside', () => {
     expect(evaluate(['{{ n }}', { '{{ s }}': '{{ l }}' }], 'loop')).toBe('[3,{"hello":[1,2,3]}]')
   })
-  it.each(['{{ nul }}', '{{ missing }}', '{{ t }}', '{{ f }}'])('%s is no list', (template) =>
+  it.each(['{{ nul }}', '{{ missing }}', '{{ t }}', '{{ f }}'])('%s is not a list', (template) =>
     expect(() => evaluate(template, 'loop')).toThrow(TemplateError),
   )
 })

@@ -80,7 +80,7 @@ it('shows one that fell silent and one that left as not alive', async () => {
   )
 })
 
-it('refuses what is no pool with a sentence', async () => {
+it('refuses what is not a pool with a sentence', async () => {
   expect((await call('POST', '/api/worker/pool/register', {})).status).toBe(400)
   expect(await call('POST', '/api/worker/pool/heartbeat', { name: 'x', kind: 'teapot' })).toMatchObject({
     status: 400,

@@ -16,7 +16,7 @@ order by c.relname;
 select floor(extract(epoch from clock_timestamp()) * 1000)::text as now_ms;
 
 -- name: partition_lock
--- One keeper at a time changes the partitions of this database; held until the transaction ends.
+-- One process at a time changes the partitions of this database; held until the transaction ends.
 select pg_advisory_xact_lock(hashtextextended('noetl.event partitions', 0));
 
 -- name: partition_lock_timeout

@@ -151,7 +151,7 @@ const loop: Script = {
 const stuck: Script = {
   path: 'demo/payment-sync',
   payload: { account: 'main' },
-  about: 'stuck: its worker took a command and was never heard of again',
+  about: 'stuck: its worker took a command and never reported back',
   ends: 'RUNNING',
   moments: [
     ...step({ step: 'read-ledger', worker: 'worker-b', ms: 130 }, { open: 4 }),

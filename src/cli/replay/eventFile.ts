@@ -26,7 +26,7 @@ async function* readList(source: AsyncIterable<Buffer>, name: string): AsyncIter
   let index = 0
   for await (const text of readItems(source, name)) {
     const value = readJson(text, `item ${index} of ${name}`)
-    if (!isJsonObject(value)) throw new CpError('invalid_input', `item ${index} of ${name} is no event`)
+    if (!isJsonObject(value)) throw new CpError('invalid_input', `item ${index} of ${name} is not an event`)
     index += 1
     yield value
   }
@@ -64,7 +64,7 @@ function isEventLine(text: string): boolean {
 function parseLine(text: string, number: number, name: string): JsonObject {
   const value = readJson(text, `line ${number} of ${name}`)
   if (isJsonObject(value)) return value
-  throw new CpError('invalid_input', `line ${number} of ${name} is no event: an event is a JSON object`)
+  throw new CpError('invalid_input', `line ${number} of ${name} is not an event: an event is a JSON object`)
 }
 
 function readJson(text: string, where: string): JsonValue {
@@ -81,7 +81,7 @@ function eventsOf(document: JsonValue, name: string): JsonObject[] {
   if (!Array.isArray(list)) throw new CpError('invalid_input', `${name} holds no list of events`)
   const owner = isJsonObject(document) ? ownerOf(document) : {}
   return list.map((event, index) => {
-    if (!isJsonObject(event)) throw new CpError('invalid_input', `item ${index} of ${name} is no event`)
+    if (!isJsonObject(event)) throw new CpError('invalid_input', `item ${index} of ${name} is not an event`)
     return { ...owner, ...event }
   })
 }

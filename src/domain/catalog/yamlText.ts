@@ -44,7 +44,7 @@ export const YAML_LIMITS: YamlLimits = {
 
 const ERRORS_SHOWN = 20
 
-/** Adds to `violations` and returns undefined when the text is no acceptable document. */
+/** Adds to `violations` and returns undefined when the text is not an acceptable document. */
 export function readYaml(text: string, limits: YamlLimits, violations: Violation[]): JsonValue | undefined {
   assertSize(Buffer.byteLength(text, 'utf8'), limits)
   const whole = (message: string): undefined => void violations.push({ path: '', message })
@@ -240,7 +240,7 @@ class Conversion {
     const { value } = isAlias(node) || isScalar(node) ? this.convert(node, path, 0) : NOTHING
     if (value instanceof Float) return floatText(value.value)
     if (typeof value !== 'object') return String(value)
-    this.wrong(path, 'has a key that is no plain value')
+    this.wrong(path, 'has a key that is not a plain value')
     return undefined
   }
 
@@ -249,7 +249,7 @@ class Conversion {
       case 'bigint':
         return { value: integerValue(value), levels: 0 }
       case 'number':
-        if (!Number.isFinite(value)) this.wrong(path, 'is no finite number')
+        if (!Number.isFinite(value)) this.wrong(path, 'is not a finite number')
         return { value: floatValue(value), levels: 0 }
       case 'string':
         if (!isStorable(value)) this.wrong(path, 'contains NUL or half a surrogate pair, which cannot be stored')

@@ -33,7 +33,7 @@ export interface EventRecord {
   tenantId?: string | undefined
   organizationId?: string | undefined
   createdAt: WireTime
-  /** Whether the producer said so itself; a time we filled in is no part of what the event says. */
+  /** Whether the producer said so itself; a time we filled in is not part of what the event says. */
   createdAtGiven: boolean
   /** Secrets that were taken out, by JSON pointer; never written as they are. */
   hidden?: JsonObject | undefined

@@ -101,7 +101,7 @@ export interface ExportedEvent {
   ingestTime: WireTime
 }
 
-/** A key that is no column is refused, not lost. The number is left out: an event gets one when it is stored. */
+/** A key that is not a column is refused, not lost. The number is left out: an event gets one when it is stored. */
 export function parseExportedEvent(document: JsonValue): ExportedEvent {
   if (!isJsonObject(document)) throw new CpError('invalid_input', 'an exported event must be an object')
   const field = createFieldReader(document)
@@ -193,7 +193,7 @@ function createFieldReader(document: JsonObject) {
     },
     refuseOthers: (): void => {
       for (const key of Object.keys(document))
-        if (!seen.has(key)) throw refuse(key, 'is no field of an exported event; remove it')
+        if (!seen.has(key)) throw refuse(key, 'is not a field of an exported event; remove it')
     },
   }
 }

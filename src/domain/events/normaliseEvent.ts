@@ -129,7 +129,7 @@ function readStep(input: JsonObject, eventType: string, at: string): string {
 
 /**
  * `{status}` plus a reference or the payload: the only keys the table's check allows. The original drops a
- * payload that is no object; it is kept here as `context.value`.
+ * payload that is not an object; it is kept here as `context.value`.
  */
 function shapeResult(input: JsonObject, status: string, payload: JsonValue | undefined, at: string): JsonObject {
   const kind = readText(input, 'result_kind', at) ?? 'data'

@@ -1,5 +1,5 @@
 // The catalog path that a start event brings along in its context, for the read model. A context from elsewhere
-// may hold anything under that name; what no catalog could hold is no path.
+// may hold anything under that name; what no catalog could hold is not a path.
 import { isJsonObject } from '../json/value.js'
 import type { EventRecord } from './eventRecord.js'
 import { isStartEventType } from './eventType.js'

@@ -199,7 +199,7 @@ export class JsonReader {
 
   private checkText(value: string, start: number): void {
     if (value.includes('\u0000')) this.fail('the character U+0000 cannot be stored', start)
-    if (LONE_SURROGATE.test(value)) this.fail('half of a surrogate pair is no character', start)
+    if (LONE_SURROGATE.test(value)) this.fail('half of a surrogate pair is not a character', start)
   }
 
   private readEscapedString(start: number): string {

@@ -54,7 +54,7 @@ function readIterator(loop: Reader): string {
 }
 
 function readFailureMode(spec: Reader | undefined): FailureMode {
-  // Other words say where iterations run, which is no question here.
+  // Other words say where iterations run, which is not a question here.
   return spec?.mapping('policy')?.text('exec') === 'best_effort' ? 'best_effort' : 'fail_fast'
 }
 

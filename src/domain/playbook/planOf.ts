@@ -9,7 +9,7 @@ export function planOf(documentText: string): Planned {
   try {
     return planDocument(parseCatalogDocument(documentText).document)
   } catch (error) {
-    // A text that is no document at all has no place to point at.
+    // A text that is not a document at all has no place to point at.
     if (!(error instanceof CpError)) throw error
     return { plan: undefined, problems: syntaxProblems(error) }
   }

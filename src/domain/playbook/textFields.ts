@@ -1,5 +1,5 @@
 // Fields of tools that are text by their kind: code, statements, addresses. Their outcome is never read again as a number or
-// a list. In code of another language braces may mean something else: what is no template there stays as it is.
+// a list. In code of another language braces may mean something else: what is not a template there stays as it is.
 
 import type { TextOptions } from '../template/tree.js'
 

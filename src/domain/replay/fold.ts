@@ -126,7 +126,7 @@ function usableBase(options: FoldOptions): JsonObject | null {
   if (base['projection'] !== 'all') {
     throw new CpError('refused', 'only a state of projection "all" holds every map and can be continued')
   }
-  // Where an earlier fold started from is no part of what happened: seed and tail must equal the whole.
+  // Where an earlier fold started from is not part of what happened: seed and tail must equal the whole.
   const { replay_snapshot: _earlier, ...rest } = base
   return rest
 }

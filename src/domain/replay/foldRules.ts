@@ -82,7 +82,7 @@ export class FoldRules {
   integer(field: string, value: Maybe): Integer {
     const integer = integerOf(value)
     if (integer !== undefined) return integer
-    return this.fail(`${field} is ${shortText(value)}, which is no integer`, field)
+    return this.fail(`${field} is ${shortText(value)}, which is not an integer`, field)
   }
 
   fail(what: string, field: string): never {

@@ -188,7 +188,7 @@ function headOfBase(base: JsonObject): JsonObject {
 }
 
 function badSeed(place: string): CpError {
-  return new CpError('corrupt', `the seed state cannot be continued: ${place} is no object`, { details: { place } })
+  return new CpError('corrupt', `the seed state cannot be continued: ${place} is not an object`, { details: { place } })
 }
 
 /** A map as a JSON object; the values are shared, not copied. */

@@ -1,6 +1,6 @@
 // Comparable rows of a stored state document or of live tables, and their checksums. A replayed state
 // and the tables it should agree with are brought into the same rows, so that equal checksums mean equal
-// content. Rows that are no objects are left out.
+// content. Rows that are not objects are left out.
 
 import type { JsonObject, JsonValue } from '../json/value.js'
 import { isJsonObject } from '../json/value.js'

@@ -81,7 +81,7 @@ function labelled(event: JsonObject, name: string, version: Integer): JsonObject
 function versionOf(event: JsonObject, value: Maybe): Integer {
   if (value === null || value === undefined) return 1
   const version = integerOf(value)
-  if (version === undefined || version < 1) throw failure(event, 'its schema version is no positive integer')
+  if (version === undefined || version < 1) throw failure(event, 'its schema version is not a positive integer')
   return version
 }
 

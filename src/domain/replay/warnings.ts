@@ -5,7 +5,7 @@
 import type { Integer } from './coerce.js'
 
 export type WarningKind =
-  | 'unreadable_value' // a counter, version, total or attempt that is no integer; the former value stays
+  | 'unreadable_value' // a counter, version, total or attempt that is not an integer; the former value stays
   | 'missing_event_id' // an event without a usable id: left out, because it has no place in the order
   | 'conflicting_duplicate' // two events with one id and different content: one of them counts
   | 'below_seed' // an event that the seed state already covers: left out

@@ -57,7 +57,8 @@ export function hideEvent<T extends EventRecord>(event: T, rules: SecretRules): 
 /** The event with its secrets back in their places. */
 export function openEvent<T extends EventRecord>(event: T, sealed: string, keyring: Keyring): T {
   const hidden = parseJson(keyring.open(sealed, placeOf(event)).toString('utf8'))
-  if (!isJsonObject(hidden)) throw new CpError('corrupt', `the sealed value of ${placeOf(event)} is no list of values`)
+  if (!isJsonObject(hidden))
+    throw new CpError('corrupt', `the sealed value of ${placeOf(event)} is not a list of values`)
   const whole: { [key: string]: JsonValue } = {}
   for (const part of [...PARTS, ...TEXTS]) if (event[part] !== undefined) whole[part] = event[part]
   return { ...event, ...(reveal(whole, hidden) as Partial<EventRecord>) }

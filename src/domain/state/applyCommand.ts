@@ -87,7 +87,7 @@ export function applyOutcome(
   if (type === 'step.exit') {
     return onCommand(state, step, named, fact.id, (command) => keepSized(state, command, 'exit', exit))
   }
-  // A tool that failed is no success, whatever the event is called.
+  // A tool that failed is not a success, whatever the event is called.
   const isError = saysError(objectAt(event.result)) || saysError(payloadOf(event))
   const outcome: OutcomeFact = { ...exit, ok: !isError }
   const error = isError ? errorText(event) : undefined

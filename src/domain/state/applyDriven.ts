@@ -133,7 +133,7 @@ class DrivenFold {
   private arrive(number: number, visit: Visit, routed: JsonObject): void {
     const target = own(routed, 'step')
     const arc = wholeNumberAt(routed, 'arc')
-    // An arc to an `end` that is no step leads nowhere.
+    // An arc to an `end` that is not a step leads nowhere.
     if (typeof target !== 'string' || arc === undefined || own(routed, 'ends') === true) return
     if (visit.arrivals.has(arc)) return
     const arrival: Arrival = { target }

@@ -32,7 +32,7 @@ export interface DrivenStep {
   /** The highest of them that was not skipped; 0 without one. */
   lastFinished: number
   readonly visits: Map<number, Visit>
-  /** A step.skipped that is no visit: nothing leads here any more. */
+  /** A step.skipped that is not a visit: nothing leads here any more. */
   notTaken?: Fact
 }
 

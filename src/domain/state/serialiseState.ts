@@ -58,7 +58,7 @@ export function serialiseState(state: WorkflowState): string {
 
 export function parseState(text: string): WorkflowState {
   const document = parseJson(text)
-  if (!isJsonObject(document)) throw corrupt('it is no object')
+  if (!isJsonObject(document)) throw corrupt('it is not an object')
   if (document['fold_version'] !== FOLD_VERSION) {
     throw new CpError('schema_mismatch', 'the stored state was made by another fold version; fold the log again', {
       details: { found: String(document['fold_version']), expected: FOLD_VERSION },

@@ -6,23 +6,23 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.js'
 
 export function objectOf(value: JsonValue | undefined): JsonObject {
   if (value === undefined) return {}
-  if (!isJsonObject(value)) throw corrupt('a part is no object')
+  if (!isJsonObject(value)) throw corrupt('a part is not an object')
   return value
 }
 
 export function listOf(value: JsonValue | undefined): JsonValue[] {
   if (value === undefined) return []
-  if (!Array.isArray(value)) throw corrupt('a part is no list')
+  if (!Array.isArray(value)) throw corrupt('a part is not a list')
   return value
 }
 
 export function textOf(value: JsonValue | undefined): string {
-  if (typeof value !== 'string') throw corrupt('a part is no text')
+  if (typeof value !== 'string') throw corrupt('a part is not text')
   return value
 }
 
 export function numberOf(value: JsonValue | undefined): number {
-  if (typeof value !== 'number' || !Number.isInteger(value)) throw corrupt('a part is no whole number')
+  if (typeof value !== 'number' || !Number.isInteger(value)) throw corrupt('a part is not a whole number')
   return value
 }
 

@@ -79,7 +79,7 @@ export function decideSubscription(state: ShownState, action: SubscriptionAction
   return { changed: true, eventType: transition.eventType, status: transition.status }
 }
 
-/** The state an event type leads to; undefined for everything that is no part of the lifecycle. */
+/** The state an event type leads to; undefined for everything that is not part of the lifecycle. */
 export function lifecycleStatusOf(eventType: string): SubscriptionState | undefined {
   return STATUS_BY_TYPE.get(canonicalEventType(eventType))
 }

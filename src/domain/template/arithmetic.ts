@@ -1,5 +1,5 @@
 // Numbers without lost digits: integers of any size up to the limit, doubles where a float takes part. A result
-// that is no finite number is an error. Booleans count as 1 and 0.
+// that is not a finite number is an error. Booleans count as 1 and 0.
 
 import { Float, floatValue, integerValue } from '../json/value.js'
 import { checkInteger, INTEGER_BITS_MAX } from './limits.js'
@@ -36,7 +36,7 @@ export function toBigInt(value: number | bigint): bigint {
 }
 
 export function finite(value: number): number | Float {
-  return Number.isFinite(value) ? floatValue(value) : fault('the result is no finite number')
+  return Number.isFinite(value) ? floatValue(value) : fault('the result is not a finite number')
 }
 
 export function calculate(operator: ArithmeticOperator, left: TemplateValue, right: TemplateValue): TemplateValue {

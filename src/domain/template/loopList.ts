@@ -40,7 +40,7 @@ export function loopItems(value: TemplateValue): JsonValue[] {
 }
 
 function countUp(count: number): JsonValue[] {
-  if (!Number.isInteger(count)) return fault(`${count} is no number of iterations`)
+  if (!Number.isInteger(count)) return fault(`${count} is not a number of iterations`)
   if (count > LIST_MAX) checkList(count)
   return Array.from({ length: Math.max(0, count) }, (_, index) => index)
 }

@@ -35,7 +35,7 @@ interface Violation {
   readonly message: string
 }
 
-/** Of a text that is no document; any other failure is thrown on. */
+/** Of a text that is not a document; any other failure is thrown on. */
 export function violationsOf(error: unknown): readonly Violation[] {
   const failure = toCpError(error)
   const violations = failure.details['violations']

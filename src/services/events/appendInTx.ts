@@ -38,7 +38,7 @@ import {
 } from '../../stores/executions/executionStore.js'
 import { insertOutboxRows, type NewOutboxRow } from '../../stores/outbox/outboxStore.js'
 import { noteLifecycle } from '../subscriptions/lifecycleNotes.js'
-import { foreignOwnerMessage, owned, settleOwner } from './eventOwner.js'
+import { checkOwner, foreignOwnerMessage, owned } from './eventOwner.js'
 
 export interface AppendItem {
   event: EventRecord
@@ -184,7 +184,7 @@ function decideOne(item: AppendItem, known: Known, plan: Plan, context: AppendCo
       executionStatus: execution.summary.status,
     }
   }
-  const ownership = item.restores === true ? 'same' : settleOwner(event, execution)
+  const ownership = item.restores === true ? 'same' : checkOwner(event, execution)
   if (ownership === 'other') return refused(event, foreignOwnerMessage(event, execution))
   if (item.onlyExecutions === true && isSubscriptionLog(execution.summary.startEventType)) {
     return refused(event, subscriptionUntouched(event.executionId).message)

@@ -14,7 +14,7 @@ export type Ownership = 'same' | 'other' | 'learned'
  * `learned`: a projected event made the execution before its start came, nobody had said whose it is, and this event
  * does. The execution has changed hands; what was stored before must follow.
  */
-export function settleOwner(event: EventRecord, execution: LockedExecution): Ownership {
+export function checkOwner(event: EventRecord, execution: LockedExecution): Ownership {
   const { tenantId = execution.tenantId, organizationId = execution.organizationId } = event
   if (tenantId === execution.tenantId && organizationId === execution.organizationId) return 'same'
   const isAssumed = execution.tenantId === DEFAULT_TENANT && execution.organizationId === DEFAULT_ORGANIZATION

@@ -37,7 +37,7 @@ export function ingestEvent(deps: IngestDeps, body: JsonObject, options: IngestO
     span.set({ 'noetl.execution_id': event.executionId, 'noetl.event_type': event.eventType, 'noetl.events': 1 })
     const item = await toItem(deps, event, { ...options, traceContext: span.carrier })
     const [outcome] = await deps.appender.append([item])
-    return settled(outcome!)
+    return acceptedOrThrow(outcome!)
   })
 }
 
@@ -66,7 +66,7 @@ async function appendBatch(deps: IngestDeps, body: JsonObject, options: IngestOp
   const outcomes = await deps.appender.append(items)
   if (outcomes.some((outcome) => outcome.kind === 'unknownExecution')) throw noSuchExecution(executionId)
   // What holds for all of them is said once.
-  if (outcomes.length > 0 && outcomes.every((outcome) => outcome.kind === 'refused')) settled(outcomes[0]!)
+  if (outcomes.length > 0 && outcomes.every((outcome) => outcome.kind === 'refused')) acceptedOrThrow(outcomes[0]!)
   return outcomes
 }
 
@@ -104,7 +104,7 @@ async function appendEach(deps: IngestDeps, items: readonly AppendItem[]): Promi
     const outcomes = await deps.appender.append(items)
     return outcomes.map((outcome) => {
       try {
-        return settled(outcome)
+        return acceptedOrThrow(outcome)
       } catch (error) {
         return toCpError(error)
       }
@@ -172,7 +172,7 @@ async function toItem(deps: IngestDeps, event: NormalisedEvent, options: IngestO
 }
 
 /** What a single caller is told as an error. */
-function settled(outcome: AppendOutcome): AppendOutcome {
+function acceptedOrThrow(outcome: AppendOutcome): AppendOutcome {
   if (outcome.kind === 'unknownExecution') throw noSuchExecution(outcome.executionId)
   if (outcome.kind === 'conflict') throw new CpError('conflict', clashMessage(outcome.eventId))
   if (outcome.kind === 'refused') throw new CpError('refused', outcome.reason)

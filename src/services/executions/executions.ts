@@ -21,7 +21,7 @@ import type { Clock } from '../../runtime/clock.js'
 import { traced } from '../../runtime/tracing.js'
 import type { CatalogEntry } from '../../stores/catalog/catalogStore.js'
 import { cancelCommands } from '../../stores/commands/commandStore.js'
-import { claimDedupKey, dedupHolder } from '../../stores/executions/dedupStore.js'
+import { dedupHolder, keepDedupKey } from '../../stores/executions/dedupStore.js'
 import { lockExecutions } from '../../stores/executions/executionStore.js'
 import { findEntry } from '../catalog/findEntry.js'
 import { assertRunnable, type RunnableDeps } from '../catalog/runnable.js'
@@ -100,7 +100,7 @@ export async function startEntry(deps: ExecutionsDeps, entry: CatalogEntry, requ
   }
   const key = { scope: request.parentExecutionId ?? '0', key: dedup.key }
   return deps.appender.appendWith(executionId, async (tx, append) => {
-    if (await claimDedupKey(tx, key, executionId, dedup.windowSeconds)) {
+    if (await keepDedupKey(tx, key, executionId, dedup.windowSeconds)) {
       await append([item])
       return { executionId, status: 'started' }
     }

@@ -129,7 +129,7 @@ export function createIds(options: IdsOptions, deps: IdsDeps): Ids {
 
   function candidates(): number[] {
     const { machineId, explicit } = options.proposed
-    // A setting meant for the daemon is no reason for a command beside it to fail.
+    // A setting meant for the daemon is not a reason for a command beside it to fail.
     if (explicit && options.use === 'daemon') return [machineId]
     const [from, to] = options.use === 'daemon' ? [0, DAEMON_MACHINE_ID_MAX] : [ONE_SHOT_MACHINE_ID_MIN, MACHINE_ID_MAX]
     const size = to - from + 1

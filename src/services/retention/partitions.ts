@@ -76,7 +76,7 @@ async function neighbours(tx: Tx, wanted: MonthPartition): Promise<'present' | '
   return isCovered(wanted, ranges) ? 'covered' : 'overlaps'
 }
 
-export interface PartitionKeeperDeps {
+export interface PartitionLoopDeps {
   databases: Databases
   clock: Clock
   random: () => number
@@ -90,7 +90,7 @@ const RETRY_MS = 5_000
 const RETRY_MS_MAX = 300_000
 const FIRST_PASS_MS = 6_000
 
-export function createPartitionKeeper(deps: PartitionKeeperDeps): PollLoop {
+export function createPartitionLoop(deps: PartitionLoopDeps): PollLoop {
   const { databases, ahead } = deps
   const loop = createPollLoop({
     name: 'partitions',

@@ -113,7 +113,7 @@ type Verdict = RangeContents | Pick<KeptPartition, 'reason' | 'detail'>
 async function judge(pass: RetentionPass, partition: EventPartition, range: IdRange): Promise<Verdict> {
   const { db, cutoff } = pass
   if (!partition.isPlain) {
-    return { reason: 'by_hand', detail: 'it is no plain table of schema noetl; drop it by hand' }
+    return { reason: 'by_hand', detail: 'it is not a plain table of schema noetl; drop it by hand' }
   }
   const running = await runningIn(db, range)
   if (running.count !== '0') {

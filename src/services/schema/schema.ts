@@ -43,7 +43,7 @@ export interface Unprepared {
 
 /**
  * What `serve` does about the schema: an empty database gets it, an existing one is only changed when
- * the operator allowed it. A dead shard is no reason not to serve the others; without the cluster
+ * the operator allowed it. A dead shard is not a reason not to serve the others; without the cluster
  * database there is nothing to serve.
  */
 export async function prepareSchema(databases: Databases, options: PrepareOptions): Promise<Unprepared[]> {

@@ -197,7 +197,7 @@ function commandFindings(
   if (open.some(({ kind }) => kind === 'unclaimed') && (alive.length === 0 || missing.length > 0)) {
     const last = pools[0]
     const heard =
-      last === undefined ? 'none has ever registered' : `${last.name} was last heard of ${span(last.age_seconds)} ago`
+      last === undefined ? 'none has ever registered' : `${last.name} last reported ${span(last.age_seconds)} ago`
     const which = missing.length > 0 ? `no worker pool named ${missing.join(', ')} is alive` : 'no worker pool is alive'
     findings.unshift({ reason: 'missing worker pool', what: `${which}; ${heard}`, next: 'start a worker of that pool' })
   }
@@ -266,7 +266,7 @@ function findingOf(
         ? { reason: 'running command', what: `${worker} ${verb} command ${commandId} of step ${step}`, next: 'wait' }
         : {
             reason: 'expired command',
-            what: `${worker} ${verb} command ${commandId} of step ${step}; no worker pool of that name was heard of in the last ${POOL_SECONDS_MAX} s`,
+            what: `${worker} ${verb} command ${commandId} of step ${step}; no worker pool of that name has reported in the last ${POOL_SECONDS_MAX} s`,
             next: `if it is gone: append its command.failed event, or noetl-cp execution cancel ${executionId}`,
           }
     }

@@ -1,5 +1,5 @@
 // Messages → executions. A batch of messages of one subscription is one transaction per shard: the fence is
-// held, the keys are claimed, the start events are appended with their outbox rows, the right to start is confirmed, all
+// held, the keys are kept, the start events are appended with their outbox rows, the right to start is confirmed, all
 // or nothing. A message whose key is held starts nothing and names the execution that holds it.
 
 import type { Tx } from '../../db/db.js'
@@ -8,9 +8,9 @@ import type { JsonObject, JsonValue } from '../../domain/json/value.js'
 import { CpError } from '../../errors.js'
 import { isTracing, type Span, startSpan } from '../../runtime/tracing.js'
 import {
-  claimKeys,
   holdFence,
-  type KeyClaim,
+  type KeptKey,
+  keepKeys,
   raiseFence,
   seenKeys,
 } from '../../stores/subscriptions/subscriptionDeliveryStore.js'
@@ -41,7 +41,7 @@ export const IDENTITY_WINDOW_SECONDS = 86_400
 interface Start {
   index: number
   delivery: Delivery
-  claim: KeyClaim
+  dedup: KeptKey
 }
 
 /** Each message continues its own trace, although many of them share a transaction. */
@@ -97,14 +97,14 @@ async function startAll(
       parentExecutionId: target.subscriptionId,
       dedup: { key, windowSeconds },
     })
-    const start = { index, delivery, claim: { key, executionId, windowSeconds } }
+    const start = { index, delivery, dedup: { key, executionId, windowSeconds } }
     const shard = deps.databases.shardOf(executionId)
     const group = byShard.get(shard)
     if (group === undefined) byShard.set(shard, [start])
     else group.push(start)
   }
-  const itemOf = ({ delivery, claim }: Start): StartItem => ({
-    event: startEvent(deps, requestOf(target, delivery), claim.executionId as never, entry),
+  const itemOf = ({ delivery, dedup }: Start): StartItem => ({
+    event: startEvent(deps, requestOf(target, delivery), dedup.executionId as never, entry),
     path: entry.path,
     trace: delivery.traceContext,
   })
@@ -142,28 +142,28 @@ async function startGroup(
     return holder === undefined
   })
   if (open.length === 0) return results
-  const free = await claimKeys(
+  const free = await keepKeys(
     tx,
     scope,
-    open.map(({ claim }) => claim),
+    open.map(({ dedup }) => dedup),
   )
-  const fresh = open.filter(({ claim }) => free.has(claim.key))
-  const held = open.filter(({ claim }) => !free.has(claim.key))
-  const marks = fresh.filter(isNamed).map(identityClaim)
+  const fresh = open.filter(({ dedup }) => free.has(dedup.key))
+  const held = open.filter(({ dedup }) => !free.has(dedup.key))
+  const marks = fresh.filter(isNamed).map(identityKey)
   const [, , holders] = await Promise.all([
     start(fresh.map(itemOf)),
-    marks.length === 0 ? undefined : claimKeys(tx, scope, marks),
+    marks.length === 0 ? undefined : keepKeys(tx, scope, marks),
     held.length === 0
       ? new Map<string, string>()
       : seenKeys(
           tx,
           scope,
-          held.map(({ claim }) => claim.key),
+          held.map(({ dedup }) => dedup.key),
         ),
   ])
-  for (const { index, claim } of fresh) results.push([index, { executionId: claim.executionId, status: 'started' }])
-  for (const { index, claim } of held) {
-    const executionId = holders.get(claim.key)
+  for (const { index, dedup } of fresh) results.push([index, { executionId: dedup.executionId, status: 'started' }])
+  for (const { index, dedup } of held) {
+    const executionId = holders.get(dedup.key)
     // Its time ran out between the two statements: the next attempt gets it.
     if (executionId === undefined) throw new CpError('unavailable', 'a dedup key expired at this moment; try again')
     results.push([index, { executionId, status: 'duplicate' }])
@@ -176,8 +176,8 @@ function isNamed({ delivery }: Start): boolean {
   return delivery.key !== undefined && delivery.key !== delivery.identity
 }
 
-function identityClaim({ delivery, claim }: Start): KeyClaim {
-  return { key: delivery.identity, executionId: claim.executionId, windowSeconds: IDENTITY_WINDOW_SECONDS }
+function identityKey({ delivery, dedup }: Start): KeptKey {
+  return { key: delivery.identity, executionId: dedup.executionId, windowSeconds: IDENTITY_WINDOW_SECONDS }
 }
 
 /** The first start of an epoch in a shard raises the fence; one of an older epoch is refused. */

@@ -96,8 +96,8 @@ export function natsSourceOf(path: string, spec: SubscriptionSpec): NatsSource {
   const subject = text('subject')
   const durable = text('durable') ?? text('consumer')
   if (stream === undefined && subject === undefined) throw refuse('spec.source needs a stream or a subject')
-  if (stream !== undefined && !NAME.test(stream)) throw refuse('spec.source.stream is no name of a stream')
-  if (durable !== undefined && !NAME.test(durable)) throw refuse('spec.source.durable is no name of a consumer')
+  if (stream !== undefined && !NAME.test(stream)) throw refuse('spec.source.stream is not a valid stream name')
+  if (durable !== undefined && !NAME.test(durable)) throw refuse('spec.source.durable is not a valid consumer name')
   if (subject !== undefined && (!FILTER.test(subject) || subject.split('.').includes(''))) {
     throw refuse('spec.source.subject is no NATS subject')
   }

@@ -21,7 +21,7 @@ const TROUBLED_PAUSE_MS = 5_000
 const REMEMBERED_MAX = 10_000
 
 /** The row without an open intent: finishes one that is there. */
-export async function settled(
+export async function withoutIntent(
   deps: FollowingDeps,
   row: SubscriptionRow | undefined,
 ): Promise<SubscriptionRow | undefined> {
@@ -50,7 +50,7 @@ export async function followLog(
 export async function followSubscription(deps: FollowingDeps, id: string): Promise<void> {
   const { db } = deps.databases.cluster
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    const row = await settled(deps, await getSubscription(db, id))
+    const row = await withoutIntent(deps, await getSubscription(db, id))
     if (row === undefined) return adopt(deps, id)
     if ((await followLog(deps, row)) !== undefined) return
   }

@@ -1,7 +1,7 @@
 // Row and log may lie in different databases, so a change is first noted on the row as an intent, complete with
 // the id of its event; then the event is appended under the lock of the subscription's log; then the row is
 // changed. Whoever finds an intent finishes it, and finishing it twice writes nothing twice. A crash between
-// any two steps leaves an intent for the next caller or the keeper. See docs/decisions/0004-subscriptions.md.
+// any two steps leaves an intent for the next caller or the lifecycle timer. See docs/decisions/0004-subscriptions.md.
 import type { Databases } from '../../db/databases.js'
 import type { EventRecord } from '../../domain/events/eventRecord.js'
 import { type WireTime, wireTimeFromMillis } from '../../domain/events/wireTime.js'

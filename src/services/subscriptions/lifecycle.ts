@@ -24,7 +24,7 @@ import {
 import { findEntry } from '../catalog/findEntry.js'
 import { assertActivatable, assertSourceAllowed, entryOf, type ReadEntry, readEntry } from './entry.js'
 import { closeFences } from './fences.js'
-import { followLog, followNews, newsMemory, settled } from './following.js'
+import { followLog, followNews, newsMemory, withoutIntent } from './following.js'
 import { completeIntent, type LifecycleDeps, makeIntent, SUBSCRIPTION_UPDATED, writeIntent } from './intent.js'
 
 export type { SubscriptionRow } from '../../stores/subscriptions/subscriptionStore.js'
@@ -54,17 +54,17 @@ export async function registerSubscription(deps: LifecycleDeps, path: string, no
   const { db } = deps.databases.cluster
   if (!(await findByPath(db, path))?.live) await followAllNews(deps)
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    const row = await settled(deps, await findByPath(db, path))
+    const row = await withoutIntent(deps, await findByPath(db, path))
     if (row?.live) {
       if (isCurrent(row, read)) return { row, changed: false }
       if (await intendUpdate(deps, row, read, note)) {
-        await settled(deps, await getSubscription(db, row.subscription_id))
+        await withoutIntent(deps, await getSubscription(db, row.subscription_id))
         return { row: await findSubscription(deps, row.subscription_id), changed: true }
       }
     } else {
       const id = await insertNew(deps, path, read, note)
       if (id !== undefined) {
-        await settled(deps, await getSubscription(db, id))
+        await withoutIntent(deps, await getSubscription(db, id))
         return { row: await findSubscription(deps, id), changed: true }
       }
     }
@@ -174,7 +174,7 @@ export interface Change extends Note {
 export async function changeSubscription(deps: LifecycleDeps, change: Change): Promise<Changed> {
   if (change.until !== undefined) assertUntil(deps, change)
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    const row = await followLog(deps, await settled(deps, await findSubscription(deps, change.id)))
+    const row = await followLog(deps, await withoutIntent(deps, await findSubscription(deps, change.id)))
     if (row === undefined) continue
     if (change.ifVersion !== undefined && row.version !== change.ifVersion) return { row, changed: false }
     const decision = decideSubscription(row.state, change.action)

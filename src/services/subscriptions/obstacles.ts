@@ -29,7 +29,7 @@ export function hinders({ kind }: Obstacle): boolean {
   return kind !== 'pool'
 }
 
-/** For those who have changed something and tell what they see: a server that is away is no reason to fail. */
+/** For those who have changed something and tell what they see: a server that is away is not a reason to fail. */
 export async function visibleObstacles(deps: ObstacleDeps, row: SubscriptionRow): Promise<Obstacle[]> {
   if (row.state !== 'ACTIVE') return []
   try {

@@ -5,7 +5,7 @@ import { loggedIds } from '../../stores/subscriptions/subscriptionLogStore.js'
 import { pathsOf } from '../../stores/subscriptions/subscriptionPathStore.js'
 import { getSubscription } from '../../stores/subscriptions/subscriptionStore.js'
 import { describeSubscription } from './describe.js'
-import { settled } from './following.js'
+import { withoutIntent } from './following.js'
 import type { LifecycleDeps } from './intent.js'
 import { loggedStates } from './loggedState.js'
 import { type WrittenPath, writePath } from './pathRows.js'
@@ -53,7 +53,7 @@ async function idsByPath(deps: LifecycleDeps): Promise<Map<string, string[]>> {
 
 async function rebuildPath(deps: LifecycleDeps, path: string, ids: readonly string[]): Promise<WrittenPath> {
   const { db } = deps.databases.cluster
-  for (const id of ids) await settled(deps, await getSubscription(db, id))
+  for (const id of ids) await withoutIntent(deps, await getSubscription(db, id))
   const written = await writePath(db, path, async () => {
     const { answers, failures } = await deps.databases.fanOut((shardDb, shard) =>
       loggedStates(

@@ -10,7 +10,7 @@ export interface DedupKey {
   key: string
 }
 
-export async function claimDedupKey(
+export async function keepDedupKey(
   tx: Tx,
   key: DedupKey,
   executionId: string,

@@ -161,7 +161,7 @@ export interface LogOwner {
   organization_id: string
 }
 
-/** Undefined: nobody has heard of the execution. */
+/** Undefined: the execution is unknown. */
 export async function findOwner(db: Queryable, executionId: string): Promise<LogOwner | undefined> {
   return (await db.run<LogOwner>(q.replay_owner, [executionId]))[0]
 }

@@ -104,12 +104,12 @@ export async function dropPartition(
 }
 
 function plainName(name: string): string {
-  if (!isPlainName(name)) throw new CpError('internal', `${JSON.stringify(name)} is no name for DDL`)
+  if (!isPlainName(name)) throw new CpError('internal', `${JSON.stringify(name)} is not a name for DDL`)
   return name
 }
 
 function digits(value: bigint): string {
   const text = String(value)
-  if (!/^\d{1,19}$/.test(text)) throw new CpError('internal', `${text} is no bound for DDL`)
+  if (!/^\d{1,19}$/.test(text)) throw new CpError('internal', `${text} is not a bound for DDL`)
   return `'${text}'`
 }

@@ -38,19 +38,19 @@ export async function seenKeys(tx: Tx, scope: string, keys: readonly string[]): 
   return new Map(rows.map((row) => [row.dedup_key, row.execution_id]))
 }
 
-export interface KeyClaim {
+export interface KeptKey {
   key: string
   executionId: string
   windowSeconds: number
 }
 
 /** The keys that were free. No key may come twice in one call. */
-export async function claimKeys(tx: Tx, scope: string, claims: readonly KeyClaim[]): Promise<Set<string>> {
+export async function keepKeys(tx: Tx, scope: string, kept: readonly KeptKey[]): Promise<Set<string>> {
   const rows = await tx.run<{ dedup_key: string }>(q.subscription_dedup_claim, [
     scope,
-    claims.map((claim) => claim.key),
-    claims.map((claim) => claim.executionId),
-    claims.map((claim) => claim.windowSeconds),
+    kept.map((one) => one.key),
+    kept.map((one) => one.executionId),
+    kept.map((one) => one.windowSeconds),
   ])
   return new Set(rows.map((row) => row.dedup_key))
 }

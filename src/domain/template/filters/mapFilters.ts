@@ -84,7 +84,7 @@ function encode(value: TemplateValue, _: readonly TemplateValue[], run: Run): Te
 function decode(value: TemplateValue, _: readonly TemplateValue[], run: Run): TemplateValue {
   const text = printValue(value, run).replace(/\s+/g, '')
   run.chargeText(text.length)
-  if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(text)) return fault('the text is no base64')
+  if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(text)) return fault('the text is not base64')
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(text, 'base64'))
   } catch {

@@ -1,4 +1,4 @@
-// Filters that make texts of texts. Whatever is no text is printed first.
+// Filters that make texts of texts. Whatever is not text is printed first.
 
 import { checkList, checkText } from '../limits.js'
 import { printValue } from '../printValue.js'

@@ -66,7 +66,7 @@ export function healthRoutes({ health, clock, version, startedAtMs }: HealthRout
       handler: async () => {
         const checks = health.report().checks
         const nats = checks.find((check) => check.name === 'nats')
-        // Of the databases alone: a backlog that grows old is no reason to send callers away.
+        // Of the databases alone: a backlog that grows old is not a reason to send callers away.
         const databaseOk = checks
           .filter((check) => check.required && check.name !== 'nats' && check.name !== 'outbox')
           .every((check) => check.ok)

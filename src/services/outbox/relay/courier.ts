@@ -98,14 +98,14 @@ export function createCourier(deps: CourierDeps): Courier {
     while (publisher.inFlight() < limits.window && now >= pausedUntil) {
       const row = queues.next()
       if (row === undefined) break
-      if (isAllowed(row)) send(row, now)
+      if (takeAllowance(row)) send(row, now)
       else parked.push(row)
     }
     publisher.flush()
     if (queues.queued() < limits.page / 2) deps.onHungry()
   }
 
-  function isAllowed(row: OutboxRow): boolean {
+  function takeAllowance(row: OutboxRow): boolean {
     const { allowance } = deps
     // A row that is sent again has paid already: it may be in the stream.
     if (allowance === undefined || retries.has(row.outbox_id)) return true

@@ -171,7 +171,7 @@ export function createReader({ table, clock, queues, lanes, limits, onUnanswered
       if (clock.monotonic() - sweptAt > (isIdle ? SWEEP_IDLE_MS : SWEEP_MS)) queued += await sweep()
       // Rows of many traces: it belongs to none of them. A look that found nothing is not worth a span.
       if (queued > 0) startSpan('noetl.claim', { since, attributes: { 'noetl.rows': queued } }).end()
-      // A full page of other relays' rows is no rest either: go on to our own.
+      // A full page of other relays' rows is not a reason to rest either: go on to our own.
       return queued > 0 || wasFull
     },
     restart: (gained) => {

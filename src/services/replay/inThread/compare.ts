@@ -1,5 +1,5 @@
 // The tasks that compare: two moments of one execution, or everything that should agree about it. All of it
-// on one view of the log, so that an event which arrives meanwhile is no difference.
+// on one view of the log, so that an event which arrives meanwhile is not a difference.
 import type { JsonObject, JsonValue } from '../../../domain/json/value.js'
 import { isJsonObject } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'

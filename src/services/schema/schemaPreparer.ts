@@ -6,19 +6,19 @@ import type { Clock } from '../../runtime/clock.js'
 import { createPollLoop, type PollLoop } from '../../runtime/loop.js'
 import { type PrepareOptions, prepareDatabase, type Unprepared } from './schema.js'
 
-export interface SchemaKeeperDeps extends PrepareOptions {
+export interface SchemaPreparerDeps extends PrepareOptions {
   clock: Clock
   random: () => number
   onPrepared(label: string): void
   onError(error: CpError): void
 }
 
-export interface SchemaKeeper extends PollLoop {
+export interface SchemaPreparer extends PollLoop {
   /** Why the database cannot be used yet; undefined when it can. */
   troubleWith(label: string): string | undefined
 }
 
-export function createSchemaKeeper(unprepared: readonly Unprepared[], deps: SchemaKeeperDeps): SchemaKeeper {
+export function createSchemaPreparer(unprepared: readonly Unprepared[], deps: SchemaPreparerDeps): SchemaPreparer {
   const waiting = new Map(unprepared.map((entry) => [entry.database.label, entry]))
 
   async function prepare({ database }: Unprepared): Promise<void> {

@@ -14,7 +14,7 @@ export interface OutboxCounts extends Backlog {
   oldestAgeSeconds: number
 }
 
-export interface OutboxKeeperDeps {
+export interface OutboxUpkeepDeps {
   databases: Databases
   clock: Clock
   random: () => number
@@ -28,7 +28,7 @@ const PASS_MS = 30_000
 const ROWS_PER_PASS = 50_000
 const DEDUP_PER_PASS = 5_000
 
-export function createOutboxKeeper(deps: OutboxKeeperDeps): PollLoop {
+export function createOutboxUpkeep(deps: OutboxUpkeepDeps): PollLoop {
   let countedAt = Number.NEGATIVE_INFINITY
 
   async function keep(db: Db, shard: number, withCounts: boolean, signal: AbortSignal): Promise<boolean> {
@@ -40,7 +40,7 @@ export function createOutboxKeeper(deps: OutboxKeeperDeps): PollLoop {
   }
 
   return createPollLoop({
-    name: 'outbox keeper',
+    name: 'outbox upkeep',
     clock: deps.clock,
     random: deps.random,
     idleMs: PASS_MS,

@@ -9,12 +9,12 @@ import { loopErrors } from './loopErrors.js'
 
 const CHECK_MS = 30_000
 
-export interface StreamKeeper extends PollLoop {
+export interface StreamWatch extends PollLoop {
   /** As found last; until then what we would make. */
   limits(): StreamLimits
 }
 
-export function createStreamKeeper(deps: Deps, bus: Bus): StreamKeeper {
+export function createStreamWatch(deps: Deps, bus: Bus): StreamWatch {
   const log = componentLog(deps.log, 'stream')
   const wanted = wantedStream(deps.config)
   let complained = ''

@@ -1,6 +1,6 @@
 // The timer of the lifecycle, in every daemon: finishes intents that their callers left behind, ends pauses whose
 // time is over, completes drains, reads the entries of adopted rows, and now and then compares live rows with
-// their logs. Two keepers at once do the same thing once.
+// their logs. Two timers at once do the same thing once.
 import { compareIds } from '../../domain/ids/ids.js'
 import type { CpError } from '../../errors.js'
 import { toCpError } from '../../errors.js'
@@ -15,10 +15,10 @@ import {
   pageOfLive,
 } from '../../stores/subscriptions/subscriptionStore.js'
 import { describeSubscription } from './describe.js'
-import { followSubscription, settled } from './following.js'
+import { followSubscription, withoutIntent } from './following.js'
 import { changeSubscription, type LifecycleDeps } from './lifecycle.js'
 
-export interface KeeperDeps extends LifecycleDeps {
+export interface LifecycleTimerDeps extends LifecycleDeps {
   random: () => number
   onCounts(byState: ReadonlyMap<string, number>, dead: number): void
   onError(error: CpError): void
@@ -30,7 +30,7 @@ const DUE_MAX = 100
 const COUNT_EVERY_MS = 5_000
 const COMPARE_EVERY_MS = 30_000
 const COMPARE_PAGE = 500
-export const KEEPER = 'control_plane'
+export const ACTOR = 'control_plane'
 
 const ENDS = {
   resume: { action: 'resume', reason: 'the pause is over' },
@@ -38,7 +38,7 @@ const ENDS = {
   expire: { action: 'deactivate', reason: 'the time of the drain is over' },
 } as const
 
-export function createSubscriptionKeeper(deps: KeeperDeps): PollLoop {
+export function createLifecycleTimer(deps: LifecycleTimerDeps): PollLoop {
   const { db } = deps.databases.cluster
   let countAt = 0
   let compareAt = deps.clock.monotonic() + COMPARE_EVERY_MS
@@ -46,10 +46,10 @@ export function createSubscriptionKeeper(deps: KeeperDeps): PollLoop {
 
   async function serve(due: DueRow): Promise<void> {
     const id = due.subscription_id
-    if (due.need === 'intent') await settled(deps, await getSubscription(db, id))
+    if (due.need === 'intent') await withoutIntent(deps, await getSubscription(db, id))
     else if (due.need === 'describe') await describeSubscription(deps, id)
     else {
-      await changeSubscription(deps, { id, ...ENDS[due.need], actor: KEEPER, ifVersion: due.version })
+      await changeSubscription(deps, { id, ...ENDS[due.need], actor: ACTOR, ifVersion: due.version })
     }
   }
 
@@ -91,7 +91,7 @@ export function createSubscriptionKeeper(deps: KeeperDeps): PollLoop {
   }
 
   return createPollLoop({
-    name: 'subscription keeper',
+    name: 'subscription lifecycle',
     clock: deps.clock,
     random: deps.random,
     idleMs: IDLE_MS,
