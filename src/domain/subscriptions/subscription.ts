@@ -1,6 +1,13 @@
-// The lifecycle of a subscription. Its state is the status of the newest of six event types; nothing else on
-// the same id counts, however its type begins. The table below is the whole rule, also for documentation and
-// tests: register → activate → pause ⇄ resume → drain → deactivate. Nothing leaves DRAINING but deactivate.
+// The lifecycle of a subscription. Its state is the status of its newest lifecycle event; other events with the same id do
+// not count.
+//
+//   register ──▶ REGISTERED ──activate──▶ ACTIVE ◀──activate, resume── PAUSED
+//                                          │  └───────pause──────────────▲
+//                                          └──drain──▶ DRAINING ◀──drain── PAUSED
+//   any state ──deactivate──▶ DEACTIVATED ──activate──▶ ACTIVE          DRAINING ends with deactivate only
+//
+// SUBSCRIPTION_TRANSITIONS below is the whole rule. An action that leads to the present state is a repetition and writes
+// nothing.
 
 import { CpError } from '../../errors.js'
 import { canonicalEventType } from '../events/eventType.js'
@@ -109,7 +116,7 @@ export function evolveSubscription(
 }
 
 function isAllowed(state: ShownState, action: SubscriptionAction): boolean {
-  // Whatever it was meant to be, it can be ended.
+  // A status that we do not know can only be ended.
   if (state === 'UNKNOWN') return action === 'deactivate'
   return (SUBSCRIPTION_TRANSITIONS[action].from as readonly SubscriptionState[]).includes(state)
 }

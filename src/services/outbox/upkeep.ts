@@ -1,5 +1,5 @@
-// Looks after the outbox in the daemon: removes what was published long ago, forgets expired dedup records,
-// and counts for the metrics. One shard that is away does not keep the others waiting.
+// Every 30 s, in each shard: removes published rows and dedup records whose time is over, and counts the outbox for the
+// metrics. A shard that is away does not delay the others.
 import type { Databases } from '../../db/databases.js'
 import type { Db } from '../../db/db.js'
 import { type CpError, toCpError } from '../../errors.js'

@@ -16,10 +16,10 @@ import type { Appender } from '../events/appender.js'
 import type { Ids } from '../ids/ids.js'
 import type { Membership } from '../leases/membership.js'
 import { createDecisionWriter, type DecisionOutcome } from './decisions.js'
-import { createLiveStates, type LiveStates, type Outcome, type SlotPlace, type Want } from './liveStates.js'
 import { createNeededValues, type FetchValues } from './neededValues.js'
 import { createOwnership, type Ownership } from './ownership.js'
 import { createReconciler, type Reconciler } from './reconciler.js'
+import { createStateSlots, type Outcome, type SlotPlace, type StateSlots, type Want } from './stateSlots.js'
 
 export interface StateHooks {
   onAdvanced(applied: number, seconds: number): void
@@ -66,7 +66,7 @@ export interface StateService extends Service {
   ask(executionId: string, want: Partial<Want>): Promise<Outcome>
   /** Look through the active executions again. */
   rescan(shard: number): void
-  stats(): ReturnType<LiveStates['stats']> & { tracked: number; lanes: number[] }
+  stats(): ReturnType<StateSlots['stats']> & { tracked: number; lanes: number[] }
   /** Told by the threads when one of them is gone. */
   threadLost(thread: number): void
 }
@@ -80,7 +80,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
   const checkAfter = new Map<string, number>()
   /** The trace of the latest trigger; only while somebody traces, and only until the next round takes it. */
   const causes = new Map<string, string>()
-  const slots = createLiveStates(
+  const slots = createStateSlots(
     { ...limits, threads: threads.count },
     { run, evict, drop, onCoalesced: hooks.onCoalesced, onEvicted: hooks.onEvicted, onRound },
   )

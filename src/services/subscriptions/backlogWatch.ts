@@ -1,6 +1,6 @@
-// What waits before the live pull subscriptions, for metrics and `status`: how many messages, and how long the oldest
-// of them. A paused one counts, too: its backlog is the one that grows unseen. Asks NATS a little now and then; a
-// subscription whose source does not answer is told by its own trouble and left out here.
+// Counts what waits in the sources of pull subscriptions, for metrics and `status`: the number of messages and the age of
+// the oldest. Paused subscriptions are counted as well. A source that does not answer is left out; the trouble on its row
+// says why.
 import type { CpError } from '../../errors.js'
 import { createPollLoop, type PollLoop } from '../../runtime/loop.js'
 import { listLivePull } from '../../stores/subscriptions/subscriptionStore.js'

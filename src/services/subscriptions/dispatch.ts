@@ -1,6 +1,12 @@
-// Messages → executions. A batch of messages of one subscription is one transaction per shard: the fence is
-// held, the keys are kept, the start events are appended with their outbox rows, the right to start is confirmed, all
-// or nothing. A message whose key is held starts nothing and names the execution that holds it.
+// Starts one execution per message. A batch of messages of one subscription is one transaction per shard:
+//
+//   find the playbook, ask the log for the right to start
+//     └─▶ per shard: hold the fence ──▶ keep the dedup keys ──▶ append start events with outbox rows
+//                                          │                        └─▶ confirm the right ──▶ commit: started
+//                                          │                                  └── it has ended: nothing is started
+//                                          └── key is taken: duplicate, answers the execution that has it
+//
+// All messages of a shard are started, or none. The caller acknowledges a message after the commit.
 
 import type { Tx } from '../../db/db.js'
 import { compareIds } from '../../domain/ids/ids.js'

@@ -1,8 +1,12 @@
 // Drives one active pull subscription: asks its durable consumer for as many messages as the limits allow, starts
-// executions in batches, acknowledges after commit. A message that fails comes back later and is given up after a
-// few attempts; trouble of our own servers makes everything wait and counts for no message.
+// executions in batches of up to 250, and acknowledges after the commit.
 //
-//   asked ──▶ queued ──▶ starting ──▶ acknowledged | returned with a delay | given up
+//   asked ──▶ held ──▶ starting ──started or duplicate──▶ acknowledged
+//               ▲          ├── the start failed ──▶ returned with a delay of up to 15 s ──▶ delivered again
+//               │          ├── it failed for the last time ──▶ kept as a dead message, acknowledged
+//               └──────────┴── our own servers are in trouble: it waits, no attempt is counted
+//
+//   stop('finish') starts what is held; stop('return') gives it back at once.
 import type { Bus } from '../../bus/connect.js'
 import type { SourceConsumer } from '../../bus/sourceConsumer.js'
 import type { SourceMessage } from '../../bus/sourceMessage.js'

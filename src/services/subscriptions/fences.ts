@@ -1,6 +1,6 @@
-// Makes the end of deliveries final. Every start on behalf of a subscription shows its epoch to the fence of its
-// shard, in its own transaction; raising the fences waits for starts that are being committed and shuts out all
-// that come later, also from a runtime that is frozen, cut off or believes in an old lease.
+// Makes a pause or an end of deliveries final. Every shard has a fence per subscription: the lowest epoch that may start
+// executions. A start reads the fence in its own transaction. Raising the fence waits for starts that are being committed
+// and refuses every later one with an older epoch, also from a process that is frozen, cut off or holds an expired lease.
 import { CpError } from '../../errors.js'
 import { raiseFence } from '../../stores/subscriptions/subscriptionDeliveryStore.js'
 import { getSubscription, type SubscriptionRow } from '../../stores/subscriptions/subscriptionStore.js'

@@ -1,6 +1,6 @@
-// The messages that a driver holds, waiting or being started. Whatever is held longer than a part of `ack_wait` is
-// announced to the server again and again: a message that is delivered a second time while it waits here would be
-// recognised, but it costs a place in every limit.
+// The messages that a driver holds, waiting or being started. One that is held for longer than a part of `ack_wait` is
+// reported to the server as in progress, again and again. Otherwise it would be delivered a second time; that copy would
+// be recognised, but takes a place in every limit.
 import type { SourceMessage } from '../../bus/sourceMessage.js'
 
 export interface HeldMessages {

@@ -1,6 +1,5 @@
-// Pushed messages. A listener is one row, found by an index. Verified
-// first, then held against the lifecycle, then one execution, by the same dispatch as pulled messages: also a
-// webhook that is answered while somebody pauses is either committed before the pause or refused.
+// Messages that are pushed over HTTP. The listener is found by an index, the signature is verified, then the message is
+// dispatched like a pulled one. A request that arrives during a pause is either committed before it or refused.
 import { randomUUID } from 'node:crypto'
 import { wireTimeFromPostgres, wireTimeToMicros } from '../../domain/events/wireTime.js'
 import { isJsonObject, type JsonObject } from '../../domain/json/value.js'

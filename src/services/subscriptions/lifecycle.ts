@@ -1,6 +1,6 @@
-// Registering subscriptions and moving them through their lifecycle. Decisions are made on one version of the
-// row and refused by the database if it has changed, so racing operators leave one legal history; a repeated
-// change writes nothing. What stops deliveries has stopped them when it returns.
+// Registers subscriptions and changes their state. A change is decided on one version of the row and refused by the
+// database if the row has changed since, so operators who race leave one legal history. A repeated change writes nothing.
+// When a call that ends deliveries returns, deliveries have ended.
 import type { Databases } from '../../db/databases.js'
 import { CATALOG_PATH_LENGTH_MAX } from '../../domain/catalog/catalogDocument.js'
 import { type WireTime, wireTimeFromMillis, wireTimeFromPostgres } from '../../domain/events/wireTime.js'

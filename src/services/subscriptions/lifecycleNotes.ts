@@ -1,5 +1,5 @@
-// Whatever makes the log of a subscription grow through us leaves a note in the same transaction, so that the read model
-// follows, also when the process dies right after the commit.
+// Writes a note in the transaction of every lifecycle event that we append, so that the row of the subscription follows
+// its log even if the process dies right after the commit.
 import type { Tx } from '../../db/db.js'
 import { lifecycleStatusOf } from '../../domain/subscriptions/subscription.js'
 import { noteNews } from '../../stores/subscriptions/subscriptionLogStore.js'

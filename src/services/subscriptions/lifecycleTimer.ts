@@ -1,6 +1,6 @@
-// The timer of the lifecycle, in every daemon: finishes intents that their callers left behind, ends pauses whose
-// time is over, completes drains, reads the entries of adopted rows, and now and then compares live rows with
-// their logs. Two timers at once do the same thing once.
+// The timer of the lifecycle, in every daemon, every 0.5 s: finishes intents older than 2 s, ends pauses whose time is
+// over, completes drains, reads the catalog entries of adopted rows, and every 30 s compares live rows with their logs.
+// Several daemons may do this at once.
 import { compareIds } from '../../domain/ids/ids.js'
 import type { CpError } from '../../errors.js'
 import { toCpError } from '../../errors.js'

@@ -1,5 +1,5 @@
-// In every daemon: whether active listeners could start what is pushed to them, before somebody pushes. What is missing is
-// noted on the row, as the drivers do for subscriptions that pull. Those that changed last come first.
+// Checks in every daemon whether active listeners could start what is pushed to them, and notes what is missing on the
+// row, as drivers do for pull subscriptions. The listeners that changed last are checked first.
 import type { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { createPollLoop, type PollLoop } from '../../runtime/loop.js'

@@ -1,5 +1,5 @@
-// In every daemon: looks several times a second for what others have written into the logs of subscriptions, and has the
-// read model follow. No start depends on it (see right.ts); what people and runtimes read does.
+// Looks several times a second for lifecycle events that others have written, and brings the rows up to date. Starts do
+// not depend on it (see right.ts); what people and runtimes read does.
 import type { CpError } from '../../errors.js'
 import { createPollLoop, type PollLoop } from '../../runtime/loop.js'
 import { type FollowingDeps, followNews, newsMemory } from './following.js'

@@ -1,5 +1,5 @@
-// The durable consumer of a subscription is named after its path, not its id: an id that is registered after
-// the one before was deactivated goes on where that one stopped.
+// Names the durable consumer of a subscription after its path, not its id: when a path is registered again after it was
+// deactivated, delivery goes on where it stopped.
 import { sha256Hex } from '../../domain/json/canonical.js'
 import { cleanToken } from '../../domain/outbox/subject.js'
 import type { NatsSource } from './entry.js'

@@ -1,5 +1,5 @@
-// What would keep an active subscription from delivering, told before the first message comes: a playbook, stream or
-// secret that is missing. A worker pool that is missing keeps nothing from being started, but from being worked on.
+// Finds what would keep an active subscription from delivering before its first message comes: a missing playbook, stream
+// or secret. A missing worker pool is named as well: executions would start, but no worker would run their steps.
 import type { Bus } from '../../bus/connect.js'
 import { missingStream } from '../../bus/sourceSetup.js'
 import type { Databases } from '../../db/databases.js'

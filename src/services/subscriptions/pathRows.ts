@@ -1,6 +1,5 @@
-// The rows of one path, in one transaction. Of several ids that are not deactivated the newest holds the path: the
-// original can make them by racing registrations. The others keep their state, deliver nothing and can only be
-// deactivated.
+// Writes the rows of one path in one transaction. A NoETL server can register several live ids for a path at the same
+// time; the newest then holds the path. The others keep their state, deliver nothing and can only be deactivated.
 import type { Db } from '../../db/db.js'
 import { compareIds } from '../../domain/ids/ids.js'
 import { holdPath, rebuildRow, yieldPath } from '../../stores/subscriptions/subscriptionPathStore.js'

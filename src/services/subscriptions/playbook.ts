@@ -1,5 +1,5 @@
-// The playbook that the messages of a subscription start. One that is missing or cannot run is nobody's message's fault:
-// the messages wait, and the operator is told.
+// Finds the playbook that the messages of a subscription start. If it is missing or cannot run, the messages wait and the
+// row says why; no message is given up for it.
 import type { Databases } from '../../db/databases.js'
 import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import type { CatalogEntry } from '../../stores/catalog/catalogStore.js'

@@ -1,5 +1,4 @@
-// A bound on starts per second: what was not used within the last second is lost, so there is no burst beyond
-// one second's worth.
+// Limits starts per second. What was not used within the last second is lost, so a burst is at most one second's worth.
 import type { Clock } from '../../runtime/clock.js'
 
 export interface Rate {

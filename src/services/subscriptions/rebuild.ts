@@ -1,5 +1,5 @@
-// The read model, made anew from the logs of all shards, one transaction per path: rows that are missing or say
-// something else are corrected.
+// Makes the rows of subscriptions anew from the logs of all shards, one transaction per path. Rows that are missing or
+// differ are corrected.
 import { isOwnTrouble, toCpError } from '../../errors.js'
 import { loggedIds } from '../../stores/subscriptions/subscriptionLogStore.js'
 import { pathsOf } from '../../stores/subscriptions/subscriptionPathStore.js'

@@ -1,7 +1,6 @@
-// The right to start executions for a subscription. It stands on the epoch, which the fence of every shard guards, and
-// on the log: a lifecycle event that the row does not know of ends it, whoever wrote that event and whether or not
-// anybody has told us. The log is asked before the transaction of a start, and once more at its end if that took long,
-// so what is committed was allowed a moment before.
+// The right of a daemon to start executions for a subscription. It ends when the fence of a shard has a newer epoch, or
+// when the log has a lifecycle event that the row does not have yet, whoever wrote it. The log is read before the
+// transaction of a start, and again at its end if that took long: what is committed was allowed a moment before.
 import type { Databases } from '../../db/databases.js'
 import type { Tx } from '../../db/db.js'
 import { CpError } from '../../errors.js'

@@ -1,6 +1,10 @@
-// Which active pull subscriptions this daemon drives. They are leased by the clock of the cluster database, shared
-// evenly among live daemons, taken over when their owner has vanished, and given back when they are paused or we
-// stop. A lease decides who works; that nobody else's work counts is decided by the fences.
+// Decides which active pull subscriptions this daemon drives. Subscriptions are leased by the clock of the cluster
+// database and shared evenly among live daemons.
+//
+//   free ──take──▶ driven ──paused, drained, beyond the share, stop()──▶ finishing ──nothing held──▶ given back
+//                    └── lease not renewed in time ──▶ dropped at once; another daemon takes it over
+//
+// The lease decides who works; the fences make sure that nobody else's starts are committed.
 import type { Db } from '../../db/db.js'
 import { CpError, toCpError } from '../../errors.js'
 import { createPollLoop, type PollLoop } from '../../runtime/loop.js'

@@ -1,11 +1,16 @@
-// The rows a relay holds in memory, one short queue per execution. Its rules are the order promise:
-// at most one row of an execution is on its way; a row that fails or waits holds back the later rows of its
-// own execution and no others; a held execution is read again from the table when its time comes.
+// The rows that a relay has in memory, one queue per execution. The queues keep the order: at most one row of an
+// execution is on its way, and a row that fails or waits holds back the later rows of its own execution only.
 //
-//   queued ──next──▶ in flight ──acked──▶ settling ──settled──▶ forgotten
-//                        └──again (front of the queue) / hold (queue dropped, read again later)
+// A row:        queued ──next()──▶ in flight ──acked()──▶ settling ──settled()──▶ forgotten
+//                  ▲                   ├── again(): no answer, or the broker was away; first in its queue
+//                  └───────────────────┤
+//                                      └── hold(): refused; forgotten, and read again with its execution
 //
-// No clock and no IO here: times are handed in, so that random schedules can be tried against it.
+// An execution: open ──hold(), or a row that must wait──▶ held ──time is over, or release()──▶ due
+//                ▲  └──a row was offered while it was held──▶ behind (earlier rows are only in the table)
+//                └──caughtUp(complete)── takeDue(): all its rows are read from the table again ◀── due, behind
+//
+// No clock and no IO here: times are arguments, so that random schedules can be tried (test/outbox/relay/reader.test.ts).
 import { compareIds } from '../../../domain/ids/ids.js'
 import type { OutboxRow } from '../../../stores/outbox/outboxStore.js'
 

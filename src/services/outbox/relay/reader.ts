@@ -1,7 +1,19 @@
-// Reads the outbox for the relay. Rows are found by status, not by a cursor alone: the front moves forward
-// through new rows, and a sweep goes over what is still unsettled behind it, because ids are given out before
-// commit and a lower one may appear later. A page of the front is offered only after the rows of its executions
-// that appeared behind the front, so that waiting for the sweep never costs the order. One read at a time.
+// Reads unsettled rows of the outbox for the relay and offers them to its queues. Ids are given out before commit, so a
+// lower id may become visible after a higher one; the reader must find it all the same, and in order. One read at a time.
+//
+// A pass does four things, each bounded:
+//
+//   1. catchUp    up to 32 executions that are due: their wait is over, or earlier rows of theirs were passed over
+//   2. readFront  the next page after `front`, the highest id read so far. Before it is offered, rows of the same
+//                 executions that appeared behind the front are read and offered first
+//   3. front      moves to the last row of the page
+//   4. sweep      every second (0.15 s when idle): 5,000 rows behind the front, to find what appeared late and holds
+//                 that an operator has cut short
+//
+//   front at 0 ──pass──▶ front moves on ──pass──▶ …
+//       ▲                       │
+//       └── lanes were gained ──┘ restart(): their rows may lie behind the front. A page that was being read then is
+//                                 thrown away
 import { LANE_COUNT } from '../../../domain/leases/lane.js'
 import type { Clock } from '../../../runtime/clock.js'
 import { startSpan } from '../../../runtime/tracing.js'

@@ -1,9 +1,23 @@
-// The relay of one shard: outbox → JetStream as an overlapped pipeline. Rows of the lanes it owns are read in
-// order, published with many acknowledgements outstanding (one per execution), and settled in batches by the
-// ids that were acknowledged. No transaction is open while it talks to NATS. See docs/decisions/0002.
+// The relay of one shard: publishes outbox rows of the lanes it holds to JetStream and marks them as published.
 //
-//   reader ──offer──▶ queues ──next──▶ courier ──acknowledged──▶ settler
-//     ▲ nudge, poll, due holds           │ unavailable: pause all · unknown: again · refused: hold or dead
+// Two loops run side by side:
+//
+//   keepLanes, every fifth of a lease and at least once a second:
+//
+//     holding ──NATS away for 10 s──▶ lanes given back ──NATS is back──▶ holding
+//        └──lease lost──▶ rows of the lane are dropped from memory; another relay publishes them
+//
+//   readRows, as one pipeline without an open transaction:
+//
+//     reader ──offer──▶ queues ──next──▶ courier ──stored──▶ settler ──▶ row is PUBLISHED
+//       ▲                 ▲                 ├─ no answer ──▶ back to the front of its queue, sent again
+//       │                 └─────────────────┤
+//       │                                   ├─ refused ──▶ row is FAILED, its execution waits (or DEAD)
+//       │                                   └─ broker away ──▶ everything pauses for 0.25 to 5 s
+//       └── nudged by a NOTIFY, a poll, or an execution whose wait is over
+//
+// stop(): reads nothing more, waits for acknowledgements until 0.5 s before the deadline, writes the marks, gives the
+// lanes back. See docs/decisions/0002.
 
 import type { Bus } from '../../../bus/connect.js'
 import type { Publisher } from '../../../bus/publisher.js'

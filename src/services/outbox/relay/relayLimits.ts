@@ -24,7 +24,7 @@ export interface RelayHooks {
   onFenced(count: number): void
   onTakenOver(lanes: number): void
   onPossibleDuplicate(): void
-  /** Nothing can be published now; told once per series. */
+  /** Nothing can be published now; called once until something is published again. */
   onPaused(reason: string): void
   onError(error: CpError): void
 }

@@ -1,6 +1,6 @@
-// Whether a row comes right after the one that was read before it of the same execution. Versions are dense and
-// given out under a lock, so the next number proves that no earlier row can still appear, and the question to the
-// table can be left out. Rows of other writers carry no version: once one was seen, nothing is proven any more.
+// Tells whether a row directly follows the last one read of its execution. Stream versions are dense and given out under
+// a lock: if the version is one higher, no earlier row can still appear, and the reader need not ask the table. Rows of
+// other writers have no version; after the first of them the answer is always no.
 export interface VersionTrail {
   /** Takes note of the row; true when nothing of its execution can have been passed over. */
   follows(executionId: string, version: string | null): boolean

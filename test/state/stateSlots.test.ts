@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { CpError } from '../../src/errors.js'
 import { createDueTimes } from '../../src/services/state/dueTimes.js'
-import { createLiveStates, type Outcome, type SlotLimits, type Want } from '../../src/services/state/liveStates.js'
+import { createStateSlots, type Outcome, type SlotLimits, type Want } from '../../src/services/state/stateSlots.js'
 import { until } from '../support/until.js'
 
 interface Call {
@@ -31,7 +31,7 @@ function open(limits: Partial<SlotLimits> = {}) {
   const dropped: string[] = []
   const rounds: [string, Outcome | CpError][] = []
   let coalesced = 0
-  const states = createLiveStates(
+  const states = createStateSlots(
     { entriesMax: 1_000, bytesMax: 1_000_000, parallelMax: 4, threads: 1, ...limits },
     {
       run: ({ executionId }, want) =>

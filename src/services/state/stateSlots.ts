@@ -1,10 +1,12 @@
-// The slots of live states. One execution is worked on by one question at a time; what is asked meanwhile is
-// remembered once and asked again afterwards, so a storm of triggers costs two rounds and none is lost. Executions
-// never wait for each other, except for a free hand of their thread, and there those that somebody waits for go before
-// the thousands that a reconciler may have brought. Memory is bounded: by entries and by bytes,
-// the longest unused go first, each with a snapshot.
+// The slots of live states: one per execution that is in memory or asked for. A slot says which thread holds the state,
+// what is wanted of it, and who waits for the answer; the states themselves are in the threads.
 //
-//   idle ──want──▶ queued ──hand free──▶ running ──want meanwhile──▶ queued …   idle ──bound passed──▶ evicted
+//   idle ──wanted──▶ queued ──its thread has a free hand──▶ running ──▶ idle
+//    │                  ▲                                      │
+//    │                  └── wanted again while it ran ─────────┘ any number of wants are one more round
+//    └── too many entries or bytes: the longest unused is saved as a snapshot and removed
+//
+// A thread works on `parallelMax` slots at a time. Slots that somebody waits for go before those of the reconciler.
 
 import { laneOf } from '../../domain/leases/lane.js'
 import { shardOf } from '../../domain/shards/shards.js'
@@ -80,7 +82,7 @@ interface Hand {
   active: number
 }
 
-export interface LiveStates {
+export interface StateSlots {
   trigger(executionId: string, want?: Partial<Want>): void
   ask(executionId: string, want: Partial<Want>): Promise<Outcome>
   /** The version that is in memory; undefined when nothing is. */
@@ -100,7 +102,7 @@ const NOTHING: Want = { drive: false, force: false, view: false, open: false, se
 // Room for the next ones, so that not every new state has to push out exactly one.
 const SHRINK_TO = 0.95
 
-export function createLiveStates(limits: SlotLimits, work: SlotWork): LiveStates {
+export function createStateSlots(limits: SlotLimits, work: SlotWork): StateSlots {
   /** In order of use: the first was unused for longest. */
   const slots = new Map<string, Slot>()
   const hands = Array.from({ length: limits.threads }, (): Hand => ({ urgent: [], queue: [], active: 0 }))
