@@ -302,7 +302,7 @@ describe('a database of an earlier build', () => {
       prepareSchema(opened, { autoMigrate: true, onApplied: () => undefined }).finally(() => opened.close(1_000)),
     ).rejects.toMatchObject(refusal)
     const env = { NOETL_DATABASE_URL: database.url, NOETL_AUTO_MIGRATE: 'true' }
-    const ended = await runBinary(['migrate'], { env })
+    const ended = await builtCli(['migrate'], { env })
     expect(ended).toMatchObject({ code: 78, stderr: expect.stringMatching(SENTENCE) })
     expect(await content(database)).toEqual(before)
   })

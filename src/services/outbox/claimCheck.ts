@@ -35,7 +35,8 @@ export function createPayloadFetch(settings: FetchSettings): PayloadFetch {
   const isAllowed = (url: URL) => hosts.includes(url.hostname) || hosts.includes(url.host) || url.origin === ownOrigin
   return async (address, withinMs = settings.deadlineMs) => {
     const url = parseUrl(address)
-    if (url === undefined) return { kind: 'refused', reason: `${address.slice(0, 200)} is not an http or https address` }
+    if (url === undefined)
+      return { kind: 'refused', reason: `${address.slice(0, 200)} is not an http or https address` }
     if (url.username !== '' || url.password !== '')
       return {
         kind: 'refused',
