@@ -77,6 +77,7 @@ export async function openStateService(url, { drive = false, threads: count = 1,
           counts.snapshots += tally.snapshots
         },
         onDecision: () => undefined,
+        onIssued: () => undefined,
         onTakenOver: () => undefined,
         onError: fail,
       },

@@ -8,11 +8,18 @@ alter table noetl.command
   add column if not exists max_attempts integer not null default 3,
   add column if not exists lease_until timestamptz,
   add column if not exists lease_token bigint,
+  -- What the holder asked for; every sign of life gives it again.
+  add column if not exists lease_seconds integer,
+  -- Higher comes first.
+  add column if not exists priority smallint not null default 0,
+  -- The attempt whose call.done, or call.error, is in the log: the first of an attempt counts.
+  add column if not exists data_attempt integer not null default 0,
+  add column if not exists error_attempt integer not null default 0,
   add column if not exists notified_at timestamptz,
   add column if not exists notify_count integer not null default 0;
 
 create unique index if not exists command_key_idx on noetl.command (execution_id, command_key);
-create index if not exists command_pending_idx on noetl.command (pool, event_id) where status = 'PENDING';
+create index if not exists command_queue_idx on noetl.command (pool, priority desc, event_id) where status = 'PENDING';
 create index if not exists command_lease_idx on noetl.command (lease_until) where status in ('CLAIMED', 'RUNNING');
 create index if not exists command_deadline_idx on noetl.command (deadline)
   where deadline is not null and status in ('PENDING', 'CLAIMED', 'RUNNING', 'PARKED');

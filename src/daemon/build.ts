@@ -19,6 +19,7 @@ import { createProjectorLoop } from '../services/projector/projectorLoop.js'
 import type { SchemaPreparer } from '../services/schema/schemaPreparer.js'
 import { VERSION } from '../version.js'
 import { buildChildren } from './children.js'
+import { buildCommands } from './commands.js'
 import { buildCore } from './core.js'
 import { credentialsDeps } from './credentials.js'
 import type { Deps } from './deps.js'
@@ -62,9 +63,14 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
   const health = buildHealth(deps, schema, core.ids)
 
   const stream = bus === undefined ? undefined : createStreamWatch(deps, bus)
-  const states = buildStates(deps, core, () => children.keeper.nudge())
+  const commands = buildCommands(deps, core)
+  const states = buildStates(deps, core, {
+    onIssued: commands.nudge,
+    onChildren: () => children.keeper.nudge(),
+  })
   const children = buildChildren(deps, core, states.threads)
   const loops: Service[] = [
+    commands,
     ...states.services,
     children.keeper,
     createAdopter({
@@ -133,7 +139,12 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       clock,
       metricsOff: config.disableMetrics,
       ingest: writing,
-      onAppended: (outcome) => metrics.inc('noetl_cp_events_appended_total', { outcome, source: 'api' }),
+      onAppended: (outcome) => {
+        metrics.inc('noetl_cp_events_appended_total', { outcome: outcome.kind, source: 'api' })
+        if (outcome.kind === 'ignored') {
+          metrics.inc('noetl_cp_command_answers_ignored_total', { reason: outcome.reason })
+        }
+      },
       executions: writing,
       following,
       results: { databases },

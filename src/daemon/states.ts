@@ -31,8 +31,15 @@ const HEAP_FACTOR = 4
 const HEAP_MB_MIN = 512
 const LISTEN_CHANNEL = 'noetl_state'
 
+/** Who is told what decisions have asked for. */
+type Told = Pick<StateHooks, 'onIssued' | 'onChildren'>
+
 /** Without a core nothing is driven: for commands that only look. */
-export function buildStates(deps: Deps, core: Core | undefined, onChildren = (): void => undefined): States {
+export function buildStates(
+  deps: Deps,
+  core: Core | undefined,
+  told: Told = { onIssued: () => undefined, onChildren: () => undefined },
+): States {
   const { config, databases, clock, random } = deps
   const log = componentLog(deps.log, 'state')
   const isDriving = core !== undefined && config.stateEnabled
@@ -47,7 +54,7 @@ export function buildStates(deps: Deps, core: Core | undefined, onChildren = ():
       clock,
       random,
       threads,
-      hooks: { ...stateHooks(deps), onChildren },
+      hooks: { ...stateHooks(deps), ...told },
       driving: isDriving
         ? {
             appender: core.appender,
@@ -134,7 +141,7 @@ function listeners(deps: Deps, state: StateService): Service[] {
   )
 }
 
-function stateHooks(deps: Deps): Omit<StateHooks, 'onChildren'> {
+function stateHooks(deps: Deps): Omit<StateHooks, keyof Told> {
   const { metrics } = deps
   const log = componentLog(deps.log, 'state')
   const onError = loopErrors(deps, 'state')

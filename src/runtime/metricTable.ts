@@ -59,11 +59,23 @@ export const METRICS = {
     help: 'Trouble with the lease of the machine id.',
     labels: { reason: ['lost', 'unreachable'] },
   },
+  noetl_cp_commands_claimed_total: {
+    kind: 'counter',
+    help: 'Commands handed out to workers; reclaimed beyond their first attempt.',
+    labels: { outcome: ['claimed', 'reclaimed'] },
+  },
+  noetl_cp_command_answers_ignored_total: {
+    kind: 'counter',
+    help: 'Answers of workers that came too late, or for a command they do not hold.',
+    labels: {
+      reason: ['already_terminal', 'cancelled', 'execution_ended', 'reclaimed', 'not_holder', 'repeated'],
+    },
+  },
   noetl_cp_events_appended_total: {
     kind: 'counter',
     help: 'Events offered to the log by outcome.',
     labels: {
-      outcome: ['stored', 'duplicate', 'conflict', 'claimed', 'unknownExecution'],
+      outcome: ['stored', 'duplicate', 'conflict', 'claimed', 'ignored', 'unknownExecution'],
       source: ['api', 'projector'],
     },
   },

@@ -73,6 +73,7 @@ service = createStateService(
       onCoalesced: ignore,
       onEvicted: ignore,
       onTally: ignore,
+      onIssued: () => undefined,
       onDecision: (outcome) => {
         outcomes[outcome] = (outcomes[outcome] ?? 0) + 1
       },

@@ -31,6 +31,7 @@ export interface StateOptions
   /** False: nothing is driven. */
   drive?: boolean
   onChildren?: () => void
+  onIssued?: (shard: number) => void
   /** Run playbooks, with these settings. */
   engine?: Partial<EngineSettings>
 }
@@ -137,6 +138,7 @@ export async function openState(core: TestCore, options: StateOptions = {}): Pro
         },
         onDecision: (outcome) => count(counts.decisions, outcome),
         onChildren: () => options.onChildren?.(),
+        onIssued: (shard) => options.onIssued?.(shard),
         onTakenOver: () => undefined,
         onError: (error) => counts.errors.push(error.message),
       },

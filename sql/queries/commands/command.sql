@@ -18,14 +18,6 @@ from unnest(
 on conflict (execution_id, command_key) do nothing
 returning execution_id, command_key;
 
--- name: command_fail
--- The commands with keys $2 of the executions $1, given up by events $3 with errors $4, if they are still open.
-update noetl.command c
-set status = 'FAILED', completed_at = now(), updated_at = now(), latest_event_id = given.event_id, error = given.error
-from unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[]) as given (execution_id, command_key, event_id, error)
-where c.execution_id = given.execution_id and c.command_key = given.command_key
-  and c.status not in ('COMPLETED', 'FAILED', 'CANCELLED');
-
 -- name: command_cancel
 -- The open commands of executions $1, which have ended.
 update noetl.command
@@ -37,3 +29,97 @@ where execution_id = any($1::bigint[]) and status in ('PENDING', 'CLAIMED', 'RUN
 insert into noetl.child (parent_execution_id, command_id, child_execution_id)
 select * from unnest($1::bigint[], $2::bigint[], $3::bigint[])
 on conflict (parent_execution_id, command_id) do nothing;
+
+-- name: command_named
+-- The commands with keys $2 of executions $1 as they are now; whoever asks to change them holds the lock of their executions.
+select c.execution_id, c.command_id, c.command_key, c.status, c.attempt, c.max_attempts, c.worker_id, c.lease_token,
+  c.lease_seconds, extract(epoch from c.lease_until - clock_timestamp())::float8 as lease_left, c.data_attempt, c.error_attempt
+from unnest($1::bigint[], $2::text[]) as given (execution_id, command_key)
+join noetl.command c on c.execution_id = given.execution_id and c.command_key = given.command_key;
+
+-- name: command_change
+-- What reports did to commands: executions $1, ids $2, statuses $3, attempts $4, workers $5, lease tokens $6, seconds of
+-- their leases from now on $7, attempts whose data $8 or error $9 has come, events $10, errors $11. Answers their leases.
+update noetl.command c
+set status = given.status, attempt = given.attempt, worker_id = given.worker_id, lease_token = given.lease_token,
+  lease_seconds = given.lease_seconds, data_attempt = given.data_attempt, error_attempt = given.error_attempt,
+  latest_event_id = coalesce(given.event_id, c.latest_event_id), error = coalesce(given.error, c.error), updated_at = now(),
+  lease_until = case when given.status in ('CLAIMED', 'RUNNING') then clock_timestamp() + make_interval(secs => given.lease_seconds) end,
+  claimed_at = case when given.lease_token is distinct from c.lease_token then clock_timestamp() else c.claimed_at end,
+  started_at = case when given.status = 'RUNNING' and c.status <> 'RUNNING' then clock_timestamp() else c.started_at end,
+  completed_at = case when given.status in ('COMPLETED', 'FAILED') then coalesce(c.completed_at, clock_timestamp()) end
+from unnest(
+  $1::bigint[], $2::bigint[], $3::text[], $4::int[], $5::text[], $6::bigint[], $7::int[], $8::int[], $9::int[], $10::bigint[],
+  $11::text[]
+) as given (
+  execution_id, command_id, status, attempt, worker_id, lease_token, lease_seconds, data_attempt, error_attempt, event_id, error
+)
+where c.execution_id = given.execution_id and c.command_id = given.command_id
+returning c.execution_id, c.command_id, c.lease_until::text as lease_until;
+
+-- name: command_candidates
+-- The commands of pools $1 that come first, at most $3, of kinds $2 (null for any). Who claims them decides the lock of their
+-- executions: nothing is locked here, because whoever appends to an execution locks it before its commands.
+select c.execution_id, c.command_id, c.command_key, c.step_name, c.tool_kind
+from unnest($1::text[]) as given (pool)
+cross join lateral (
+  select execution_id, command_id, command_key, step_name, tool_kind, priority, event_id
+  from noetl.command
+  where status = 'PENDING' and pool = given.pool and ($2::text[] is null or tool_kind = any($2::text[]))
+  order by priority desc, event_id
+  limit $3::int
+) c
+order by c.priority desc, c.event_id
+limit $3::int;
+
+-- name: command_get
+-- The command with id $1.
+select c.execution_id, c.command_id, c.catalog_id, c.command_key, c.step_name, c.tool_kind, c.pool, c.status, c.worker_id, c.attempt,
+  c.max_attempts, c.priority, c.lease_token, c.lease_until::text as lease_until, c.deadline::text as deadline, c.notify_count,
+  c.created_at::text as created_at, c.claimed_at::text as claimed_at, c.started_at::text as started_at,
+  c.completed_at::text as completed_at, c.error
+from noetl.command c
+where c.event_id = $1::bigint and c.command_key is not null;
+
+-- name: command_beat
+-- A sign of life of worker $3 for its commands $2 of executions $1. What is changed by somebody at this moment is left to them.
+with held as (
+  select c.execution_id, c.command_id
+  from unnest($1::bigint[], $2::bigint[]) as given (execution_id, command_id)
+  join noetl.command c on c.execution_id = given.execution_id and c.command_id = given.command_id
+  where c.worker_id = $3::text and c.status in ('CLAIMED', 'RUNNING')
+  for update of c skip locked
+)
+update noetl.command c
+set lease_until = clock_timestamp() + make_interval(secs => c.lease_seconds), updated_at = now()
+from held
+where c.execution_id = held.execution_id and c.command_id = held.command_id
+returning c.command_id;
+
+-- name: command_states
+-- How the commands $2 of executions $1 stand, and whether their executions have ended.
+select c.execution_id, c.command_id, c.status, c.worker_id, c.lease_token, c.lease_until::text as lease_until,
+  e.status as execution_status
+from unnest($1::bigint[], $2::bigint[]) as given (execution_id, command_id)
+join noetl.command c on c.execution_id = given.execution_id and c.command_id = given.command_id
+join noetl.execution e on e.execution_id = c.execution_id;
+
+-- name: command_list
+-- Commands of execution $1, with status $2, of pool $3 (null for any), after id $4, at most $5, in the order of their ids.
+select c.execution_id, c.command_id, c.catalog_id, c.command_key, c.step_name, c.tool_kind, c.pool, c.status, c.worker_id, c.attempt,
+  c.max_attempts, c.priority, c.lease_token, c.lease_until::text as lease_until, c.deadline::text as deadline, c.notify_count,
+  c.created_at::text as created_at, c.claimed_at::text as claimed_at, c.started_at::text as started_at,
+  c.completed_at::text as completed_at, c.error
+from noetl.command c
+where ($1::bigint is null or c.execution_id = $1::bigint) and ($2::text is null or c.status = $2::text)
+  and ($3::text is null or c.pool = $3::text) and c.event_id > $4::bigint and c.command_key is not null
+order by c.event_id
+limit $5::int;
+
+-- name: command_requeue
+-- Gives command $2 of execution $1 back to its pool, for another attempt. Its holder, if it lives, holds it no more.
+update noetl.command
+set status = 'PENDING', attempt = attempt + 1, max_attempts = greatest(max_attempts, attempt + 1), worker_id = null,
+  lease_until = null, notified_at = null, updated_at = now()
+where execution_id = $1::bigint and command_id = $2::bigint and status in ('CLAIMED', 'RUNNING')
+returning attempt;

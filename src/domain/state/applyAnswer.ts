@@ -18,6 +18,7 @@ import {
 import { weighCommand } from './drivenWeight.js'
 import {
   answerDocument,
+  attemptOf,
   commandIdOf,
   envelopesOf,
   flagIn,
@@ -144,16 +145,6 @@ function keepEnding(command: Command, type: string, event: WorkflowEvent, fact: 
 /** A higher attempt beats a lower one; of one attempt the first counts. */
 function isBetter(a: { id: string; attempt: number }, b: { id: string; attempt: number }): boolean {
   return a.attempt !== b.attempt ? a.attempt > b.attempt : compareIds(a.id, b.id) < 0
-}
-
-function attemptOf(event: WorkflowEvent): number {
-  const meta = objectAt(event.meta)
-  const payload = payloadOf(event)
-  for (const place of [meta, payload]) {
-    const attempt = wholeNumberAt(place, 'attempt') ?? wholeNumberAt(place, 'attempts')
-    if (attempt !== undefined && attempt > 0) return attempt
-  }
-  return 0
 }
 
 function errorOf(event: WorkflowEvent): JsonValue | undefined {

@@ -61,6 +61,15 @@ export function wholeNumberAt(object: JsonObject, key: string): number | undefin
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined
 }
 
+/** Which attempt of its command the event belongs to; 0 if it does not say. */
+export function attemptOf(event: WorkflowEvent): number {
+  for (const place of [objectAt(event.meta), payloadOf(event)]) {
+    const attempt = wholeNumberAt(place, 'attempt') ?? wholeNumberAt(place, 'attempts')
+    if (attempt !== undefined && attempt > 0) return attempt
+  }
+  return 0
+}
+
 export function flagIn(event: WorkflowEvent, key: string): boolean {
   return [objectAt(event.result, 'context'), objectAt(event.context), objectAt(event.meta)].some(
     (place) => own(place, key) === true,

@@ -3,6 +3,7 @@
 // All of it or nothing. An id that we mint is above everything the execution's log holds at that moment: whatever
 // clocks and whoever else wrote, what is appended later sorts later.
 import type { Tx } from '../../db/db.js'
+import type { ClaimRefusal, IgnoredReason, Judgement } from '../../domain/commands/commandRules.js'
 import { writeEnvelope, writeParts } from '../../domain/events/envelope.js'
 import {
   DEFAULT_ORGANIZATION,
@@ -38,6 +39,14 @@ import {
 } from '../../stores/executions/executionStore.js'
 import { insertOutboxRows, type NewOutboxRow } from '../../stores/outbox/outboxStore.js'
 import { noteLifecycle } from '../subscriptions/lifecycleNotes.js'
+import {
+  type ClaimedRow,
+  type CommandBook,
+  commandNamed,
+  endedBy,
+  openCommandBook,
+  withAttempt,
+} from './commandBook.js'
 import { checkOwner, foreignOwnerMessage, owned } from './eventOwner.js'
 
 export interface AppendItem {
@@ -56,18 +65,41 @@ export interface AppendItem {
   path?: string | undefined
   /** W3C trace context as JSON text. */
   trace?: string | undefined
+  /** Of a claim: how long it lasts. */
+  leaseSeconds?: number | undefined
 }
 
 export type AppendOutcome =
-  | { kind: 'stored'; eventId: string; streamVersion: string; executionStatus: string; isHidden?: true }
+  | {
+      kind: 'stored'
+      eventId: string
+      streamVersion: string
+      executionStatus: string
+      isHidden?: true
+      /** The event claims this command. */
+      claim?: ClaimedRow
+    }
   | { kind: 'duplicate'; eventId: string; streamVersion: string | undefined; executionStatus: string }
   /** The same id with other content. */
   | { kind: 'conflict'; eventId: string }
   /** The command is claimed: by this worker (`own`) or by another. */
-  | { kind: 'claimed'; eventId: string; own: boolean; workerId: string | undefined }
+  | { kind: 'claimed'; eventId: string; own: boolean; workerId: string | undefined; claim?: ClaimedRow }
+  /** A claim of one of our commands that is not to be had. */
+  | Unclaimable
+  /** An answer that comes too late, or from somebody who does not hold the command. Not stored. */
+  | { kind: 'ignored'; eventId: string; reason: IgnoredReason }
   | { kind: 'unknownExecution'; executionId: string }
   /** Well formed, but not for this execution. */
   | { kind: 'refused'; eventId: string; reason: string }
+
+export interface Unclaimable {
+  kind: 'unclaimable'
+  eventId: string
+  code: ClaimRefusal
+  workerId: string | undefined
+  /** 0: never. */
+  retryAfterSeconds: number
+}
 
 export interface AppendContext {
   subjectOf(event: OwnedEvent): string
@@ -88,14 +120,21 @@ export async function appendInTx(
   const ids = [...new Set(items.map(({ event }) => event.executionId))]
   const minted = [...new Set(items.filter((item) => !item.idGiven).map(({ event }) => event.executionId))]
   const given = items.filter((item) => item.idGiven).map(({ event }) => event)
-  const claims = items.flatMap(({ event, publish }) => (publish ? (claimOf(event) ?? []) : []))
-  const [executions, existing, claimed, highest] = await Promise.all([
+  const own = items.filter((item) => item.publish)
+  const claims = own.flatMap(({ event }) => (commandNamed(event) === undefined ? (claimOf(event) ?? []) : []))
+  const [executions, commands, existing, claimed, highest] = await Promise.all([
     lockExecutions(tx, ids),
+    openCommandBook(tx, own),
     given.length === 0 ? [] : findExisting(tx, given),
     claims.length === 0 ? [] : findClaims(tx, claims),
     minted.length === 0 ? new Map<string, bigint>() : highestEventIds(tx, minted),
   ])
-  const plan = decide(items, { executions, existing, claimed, highest }, context)
+  const plan = decide(items, { executions, commands, existing, claimed, highest }, context)
+  const ended = endedBy(
+    plan.published.map(({ row }) => row.event),
+    executions,
+  )
+  const changed = commands.write(tx, ended)
   if (plan.events.length > 0) {
     await Promise.all([
       insertEvents(tx, plan.events),
@@ -111,6 +150,8 @@ export async function appendInTx(
       ),
     ])
   }
+  const leases = await changed
+  for (const claim of plan.claims) claim.leaseUntil = leases.get(claim.commandId) ?? undefined
   return plan.outcomes
 }
 
@@ -129,11 +170,13 @@ interface Plan {
   touched: Set<LockedExecution>
   /** Executions whose owner was learned just now; what is stored of them follows. */
   moved: Set<LockedExecution>
+  claims: ClaimedRow[]
 }
 
 /** What the lock and the look at the log have told. */
 interface Found {
   executions: Map<string, LockedExecution>
+  commands: CommandBook
   existing: readonly ExistingEvent[]
   claimed: readonly CommandClaim[]
   highest: Map<string, bigint>
@@ -141,6 +184,7 @@ interface Found {
 
 interface Known {
   executions: Map<string, LockedExecution>
+  commands: CommandBook
   events: Map<string, KnownEvent>
   holders: Map<string, string | undefined>
   highest: Map<string, bigint>
@@ -148,9 +192,10 @@ interface Known {
 
 /** Everything is locked and known here: a plain decision, in the order given. */
 function decide(items: readonly AppendItem[], found: Found, context: AppendContext): Plan {
-  const plan: Plan = { outcomes: [], events: [], published: [], touched: new Set(), moved: new Set() }
+  const plan: Plan = { outcomes: [], events: [], published: [], touched: new Set(), moved: new Set(), claims: [] }
   const known: Known = {
     executions: found.executions,
+    commands: found.commands,
     events: new Map(
       found.existing.map((row) => [`${row.execution_id}:${row.event_id}`, fromRow(row, context.secrets)]),
     ),
@@ -189,8 +234,10 @@ function decideOne(item: AppendItem, known: Known, plan: Plan, context: AppendCo
   if (item.onlyExecutions === true && isSubscriptionLog(execution.summary.startEventType)) {
     return refused(event, subscriptionUntouched(event.executionId).message)
   }
-  // What is projected has happened elsewhere; only a claim that is made here can be refused.
-  const claim = item.publish ? claimOf(event) : undefined
+  // What is projected has happened elsewhere; only what is said here can be refused.
+  const judged = item.publish ? known.commands.judge(event, execution) : undefined
+  if (judged !== undefined && judged.kind !== 'taken') return withoutEvent(event, judged, known, plan)
+  const claim = item.publish && judged === undefined ? claimOf(event) : undefined
   if (claim !== undefined) {
     const claimKey = `${claim.executionId}:${claim.commandId}`
     if (holders.has(claimKey)) {
@@ -211,14 +258,16 @@ function decideOne(item: AppendItem, known: Known, plan: Plan, context: AppendCo
   const streamVersion = execution.streamVersion
   const checksum = item.idGiven ? eventChecksum(own) : null
   plan.touched.add(execution)
+  const stored = judged === undefined ? own : withAttempt(own, judged)
   const row: NumberedEvent = {
-    event: own,
-    parts: writeParts(own),
+    event: stored,
+    parts: writeParts(stored),
     catalogId: own.catalogId ?? execution.catalogId,
     streamVersion,
     checksum,
     sealed: context.secrets.seal(own),
   }
+  if (judged !== undefined) known.commands.note(judged, stored)
   plan.events.push(row)
   if (item.publish) plan.published.push({ item, row })
   // An id that was minted for this event cannot come again in the same call.
@@ -234,7 +283,30 @@ function decideOne(item: AppendItem, known: Known, plan: Plan, context: AppendCo
     streamVersion: streamVersion.toString(),
     executionStatus: execution.summary.status,
     ...(own.hidden === undefined ? {} : { isHidden: true }),
+    ...(judged?.kind === 'taken' && claimOf(event) !== undefined ? { claim: claimedRow(judged, plan) } : {}),
   }
+}
+
+/** The event changes the log in no way. */
+function withoutEvent(
+  event: EventRecord,
+  judged: Exclude<Judgement, { kind: 'taken' }>,
+  { commands }: Known,
+  plan: Plan,
+): AppendOutcome {
+  commands.note(judged, event)
+  const { eventId } = event
+  if (judged.kind === 'ignored') return { kind: 'ignored', eventId, reason: judged.reason }
+  const { workerId } = judged.row
+  if (judged.kind === 'held') return { kind: 'claimed', eventId, own: true, workerId, claim: claimedRow(judged, plan) }
+  return { kind: 'unclaimable', eventId, code: judged.code, workerId, retryAfterSeconds: judged.retryAfterSeconds }
+}
+
+function claimedRow({ row }: Extract<Judgement, { kind: 'taken' | 'held' }>, plan: Plan): ClaimedRow {
+  const { commandId, attempt, leaseToken, leaseSeconds } = row
+  const claim: ClaimedRow = { commandId, attempt, leaseToken, leaseSeconds, leaseUntil: undefined }
+  plan.claims.push(claim)
+  return claim
 }
 
 function refused(event: EventRecord, reason: string): AppendOutcome {

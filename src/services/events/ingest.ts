@@ -16,7 +16,7 @@ import { findEntry } from '../catalog/findEntry.js'
 import { assertNoSubscriptionEntry } from '../catalog/runnable.js'
 import type { Ids } from '../ids/ids.js'
 import type { Appender } from './appender.js'
-import type { AppendItem, AppendOutcome } from './appendInTx.js'
+import type { AppendItem, AppendOutcome, Unclaimable } from './appendInTx.js'
 
 export interface IngestDeps {
   databases: Databases
@@ -176,10 +176,25 @@ function acceptedOrThrow(outcome: AppendOutcome): AppendOutcome {
   if (outcome.kind === 'unknownExecution') throw noSuchExecution(outcome.executionId)
   if (outcome.kind === 'conflict') throw new CpError('conflict', clashMessage(outcome.eventId))
   if (outcome.kind === 'refused') throw new CpError('refused', outcome.reason)
+  if (outcome.kind === 'unclaimable') throw unclaimable(outcome)
   if (outcome.kind === 'claimed' && !outcome.own) {
     throw new CpError('conflict', `the command is already claimed by ${outcome.workerId ?? 'another worker'}`)
   }
   return outcome
+}
+
+const UNCLAIMABLE: Record<Unclaimable['code'], string> = {
+  active_claim: 'is held; ask again when the lease of its holder is over',
+  already_terminal: 'has ended; drop it',
+  cancelled: 'is cancelled; drop it',
+  execution_ended: 'belongs to an execution that has ended; drop it',
+}
+
+export function unclaimable({ code, workerId, retryAfterSeconds }: Unclaimable): CpError {
+  const by = code === 'active_claim' && workerId !== undefined ? ` by ${workerId}` : ''
+  return new CpError('conflict', `the command ${UNCLAIMABLE[code].replace('is held', `is held${by}`)}`, {
+    details: { code, ...(retryAfterSeconds > 0 ? { retryAfterSeconds } : {}) },
+  })
 }
 
 export function clashMessage(eventId: string): string {

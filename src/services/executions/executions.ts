@@ -20,7 +20,6 @@ import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { traced } from '../../runtime/tracing.js'
 import type { CatalogEntry } from '../../stores/catalog/catalogStore.js'
-import { cancelCommands } from '../../stores/commands/commandStore.js'
 import { dedupHolder, keepDedupKey } from '../../stores/executions/dedupStore.js'
 import { lockExecutions } from '../../stores/executions/executionStore.js'
 import { findEntry } from '../catalog/findEntry.js'
@@ -209,7 +208,6 @@ export async function endExecution(deps: ExecutionsDeps, request: EndRequest): P
     if (outcome?.kind === 'refused') throw new CpError('refused', outcome.reason)
     if (outcome?.kind !== 'stored')
       throw new CpError('internal', `the end of execution ${request.executionId} was not stored`)
-    await cancelCommands(tx, [request.executionId])
     return { eventId: outcome.eventId }
   })
 }

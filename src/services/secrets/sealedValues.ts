@@ -1,12 +1,13 @@
 // The one way back to secrets that were taken out of events, and what an operator must know about the keys. Only the
 // engine and a worker's claim may ask; nothing that is shown, logged or published comes from here.
 import type { Databases } from '../../db/databases.js'
+import type { Queryable } from '../../db/db.js'
 import type { EventRecord } from '../../domain/events/eventRecord.js'
 import { openEvent } from '../../domain/secrets/eventSecrets.js'
 import type { Keyring } from '../../domain/secrets/keyring.js'
 import { toCpError } from '../../errors.js'
 import { toEventRecord } from '../../stores/events/eventRows.js'
-import { listSealKeys, noteSealKey, readSealedEvents } from '../../stores/secrets/sealedStore.js'
+import { type EventKey, listSealKeys, noteSealKey, readSealedEvents } from '../../stores/secrets/sealedStore.js'
 import type { Finding } from '../health/finding.js'
 
 /** Whoever opens says who it is; there is no third. */
@@ -19,13 +20,28 @@ export interface SealedDeps {
 }
 
 /** The events whole, in id order. An id that is not there is left out; a key that is not at hand is an error. */
-export async function openEvents(
+export function openEvents(
   deps: SealedDeps,
   by: Opener,
   executionId: string,
   eventIds: readonly string[],
 ): Promise<EventRecord[]> {
-  const rows = await readSealedEvents(deps.databases.of(executionId), executionId, eventIds)
+  return openEventsOf(
+    deps,
+    by,
+    deps.databases.of(executionId),
+    eventIds.map((eventId) => ({ executionId, eventId })),
+  )
+}
+
+/** Of several executions of one database. */
+export async function openEventsOf(
+  deps: SealedDeps,
+  by: Opener,
+  db: Queryable,
+  keys: readonly EventKey[],
+): Promise<EventRecord[]> {
+  const rows = await readSealedEvents(db, keys)
   const events = rows.map((row) => {
     const event = toEventRecord(row)
     return row.sealed === null ? event : openEvent(event, row.sealed, deps.keyring)

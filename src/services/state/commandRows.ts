@@ -1,11 +1,9 @@
-// The rows of commands beside the events of decisions: what was issued, what was given up, and what is open when an
-// execution ends.
+// The rows of the commands that decisions issue. What happens to them afterwards follows from events, see
+// services/events/commandBook.ts.
 import type { Tx } from '../../db/db.js'
-import { canonicalEventType, isTerminalEventType } from '../../domain/events/eventType.js'
-import { isJsonObject } from '../../domain/json/value.js'
 import type { Decision } from '../../domain/state/orchestrator.js'
 import { CpError } from '../../errors.js'
-import { cancelCommands, failCommands, type GivenUp, insertCommands } from '../../stores/commands/commandStore.js'
+import { insertCommands } from '../../stores/commands/commandStore.js'
 import type { LockedExecution } from '../../stores/executions/executionStore.js'
 import type { AppendItem } from '../events/appendInTx.js'
 
@@ -38,18 +36,4 @@ export async function writeCommandRows(tx: Tx, made: readonly Made[]): Promise<v
     // The key of the decision is new but one of its commands is not: somebody decided by other rules.
     throw new CpError('conflict', `a command of ${issued[0]?.executionId} was issued before`)
   }
-  const givenUp = made.flatMap((one) => one.items.flatMap((item, index) => givenUpBy(item, one.eventIds[index]!)))
-  if (givenUp.length > 0) await failCommands(tx, givenUp)
-  const ended = made.filter(({ items }) => items.some(({ event }) => isTerminalEventType(event.eventType)))
-  if (ended.length > 0)
-    await cancelCommands(
-      tx,
-      ended.map(({ execution }) => execution.executionId),
-    )
-}
-
-function givenUpBy({ event }: AppendItem, eventId: string): GivenUp[] {
-  if (canonicalEventType(event.eventType) !== 'command.failed' || !isJsonObject(event.meta)) return []
-  const key = event.meta['command_id']
-  return typeof key === 'string' ? [{ executionId: event.executionId, key, eventId, error: event.error ?? '' }] : []
 }

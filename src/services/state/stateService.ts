@@ -5,7 +5,7 @@
 import type { Databases } from '../../db/databases.js'
 import type { Db } from '../../db/db.js'
 import { noSuchExecution } from '../../domain/executions/executionStatus.js'
-import type { Decision } from '../../domain/state/orchestrator.js'
+import type { Decision, NewCommand } from '../../domain/state/orchestrator.js'
 import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { Service } from '../../runtime/service.js'
@@ -30,6 +30,8 @@ export interface StateHooks {
   onDecision(outcome: DecisionOutcome): void
   /** A decision that was written asks for playbooks to be started. */
   onChildren(): void
+  /** Commands for workers were issued. */
+  onIssued(shard: number): void
   onTakenOver(lanes: number): void
   onError(error: CpError): void
 }
@@ -183,9 +185,12 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
       hooks.onDecision('fenced')
       return
     }
-    const outcome = await writer.write(databases.shardOf(executionId), { executionId, version, decision, fence })
+    const shard = databases.shardOf(executionId)
+    const outcome = await writer.write(shard, { executionId, version, decision, fence })
     hooks.onDecision(outcome)
-    if (outcome === 'appended' && decision.commands?.some(({ waitsFor }) => waitsFor === 'playbook')) hooks.onChildren()
+    const asksFor = (what: NewCommand['waitsFor']) => decision.commands?.some(({ waitsFor }) => waitsFor === what) === true
+    if (outcome === 'appended' && asksFor('worker')) hooks.onIssued(shard)
+    if (outcome === 'appended' && asksFor('playbook')) hooks.onChildren()
     if (decision.checkAfterMs !== undefined) checkAfter.set(executionId, decision.checkAfterMs)
   }
 

@@ -1,8 +1,9 @@
 // Commands as rows, written in the transaction of the events that cause them.
 import type { Tx } from '../../db/db.js'
 import { queries } from '../../db/queries.js'
+import { type CommandRow, type CommandStatus, LEASE_SECONDS } from '../../domain/commands/commandRules.js'
 
-const q = queries('command_insert', 'command_fail', 'command_cancel', 'child_insert')
+const q = queries('command_insert', 'command_cancel', 'child_insert', 'command_named', 'command_change')
 
 export interface NewCommandRow {
   executionId: string
@@ -50,23 +51,72 @@ export async function insertCommands(tx: Tx, rows: readonly NewCommandRow[]): Pr
   return written.length === rows.length
 }
 
-export interface GivenUp {
-  executionId: string
-  key: string
-  eventId: string
-  error: string
-}
-
-export async function failCommands(tx: Tx, list: readonly GivenUp[]): Promise<void> {
-  await tx.run(q.command_fail, [
-    list.map((one) => one.executionId),
-    list.map((one) => one.key),
-    list.map((one) => one.eventId),
-    list.map((one) => one.error),
-  ])
-}
-
 /** Of executions that have ended. */
 export async function cancelCommands(tx: Tx, executionIds: readonly string[]): Promise<void> {
   await tx.run(q.command_cancel, [executionIds])
+}
+
+interface NamedRow {
+  execution_id: string
+  command_id: string
+  command_key: string
+  status: CommandStatus
+  attempt: number
+  max_attempts: number
+  worker_id: string | null
+  lease_token: string | null
+  lease_seconds: number | null
+  lease_left: number | null
+  data_attempt: number
+  error_attempt: number
+}
+
+/** Those that have rows. */
+export async function findCommands(
+  tx: Tx,
+  names: readonly { executionId: string; commandId: string }[],
+): Promise<CommandRow[]> {
+  const rows = await tx.run<NamedRow>(q.command_named, [
+    names.map((name) => name.executionId),
+    names.map((name) => name.commandId),
+  ])
+  return rows.map((row) => ({
+    executionId: row.execution_id,
+    commandId: row.command_id,
+    key: row.command_key,
+    status: row.status,
+    attempt: row.attempt,
+    maxAttempts: row.max_attempts,
+    workerId: row.worker_id ?? undefined,
+    leaseToken: Number(row.lease_token ?? 0),
+    leaseSeconds: row.lease_seconds ?? LEASE_SECONDS,
+    leaseLeftSeconds: row.lease_left ?? 0,
+    dataAttempt: row.data_attempt,
+    errorAttempt: row.error_attempt,
+  }))
+}
+
+export interface CommandChange {
+  row: CommandRow
+  eventId: string | undefined
+  error: string | undefined
+}
+
+/** Answers until when each is held, by id. */
+export async function changeCommands(tx: Tx, list: readonly CommandChange[]): Promise<Map<string, string | null>> {
+  const of = <T>(read: (change: CommandChange) => T | undefined): (T | null)[] => list.map((one) => read(one) ?? null)
+  const rows = await tx.run<{ command_id: string; lease_until: string | null }>(q.command_change, [
+    of(({ row }) => row.executionId),
+    of(({ row }) => row.commandId),
+    of(({ row }) => row.status),
+    of(({ row }) => row.attempt),
+    of(({ row }) => row.workerId),
+    of(({ row }) => row.leaseToken),
+    of(({ row }) => row.leaseSeconds),
+    of(({ row }) => row.dataAttempt),
+    of(({ row }) => row.errorAttempt),
+    of(({ eventId }) => eventId),
+    of(({ error }) => error),
+  ])
+  return new Map(rows.map((row) => [row.command_id, row.lease_until]))
 }

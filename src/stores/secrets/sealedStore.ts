@@ -22,10 +22,11 @@ export interface SealedEventRow extends EventRow {
   sealed: string | null
 }
 
-export function readSealedEvents(
-  db: Queryable,
-  executionId: string,
-  eventIds: readonly string[],
-): Promise<SealedEventRow[]> {
-  return db.run<SealedEventRow>(q.event_sealed, [executionId, eventIds])
+export interface EventKey {
+  executionId: string
+  eventId: string
+}
+
+export function readSealedEvents(db: Queryable, keys: readonly EventKey[]): Promise<SealedEventRow[]> {
+  return db.run<SealedEventRow>(q.event_sealed, [keys.map((key) => key.executionId), keys.map((key) => key.eventId)])
 }

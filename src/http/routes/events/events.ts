@@ -9,7 +9,7 @@ import { traceContextOf } from '../../traceContext.js'
 
 export interface EventRouteDeps {
   ingest: IngestDeps
-  onAppended?: (outcome: AppendOutcome['kind']) => void
+  onAppended?: (outcome: AppendOutcome) => void
 }
 
 const id: Schema = { format: 'int64', description: 'number or decimal text' }
@@ -52,6 +52,7 @@ export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[]
             event_id: id,
             commands_generated: { type: 'integer' },
             stream_version: id,
+            reason: { type: 'string', description: 'why an answer to a command was ignored' },
           },
         },
         400: 'malformed',
@@ -61,7 +62,7 @@ export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[]
       },
       handler: async (request) => {
         const outcome = await ingestEvent(ingest, request.body as JsonObject, optionsOf(request))
-        onAppended?.(outcome.kind)
+        onAppended?.(outcome)
         return { body: answerTo(outcome) }
       },
     },
@@ -96,10 +97,11 @@ export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[]
       },
       handler: async (request) => {
         const outcomes = await ingestBatch(ingest, request.body as JsonObject, optionsOf(request))
-        for (const outcome of outcomes) onAppended?.(outcome.kind)
+        for (const outcome of outcomes) onAppended?.(outcome)
         const failed = outcomes.some(
           (outcome) =>
-            outcome.kind === 'conflict' || outcome.kind === 'refused' || (outcome.kind === 'claimed' && !outcome.own),
+            ['conflict', 'refused', 'unclaimable'].includes(outcome.kind) ||
+            (outcome.kind === 'claimed' && !outcome.own),
         )
         return {
           body: {
@@ -121,6 +123,9 @@ function optionsOf(request: ApiRequest) {
 function answerTo(outcome: AppendOutcome): JsonObject {
   // A worker that claims what it already holds is told so by event id 0, as in the original.
   if (outcome.kind === 'claimed') return { status: 'ok', event_id: 0, commands_generated: 0 }
+  if (outcome.kind === 'ignored') {
+    return { status: 'ignored', reason: outcome.reason, event_id: 0, commands_generated: 0 }
+  }
   const body: JsonObject = {
     status: 'ok',
     event_id: 'eventId' in outcome ? number(outcome.eventId) : 0,
@@ -139,6 +144,8 @@ function itemResult(outcome: AppendOutcome, index: number): JsonObject {
     result['stream_version'] = number(outcome.streamVersion)
   if (outcome.kind === 'conflict') result['error'] = clashMessage(outcome.eventId)
   if (outcome.kind === 'refused') result['error'] = outcome.reason
+  if (outcome.kind === 'ignored') result['reason'] = outcome.reason
+  if (outcome.kind === 'unclaimable') result['error'] = outcome.code
   if (outcome.kind === 'claimed') result['error'] = `claimed by ${outcome.workerId ?? 'another worker'}`
   return result
 }

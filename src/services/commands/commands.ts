@@ -1,0 +1,280 @@
+// Commands for workers, one service for those of this process and those behind HTTP.
+//
+// A worker of this process uses it like this:
+//
+//   const list = await commands.claim({ workerId, pools: ['shared'], max: freeSlots, waitMs: 30_000, signal })
+//                                        waits for work; a commit of this process wakes it at once
+//   await commands.report(command, [started()])              only if it takes long: RUNNING, and the lease begins again
+//   await commands.beat(workerId, heldCommands)              every second or so: extends leases, says what is lost
+//   await commands.report(command, [done, completed])        one transaction; the first answer that ends it counts
+//
+// `claim` hands a command out once per attempt. A command that was lost (`beat` says `lost` or `cancelled`) is to be
+// stopped; answers to it are ignored and not stored. Nothing here decides what an execution does next: the state service
+// hears of every append.
+import type { EventRecord } from '../../domain/events/eventRecord.js'
+import { type WireTime, wireTimeFromMillis, wireTimeFromPostgres } from '../../domain/events/wireTime.js'
+import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
+import type { EventId, ExecutionId } from '../../domain/ids/ids.js'
+import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
+import { CpError } from '../../errors.js'
+import type { Service } from '../../runtime/service.js'
+import {
+  beatCommands,
+  type CommandFilter,
+  findCandidates,
+  getCommand,
+  listCommands,
+  readCommandStates,
+  requeueCommand,
+  type ShownCommand,
+} from '../../stores/commands/commandQueue.js'
+import type { AppendItem, AppendOutcome, Unclaimable } from '../events/appendInTx.js'
+import { type Asker, type ClaimRequest, createClaimQueue } from './claimQueue.js'
+import { type HandOutDeps, type HeldCommand, handOut, metaAt, readIssued, type Wanted } from './handOut.js'
+
+export type { ClaimRequest } from './claimQueue.js'
+export type { HeldCommand } from './handOut.js'
+
+export interface CommandDeps extends HandOutDeps {
+  pollMs: number
+  /** Claims that were granted; `reclaimed` beyond the first attempt. */
+  onClaimed?: (outcome: 'claimed' | 'reclaimed') => void
+  onIgnored?: (reason: string) => void
+}
+
+/** What a worker says about a command it holds. */
+export interface WorkerReport {
+  type: 'command.started' | 'call.done' | 'call.error' | 'command.completed' | 'command.failed'
+  status: string
+  /** `{command_id}` is added. */
+  payload?: JsonObject
+  error?: string
+  /** Milliseconds; for people. */
+  durationMs?: number
+}
+
+export type ReportOutcome = { kind: 'stored'; eventId: string } | { kind: 'ignored'; reason: string }
+
+/** `cancelled`: its execution has ended. `lost`: it is somebody else's, or answered. */
+export type BeatOutcome = { kind: 'held'; leaseUntil: WireTime } | { kind: 'cancelled' } | { kind: 'lost' }
+
+/** A command as it is read, without being claimed. */
+export type IssuedCommand = Pick<
+  HeldCommand,
+  'executionId' | 'eventId' | 'commandId' | 'step' | 'kind' | 'attempt' | 'context' | 'meta'
+>
+
+export interface Commands extends Service {
+  claim(request: ClaimRequest): Promise<HeldCommand[]>
+  /** A certain one; the refusal says why it is not to be had. */
+  claimOne(eventId: string, workerId: string, leaseSeconds?: number): Promise<HeldCommand | Unclaimable>
+  get(eventId: string): Promise<IssuedCommand>
+  report(
+    command: Pick<HeldCommand, 'executionId' | 'commandId' | 'step' | 'kind' | 'workerId' | 'attempt'>,
+    reports: readonly WorkerReport[],
+  ): Promise<ReportOutcome[]>
+  /** By event id. */
+  beat(workerId: string, commands: readonly BeatKey[]): Promise<Map<string, BeatOutcome>>
+  beatOne(eventId: string, workerId: string, leaseToken?: number): Promise<BeatOutcome>
+  show(eventId: string): Promise<ShownCommand>
+  list(filter: CommandFilter): Promise<ShownCommand[]>
+  /** Takes it from its holder and gives it to the next. */
+  requeue(eventId: string): Promise<ShownCommand>
+  /** Commands were issued in this shard. */
+  nudge(shard: number): void
+}
+
+export type BeatKey = Pick<HeldCommand, 'executionId' | 'eventId'>
+
+const CLAIM_ROUNDS_MAX = 5
+
+export function createCommands(deps: CommandDeps): Commands {
+  const { databases } = deps
+  const queue = createClaimQueue({
+    clock: deps.clock,
+    shards: databases.shards.length,
+    pollMs: deps.pollMs,
+    claim: claimFor,
+  })
+
+  /** Others may be faster; then there is another look. */
+  async function claimFor(shard: number, askers: readonly Asker[]): Promise<HeldCommand[][]> {
+    const { db } = databases.shards[shard]!
+    const given: HeldCommand[][] = askers.map(() => [])
+    for (let round = 0; round < CLAIM_ROUNDS_MAX; round++) {
+      const places = askers.flatMap(({ max }, index) => Array.from({ length: max - given[index]!.length }, () => index))
+      const { pools, kinds } = askers[0]!
+      const found = await findCandidates(db, pools, kinds, places.length)
+      if (found.length === 0) break
+      const wanted = found.map((row, index): Wanted => {
+        const { workerId, leaseSeconds } = askers[places[index]!]!
+        return { ...namesOf(row), workerId, leaseSeconds }
+      })
+      const outcomes = await handOut(deps, wanted)
+      for (const [index, outcome] of outcomes.entries()) {
+        if (outcome !== undefined && !isRefusal(outcome)) given[places[index]!]!.push(granted(outcome))
+      }
+      if (found.length < places.length || outcomes.some((outcome) => outcome === undefined)) break
+      if (given.every((list, index) => list.length > 0 || askers[index]!.max === 0)) break
+    }
+    return given
+  }
+
+  function granted(command: HeldCommand): HeldCommand {
+    deps.onClaimed?.(command.attempt > 1 ? 'reclaimed' : 'claimed')
+    return command
+  }
+
+  /** An id does not say where its execution lives: every shard is asked, and none may be away. */
+  async function find(eventId: string): Promise<ShownCommand> {
+    const { answers, failures } = await databases.fanOut((db) => getCommand(db, eventId))
+    const found = answers.map(({ value }) => value).find((row) => row !== undefined)
+    if (found !== undefined) return found
+    if (failures.length > 0) throw failures[0]!.error
+    throw new CpError('not_found', `there is no command ${eventId}; it is the event_id of a command.issued event`)
+  }
+
+  async function readOne(row: ShownCommand): Promise<EventRecord> {
+    const names = namesOf(row)
+    const issued = (await readIssued(deps, [names])).get(names.eventId)
+    if (issued !== undefined) return issued
+    throw unreadable(names.eventId)
+  }
+
+  async function beat(workerId: string, commands: readonly BeatKey[]): Promise<Map<string, BeatOutcome>> {
+    const outcomes = new Map<string, BeatOutcome>()
+    await Promise.all(
+      databases.shards.map(async ({ db }, shard) => {
+        const group = commands.filter(({ executionId }) => databases.shardOf(executionId) === shard)
+        if (group.length === 0) return
+        const keys = group.map(({ executionId, eventId }) => ({ executionId, commandId: eventId }))
+        await beatCommands(db, keys, workerId)
+        const states = await readCommandStates(db, keys)
+        const byId = new Map(states.map((state) => [state.command_id, state]))
+        for (const { eventId } of group) outcomes.set(eventId, beatOutcome(byId.get(eventId), workerId))
+      }),
+    )
+    return outcomes
+  }
+
+  return {
+    name: 'commands',
+    start: queue.start,
+    stop: queue.stop,
+    nudge: queue.nudge,
+    claim: queue.claim,
+    claimOne: async (eventId, workerId, leaseSeconds) => {
+      const row = await find(eventId)
+      const [outcome] = await handOut(deps, [{ ...namesOf(row), workerId, leaseSeconds }])
+      if (outcome === undefined) throw unreadable(eventId)
+      return isRefusal(outcome) ? outcome : granted(outcome)
+    },
+    get: async (eventId) => {
+      const row = await find(eventId)
+      const issued = await readOne(row)
+      return {
+        ...namesOf(row),
+        attempt: row.attempt,
+        context: isJsonObject(issued.context) ? issued.context : {},
+        meta: metaAt(issued, row.attempt),
+      }
+    },
+    report: async (command, reports) => {
+      const items = reports.map((report) => reportItem(deps, command, report))
+      const outcomes = await deps.appender.append(items)
+      return outcomes.map((outcome) => reportOutcome(outcome, deps.onIgnored))
+    },
+    beat,
+    beatOne: async (eventId, workerId, leaseToken) => {
+      const row = await find(eventId)
+      if (leaseToken !== undefined && row.lease_token !== String(leaseToken)) return { kind: 'lost' }
+      return (await beat(workerId, [namesOf(row)])).get(eventId)!
+    },
+    show: find,
+    list: async (filter) => {
+      const { executionId } = filter
+      if (executionId !== undefined) return listCommands(databases.of(executionId), filter)
+      const { answers, failures } = await databases.fanOut((db) => listCommands(db, filter))
+      if (failures.length > 0) throw failures[0]!.error
+      const all = answers.flatMap(({ value }) => value)
+      return all.sort((a, b) => (BigInt(a.command_id) < BigInt(b.command_id) ? -1 : 1)).slice(0, filter.limit)
+    },
+    requeue: async (eventId) => {
+      const row = await find(eventId)
+      const { executionId } = namesOf(row)
+      const attempt = await requeueCommand(databases.of(executionId), { executionId, commandId: eventId })
+      if (attempt === undefined && row.status !== 'PENDING') {
+        throw new CpError(
+          'conflict',
+          `command ${eventId} is ${row.status}; only one that a worker holds can be requeued`,
+        )
+      }
+      queue.nudge(databases.shardOf(executionId))
+      return find(eventId)
+    },
+  }
+}
+
+export function isRefusal(outcome: HeldCommand | Unclaimable): outcome is Unclaimable {
+  return 'code' in outcome
+}
+
+function unreadable(eventId: string): CpError {
+  return new CpError('unavailable', `command ${eventId} cannot be read here; the log of this daemon says why`)
+}
+
+type Named = Pick<ShownCommand, 'execution_id' | 'command_id' | 'command_key' | 'step_name' | 'tool_kind'>
+
+function namesOf(row: Named): Omit<Wanted, 'workerId' | 'leaseSeconds'> {
+  return {
+    executionId: row.execution_id,
+    eventId: row.command_id,
+    commandId: row.command_key,
+    step: row.step_name,
+    kind: row.tool_kind,
+  }
+}
+
+function beatOutcome(
+  state: Awaited<ReturnType<typeof readCommandStates>>[number] | undefined,
+  workerId: string,
+): BeatOutcome {
+  if (state === undefined) return { kind: 'lost' }
+  if (state.status === 'CANCELLED' || isTerminalStatus(state.execution_status)) return { kind: 'cancelled' }
+  const isHeld = state.worker_id === workerId && (state.status === 'CLAIMED' || state.status === 'RUNNING')
+  if (!isHeld || state.lease_until === null) return { kind: 'lost' }
+  return { kind: 'held', leaseUntil: wireTimeFromPostgres(state.lease_until, 'lease_until') }
+}
+
+function reportItem(
+  deps: Pick<CommandDeps, 'ids' | 'clock'>,
+  command: Pick<HeldCommand, 'executionId' | 'commandId' | 'step' | 'kind' | 'workerId' | 'attempt'>,
+  { type, status, payload, error, durationMs }: WorkerReport,
+): AppendItem {
+  const { executionId, commandId, step, kind, workerId, attempt } = command
+  const event: EventRecord = {
+    executionId: executionId as ExecutionId,
+    eventId: deps.ids.next() as EventId,
+    eventType: type,
+    nodeId: step,
+    nodeName: step,
+    nodeType: kind,
+    status,
+    workerId,
+    duration: durationMs === undefined ? undefined : durationMs / 1000,
+    result: { status, context: { command_id: commandId, ...payload } },
+    meta: { command_id: commandId, worker_id: workerId, attempt, actionable: true, informative: true },
+    error,
+    createdAt: wireTimeFromMillis(deps.clock.now()),
+    createdAtGiven: false,
+  }
+  return { event, idGiven: false, publish: true, createExecution: false }
+}
+
+function reportOutcome(outcome: AppendOutcome, onIgnored?: (reason: string) => void): ReportOutcome {
+  if (outcome.kind === 'stored') return { kind: 'stored', eventId: outcome.eventId }
+  if (outcome.kind === 'refused') throw new CpError('refused', outcome.reason)
+  const reason = outcome.kind === 'ignored' ? outcome.reason : outcome.kind
+  onIgnored?.(reason)
+  return { kind: 'ignored', reason }
+}

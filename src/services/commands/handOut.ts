@@ -1,0 +1,137 @@
+// Gives commands to workers: the claim is an event like any other, appended under the lock of its execution, so that two
+// workers can never both have it. What a worker needs is read from the command.issued event, secrets included.
+import type { Databases } from '../../db/databases.js'
+import { LEASE_SECONDS } from '../../domain/commands/commandRules.js'
+import type { EventRecord } from '../../domain/events/eventRecord.js'
+import { type WireTime, wireTimeFromMillis, wireTimeFromPostgres } from '../../domain/events/wireTime.js'
+import type { EventId, ExecutionId } from '../../domain/ids/ids.js'
+import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
+import type { Keyring } from '../../domain/secrets/keyring.js'
+import { type CpError, isOwnTrouble, toCpError } from '../../errors.js'
+import type { Clock } from '../../runtime/clock.js'
+import type { Appender } from '../events/appender.js'
+import type { AppendItem, AppendOutcome, Unclaimable } from '../events/appendInTx.js'
+import type { Ids } from '../ids/ids.js'
+import { type Opener, openEventsOf } from '../secrets/sealedValues.js'
+
+export interface HandOutDeps {
+  databases: Databases
+  appender: Appender
+  ids: Pick<Ids, 'next'>
+  clock: Clock
+  keyring: Keyring
+  onOpened?: (by: Opener, events: number) => void
+  onError(error: CpError): void
+}
+
+/** A command as its worker gets it. */
+export interface HeldCommand {
+  executionId: string
+  /** Of its command.issued; the number in the routes. */
+  eventId: string
+  /** The text by which workers name it in their answers. */
+  commandId: string
+  step: string
+  kind: string
+  workerId: string
+  attempt: number
+  leaseToken: number
+  leaseSeconds: number
+  leaseUntil: WireTime
+  /** `{tool_config, args, render_context}`. */
+  context: JsonObject
+  meta: JsonObject
+}
+
+export interface Wanted {
+  executionId: string
+  eventId: string
+  commandId: string
+  step: string
+  kind: string
+  workerId: string
+  leaseSeconds?: number | undefined
+}
+
+/** All of one shard. Per command: held now, or why it is not to be had; undefined when it could not be read. */
+export async function handOut(
+  deps: HandOutDeps,
+  wanted: readonly Wanted[],
+): Promise<(HeldCommand | Unclaimable | undefined)[]> {
+  const issued = await readIssued(deps, wanted)
+  const readable = wanted.filter(({ eventId }) => issued.has(eventId))
+  const outcomes = await deps.appender.append(readable.map((one) => claimItem(deps, one)))
+  const byId = new Map(
+    readable.map((one, index) => [one.eventId, held(one, issued.get(one.eventId)!, outcomes[index]!)]),
+  )
+  return wanted.map(({ eventId }) => byId.get(eventId))
+}
+
+/**
+ * Read before it is claimed: what cannot be opened here, because a key is not at hand, is left to somebody who can, and
+ * keeps nobody from the rest.
+ */
+export async function readIssued(
+  deps: HandOutDeps,
+  wanted: readonly Pick<Wanted, 'executionId' | 'eventId'>[],
+): Promise<Map<string, EventRecord>> {
+  const [first] = wanted
+  if (first === undefined) return new Map()
+  try {
+    const events = await openEventsOf(deps, 'claim', deps.databases.of(first.executionId), wanted)
+    return new Map(events.map((event) => [event.eventId, event]))
+  } catch (error) {
+    if (isOwnTrouble(error)) throw error
+    if (wanted.length === 1) {
+      deps.onError(toCpError(error))
+      return new Map()
+    }
+    const parts = await Promise.all(wanted.map((one) => readIssued(deps, [one])))
+    return new Map(parts.flatMap((part) => [...part]))
+  }
+}
+
+function claimItem(
+  deps: HandOutDeps,
+  { executionId, commandId, step, kind, workerId, leaseSeconds }: Wanted,
+): AppendItem {
+  const context: JsonObject = { command_id: commandId, worker_id: workerId }
+  const event: EventRecord = {
+    executionId: executionId as ExecutionId,
+    eventId: deps.ids.next() as EventId,
+    eventType: 'command.claimed',
+    nodeId: step,
+    nodeName: step,
+    nodeType: kind,
+    status: 'RUNNING',
+    workerId,
+    context,
+    result: { status: 'RUNNING', context },
+    meta: { command_id: commandId, worker_id: workerId, emitter: 'control_plane' },
+    createdAt: wireTimeFromMillis(deps.clock.now()),
+    createdAtGiven: false,
+  }
+  return { event, idGiven: false, publish: true, createExecution: false, leaseSeconds: leaseSeconds ?? LEASE_SECONDS }
+}
+
+function held(wanted: Wanted, issued: EventRecord, outcome: AppendOutcome): HeldCommand | Unclaimable | undefined {
+  if (outcome.kind === 'unclaimable') return outcome
+  const claim = outcome.kind === 'stored' || outcome.kind === 'claimed' ? outcome.claim : undefined
+  if (claim?.leaseUntil === undefined) return undefined
+  const { attempt, leaseToken, leaseSeconds } = claim
+  const leaseUntil = wireTimeFromPostgres(claim.leaseUntil, 'lease_until')
+  return {
+    ...wanted,
+    attempt,
+    leaseToken,
+    leaseSeconds,
+    leaseUntil,
+    context: isJsonObject(issued.context) ? issued.context : {},
+    meta: { ...metaAt(issued, attempt), lease_token: leaseToken, lease_until: leaseUntil },
+  }
+}
+
+/** Some workers read and echo `attempts`. */
+export function metaAt({ meta }: EventRecord, attempt: number): JsonObject {
+  return { ...(isJsonObject(meta) ? meta : {}), attempt, attempts: attempt }
+}

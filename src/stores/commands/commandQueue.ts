@@ -1,0 +1,106 @@
+// Commands as workers and operators meet them: what waits, what is held, what there is.
+import type { Queryable } from '../../db/db.js'
+import { queries } from '../../db/queries.js'
+import type { CommandStatus } from '../../domain/commands/commandRules.js'
+
+const q = queries(
+  'command_candidates',
+  'command_get',
+  'command_beat',
+  'command_states',
+  'command_list',
+  'command_requeue',
+)
+
+export interface Candidate {
+  execution_id: string
+  command_id: string
+  command_key: string
+  step_name: string
+  tool_kind: string
+}
+
+export function findCandidates(
+  db: Queryable,
+  pools: readonly string[],
+  kinds: readonly string[] | undefined,
+  limit: number,
+): Promise<Candidate[]> {
+  return db.run<Candidate>(q.command_candidates, [pools, kinds ?? null, limit])
+}
+
+/** A command as it is shown. */
+export interface ShownCommand {
+  execution_id: string
+  command_id: string
+  catalog_id: string
+  command_key: string
+  step_name: string
+  tool_kind: string
+  pool: string
+  status: CommandStatus
+  worker_id: string | null
+  attempt: number
+  max_attempts: number
+  priority: number
+  lease_token: string | null
+  lease_until: string | null
+  deadline: string | null
+  notify_count: number
+  created_at: string
+  claimed_at: string | null
+  started_at: string | null
+  completed_at: string | null
+  error: string | null
+}
+
+export async function getCommand(db: Queryable, commandId: string): Promise<ShownCommand | undefined> {
+  const [row] = await db.run<ShownCommand>(q.command_get, [commandId])
+  return row
+}
+
+export interface CommandFilter {
+  executionId?: string | undefined
+  status?: string | undefined
+  pool?: string | undefined
+  after: string
+  limit: number
+}
+
+export function listCommands(db: Queryable, filter: CommandFilter): Promise<ShownCommand[]> {
+  const { executionId, status, pool, after, limit } = filter
+  return db.run<ShownCommand>(q.command_list, [executionId ?? null, status ?? null, pool ?? null, after, limit])
+}
+
+export interface CommandKey {
+  executionId: string
+  commandId: string
+}
+
+/** Extends the leases of those that the worker holds. */
+export async function beatCommands(db: Queryable, keys: readonly CommandKey[], workerId: string): Promise<void> {
+  await db.run(q.command_beat, [keys.map((key) => key.executionId), keys.map((key) => key.commandId), workerId])
+}
+
+export interface CommandState {
+  execution_id: string
+  command_id: string
+  status: CommandStatus
+  worker_id: string | null
+  lease_token: string | null
+  lease_until: string | null
+  execution_status: string
+}
+
+export function readCommandStates(db: Queryable, keys: readonly CommandKey[]): Promise<CommandState[]> {
+  return db.run<CommandState>(q.command_states, [keys.map((key) => key.executionId), keys.map((key) => key.commandId)])
+}
+
+/** The attempt that it waits for now; undefined: nobody holds it. */
+export async function requeueCommand(
+  db: Queryable,
+  { executionId, commandId }: CommandKey,
+): Promise<number | undefined> {
+  const [row] = await db.run<{ attempt: number }>(q.command_requeue, [executionId, commandId])
+  return row?.attempt
+}
