@@ -160,6 +160,7 @@ export const KEYS = {
   engineToolErrors: setting('Engine', 'NOETL_CP_ENGINE_TOOL_ERRORS', oneOf('strict', 'reference'), 'strict', 'strict: a tool that failed fails its step; reference: it counts as a success if its worker completed the command, as in the original'),
   engineNativeNoop: setting('Engine', 'NOETL_CP_ENGINE_NATIVE_NOOP', bool, true, 'Run steps of kind noop in the engine instead of sending them to a worker'),
   commandPollMs: setting('Engine', 'NOETL_CP_COMMAND_POLL_MS', integer(10, 60000), 500, 'How often waiting workers of this daemon look for commands that other daemons have issued'),
+  commandHardLimitSeconds: setting('Engine', 'NOETL_CP_COMMAND_HARD_LIMIT', seconds(1, 8640000), 1800, 'How long a worker may hold a command that it gives no sign of life for, though the worker itself lives; a longer time-out of the step counts instead'),
   engineCommandContext: setting('Engine', 'NOETL_CP_ENGINE_COMMAND_CONTEXT', oneOf('needed', 'full'), 'needed', 'What commands carry beside their arguments: the values that their templates read, or the whole context'),
 
   stateEnabled: setting('State', 'NOETL_CP_STATE', bool, true, 'Drive executions: keep their live states up to date and decide for them'),

@@ -19,7 +19,7 @@ import { createProjectorLoop } from '../services/projector/projectorLoop.js'
 import type { SchemaPreparer } from '../services/schema/schemaPreparer.js'
 import { VERSION } from '../version.js'
 import { buildChildren } from './children.js'
-import { buildCommands } from './commands.js'
+import { buildCommands, commandLoops } from './commands.js'
 import { buildCore } from './core.js'
 import { credentialsDeps } from './credentials.js'
 import type { Deps } from './deps.js'
@@ -73,6 +73,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
     commands,
     ...states.services,
     children.keeper,
+    ...commandLoops(deps, core, commands, states.wake),
     createAdopter({
       databases,
       clock,
@@ -158,6 +159,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       catalog: writing,
       credentials: credentialsDeps(deps, core.ids, credentials.stored),
       workerPools: { databases, ids: core.ids },
+      commands,
       cleanup: { databases },
       topology: databases.topology,
       subscriptions: subscriptionDeps(deps, core),

@@ -1,4 +1,8 @@
-// The commands of the daemon: one service for the built-in worker and for those behind HTTP.
+// The commands of the daemon: one service for the built-in worker and for those behind HTTP, and the loop that takes commands
+// back from workers that are lost.
+import { componentLog } from '../runtime/log.js'
+import type { Service } from '../runtime/service.js'
+import { createCommandKeeper } from '../services/commands/commandKeeper.js'
 import { type Commands, createCommands } from '../services/commands/commands.js'
 import type { Core } from './core.js'
 import type { Deps } from './deps.js'
@@ -17,4 +21,43 @@ export function buildCommands(deps: Deps, core: Core): Commands {
     onClaimed: (outcome) => metrics.inc('noetl_cp_commands_claimed_total', { outcome }),
     onIgnored: (reason) => metrics.inc('noetl_cp_command_answers_ignored_total', { reason }),
   })
+}
+
+export function commandLoops(
+  deps: Deps,
+  core: Core,
+  commands: Commands,
+  wake: (executionIds: readonly string[]) => void,
+): Service[] {
+  const { databases, clock, random, metrics, config } = deps
+  const log = componentLog(deps.log, 'commands')
+  return [
+    createCommandKeeper({
+      databases,
+      appender: core.appender,
+      ids: core.ids,
+      clock,
+      random,
+      hardLimitSeconds: config.commandHardLimitSeconds,
+      onReclaimed: (shard, count) => {
+        metrics.inc('noetl_cp_commands_lost_total', { outcome: 'reclaimed' }, count)
+        log.warn({ shard, commands: count }, 'workers were lost; their commands go to others')
+        commands.nudge(shard)
+      },
+      onLost: (count) => {
+        metrics.inc('noetl_cp_commands_lost_total', { outcome: 'failed' }, count)
+        log.warn({ commands: count }, 'commands lost their workers too often and have failed')
+      },
+      onOverdue: wake,
+      onCounts: (shard, counts) => {
+        for (const status of ['PENDING', 'CLAIMED', 'RUNNING'] as const) {
+          const found = counts.find((one) => one.status === status)
+          const labels = { shard: String(shard), status }
+          metrics.set('noetl_cp_commands_open', found?.commands ?? 0, labels)
+          metrics.set('noetl_cp_commands_oldest_seconds', found?.oldest_seconds ?? 0, labels)
+        }
+      },
+      onError: loopErrors(deps, 'command keeper'),
+    }),
+  ]
 }

@@ -64,6 +64,21 @@ export const METRICS = {
     help: 'Commands handed out to workers; reclaimed beyond their first attempt.',
     labels: { outcome: ['claimed', 'reclaimed'] },
   },
+  noetl_cp_commands_lost_total: {
+    kind: 'counter',
+    help: 'Commands whose worker was lost: given to others, or failed after the last attempt.',
+    labels: { outcome: ['reclaimed', 'failed'] },
+  },
+  noetl_cp_commands_open: {
+    kind: 'gauge',
+    help: 'Commands that wait for a worker or are held by one.',
+    labels: { shard: [], status: ['PENDING', 'CLAIMED', 'RUNNING'] },
+  },
+  noetl_cp_commands_oldest_seconds: {
+    kind: 'gauge',
+    help: 'For how long the oldest of them has been there.',
+    labels: { shard: [], status: ['PENDING', 'CLAIMED', 'RUNNING'] },
+  },
   noetl_cp_command_answers_ignored_total: {
     kind: 'counter',
     help: 'Answers of workers that came too late, or for a command they do not hold.',

@@ -119,7 +119,60 @@ limit $5::int;
 -- name: command_requeue
 -- Gives command $2 of execution $1 back to its pool, for another attempt. Its holder, if it lives, holds it no more.
 update noetl.command
-set status = 'PENDING', attempt = attempt + 1, max_attempts = greatest(max_attempts, attempt + 1), worker_id = null,
-  lease_until = null, notified_at = null, updated_at = now()
+set status = 'PENDING', attempt = attempt + 1, max_attempts = greatest(max_attempts, attempt + 1), lease_until = null,
+  notified_at = null, updated_at = now()
 where execution_id = $1::bigint and command_id = $2::bigint and status in ('CLAIMED', 'RUNNING')
 returning attempt;
+
+-- name: command_extend
+-- Extends leases that have run to half, of workers $1 that are alive and, by $2 in milliseconds of the epoch, have not started
+-- anew since they claimed; not beyond $3 seconds after the claim unless the command itself has longer. At most $4.
+with held as (
+  select c.execution_id, c.command_id
+  from noetl.command c
+  join unnest($1::text[], $2::double precision[]) as alive (name, since_ms) on alive.name = c.worker_id
+  where c.status in ('CLAIMED', 'RUNNING') and c.lease_until < now() + make_interval(secs => c.lease_seconds / 2.0)
+    and c.claimed_at >= to_timestamp(alive.since_ms / 1000.0)
+    and (c.claimed_at > now() - make_interval(secs => $3::double precision) or c.deadline > now())
+  limit $4::int
+  for update of c skip locked
+)
+update noetl.command c
+set lease_until = now() + make_interval(secs => c.lease_seconds)
+from held
+where c.execution_id = held.execution_id and c.command_id = held.command_id;
+
+-- name: command_reclaim
+-- Takes back commands whose lease is over and that may be tried again, at most $1. Their workers are still named.
+with lost as (
+  select execution_id, command_id
+  from noetl.command
+  where status in ('CLAIMED', 'RUNNING') and lease_until < now() and attempt < max_attempts
+  limit $1::int
+  for update skip locked
+)
+update noetl.command c
+set status = 'PENDING', attempt = c.attempt + 1, lease_until = null, notified_at = null, updated_at = now()
+from lost
+where c.execution_id = lost.execution_id and c.command_id = lost.command_id;
+
+-- name: command_lost
+-- Commands whose lease is over and whose attempts are used up, at most $1.
+select execution_id, command_id, command_key, step_name, tool_kind, attempt, worker_id
+from noetl.command
+where status in ('CLAIMED', 'RUNNING') and lease_until < now() and attempt >= max_attempts
+limit $1::int;
+
+-- name: command_overdue
+-- Executions with open commands whose time has passed $2 seconds ago and that nobody has ended, at most $1.
+select distinct execution_id
+from noetl.command
+where deadline < now() - make_interval(secs => $2::double precision) and status in ('PENDING', 'CLAIMED', 'RUNNING', 'PARKED')
+limit $1::int;
+
+-- name: command_counts
+-- How many commands are open, by status, and for how long the oldest of them has waited.
+select status, count(*)::int as commands, extract(epoch from now() - min(created_at))::float8 as oldest_seconds
+from noetl.command
+where status in ('PENDING', 'CLAIMED', 'RUNNING') and command_key is not null
+group by status;

@@ -96,7 +96,8 @@ function judgeClaim(
     return { kind: 'unclaimable', code: goneCode(row, endedAs), row, retryAfterSeconds: 0 }
   }
   const claimed = { ...row, status: 'CLAIMED', workerId, leaseSeconds, leaseToken: row.leaseToken + 1 } as const
-  if (row.status === 'PENDING') return { kind: 'taken', row: claimed }
+  // The keeper has taken it back from a worker that was lost; the row still names it.
+  if (row.status === 'PENDING') return { kind: 'taken', row: claimed, reclaimedFrom: row.workerId }
   if (row.status !== 'PARKED' && row.workerId === workerId) return { kind: 'held', row }
   if (row.status !== 'PARKED' && row.leaseLeftSeconds <= 0 && row.attempt < row.maxAttempts) {
     return { kind: 'taken', row: { ...claimed, attempt: row.attempt + 1 }, reclaimedFrom: row.workerId }
@@ -151,7 +152,8 @@ function ignoredReason(row: CommandRow, report: CommandReport, endedAs: string |
 }
 
 /** Who says the attempt has been told it; of the others only the holder is believed, or anybody before the first claim. */
-function isHolder({ workerId, attempt }: CommandRow, report: CommandReport): boolean {
+function isHolder({ status, workerId, attempt }: CommandRow, report: CommandReport): boolean {
+  if (status === 'PENDING' && workerId !== undefined) return false
   if (report.attempt === attempt) return true
   if (workerId === undefined) return attempt === 1 && report.attempt === 0
   return report.attempt === 0 && report.workerId === workerId

@@ -2,6 +2,7 @@
 import type { RouteSpec } from '../route.js'
 import { type CatalogRouteDeps, catalogRoutes } from './catalog/catalog.js'
 import { type PlaybookRouteDeps, playbookRoutes } from './catalog/playbooks.js'
+import { type CommandRouteDeps, commandRoutes } from './commands/commands.js'
 import { type CredentialRouteDeps, credentialRoutes } from './credentials/credentials.js'
 import { type EventRouteDeps, eventRoutes } from './events/events.js'
 import { type EventStreamRouteDeps, eventStreamRoutes } from './executions/eventStream.js'
@@ -29,6 +30,7 @@ export type RouteDeps = HealthRouteDeps &
   ExecutionRouteDeps &
   CatalogRouteDeps &
   PlaybookRouteDeps &
+  CommandRouteDeps &
   CredentialRouteDeps &
   CleanupRouteDeps &
   RuntimeRouteDeps &
@@ -51,6 +53,7 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...resultRoutes(deps),
     ...catalogRoutes(deps),
     ...playbookRoutes(deps),
+    ...commandRoutes(deps),
     ...credentialRoutes(deps),
     ...cleanupRoutes(deps),
     ...runtimeRoutes(deps),

@@ -32,6 +32,7 @@ import type { AppendItem, AppendOutcome, Unclaimable } from '../events/appendInT
 import { type Asker, type ClaimRequest, createClaimQueue } from './claimQueue.js'
 import { type HandOutDeps, type HeldCommand, handOut, metaAt, readIssued, type Wanted } from './handOut.js'
 
+export type { ShownCommand } from '../../stores/commands/commandQueue.js'
 export type { ClaimRequest } from './claimQueue.js'
 export type { HeldCommand } from './handOut.js'
 
@@ -68,7 +69,8 @@ export interface Commands extends Service {
   claim(request: ClaimRequest): Promise<HeldCommand[]>
   /** A certain one; the refusal says why it is not to be had. */
   claimOne(eventId: string, workerId: string, leaseSeconds?: number): Promise<HeldCommand | Unclaimable>
-  get(eventId: string): Promise<IssuedCommand>
+  /** `open`: with its secrets. */
+  get(eventId: string, secrets: 'open' | 'sealed'): Promise<IssuedCommand>
   report(
     command: Pick<HeldCommand, 'executionId' | 'commandId' | 'step' | 'kind' | 'workerId' | 'attempt'>,
     reports: readonly WorkerReport[],
@@ -134,9 +136,9 @@ export function createCommands(deps: CommandDeps): Commands {
     throw new CpError('not_found', `there is no command ${eventId}; it is the event_id of a command.issued event`)
   }
 
-  async function readOne(row: ShownCommand): Promise<EventRecord> {
+  async function readOne(row: ShownCommand, secrets: 'open' | 'sealed'): Promise<EventRecord> {
     const names = namesOf(row)
-    const issued = (await readIssued(deps, [names])).get(names.eventId)
+    const issued = (await readIssued(deps, [names], secrets)).get(names.eventId)
     if (issued !== undefined) return issued
     throw unreadable(names.eventId)
   }
@@ -169,9 +171,9 @@ export function createCommands(deps: CommandDeps): Commands {
       if (outcome === undefined) throw unreadable(eventId)
       return isRefusal(outcome) ? outcome : granted(outcome)
     },
-    get: async (eventId) => {
+    get: async (eventId, secrets) => {
       const row = await find(eventId)
-      const issued = await readOne(row)
+      const issued = await readOne(row, secrets)
       return {
         ...namesOf(row),
         attempt: row.attempt,

@@ -12,7 +12,7 @@ import type { Clock } from '../../runtime/clock.js'
 import type { Appender } from '../events/appender.js'
 import type { AppendItem, AppendOutcome, Unclaimable } from '../events/appendInTx.js'
 import type { Ids } from '../ids/ids.js'
-import { type Opener, openEventsOf } from '../secrets/sealedValues.js'
+import { type Opener, openEventsOf, readEventsOf } from '../secrets/sealedValues.js'
 
 export interface HandOutDeps {
   databases: Databases
@@ -74,11 +74,13 @@ export async function handOut(
 export async function readIssued(
   deps: HandOutDeps,
   wanted: readonly Pick<Wanted, 'executionId' | 'eventId'>[],
+  secrets: 'open' | 'sealed' = 'open',
 ): Promise<Map<string, EventRecord>> {
   const [first] = wanted
   if (first === undefined) return new Map()
   try {
-    const events = await openEventsOf(deps, 'claim', deps.databases.of(first.executionId), wanted)
+    const db = deps.databases.of(first.executionId)
+    const events = secrets === 'open' ? await openEventsOf(deps, 'claim', db, wanted) : await readEventsOf(db, wanted)
     return new Map(events.map((event) => [event.eventId, event]))
   } catch (error) {
     if (isOwnTrouble(error)) throw error
@@ -86,7 +88,7 @@ export async function readIssued(
       deps.onError(toCpError(error))
       return new Map()
     }
-    const parts = await Promise.all(wanted.map((one) => readIssued(deps, [one])))
+    const parts = await Promise.all(wanted.map((one) => readIssued(deps, [one], secrets)))
     return new Map(parts.flatMap((part) => [...part]))
   }
 }

@@ -3,14 +3,13 @@
 // All of it or nothing. An id that we mint is above everything the execution's log holds at that moment: whatever
 // clocks and whoever else wrote, what is appended later sorts later.
 import type { Tx } from '../../db/db.js'
-import type { ClaimRefusal, IgnoredReason, Judgement } from '../../domain/commands/commandRules.js'
+import type { Judgement } from '../../domain/commands/commandRules.js'
 import { writeEnvelope, writeParts } from '../../domain/events/envelope.js'
 import {
   DEFAULT_ORGANIZATION,
   DEFAULT_TENANT,
   type EventRecord,
   eventChecksum,
-  type OwnedEvent,
 } from '../../domain/events/eventRecord.js'
 import { canonicalEventType, isStartEventType } from '../../domain/events/eventType.js'
 import { engineOf } from '../../domain/executions/drivenStart.js'
@@ -39,6 +38,7 @@ import {
 } from '../../stores/executions/executionStore.js'
 import { insertOutboxRows, type NewOutboxRow } from '../../stores/outbox/outboxStore.js'
 import { noteLifecycle } from '../subscriptions/lifecycleNotes.js'
+import type { AppendContext, AppendItem, AppendOutcome } from './appendOutcome.js'
 import {
   type ClaimedRow,
   type CommandBook,
@@ -49,65 +49,7 @@ import {
 } from './commandBook.js'
 import { checkOwner, foreignOwnerMessage, owned } from './eventOwner.js'
 
-export interface AppendItem {
-  event: EventRecord
-  /** The id came from outside, so the event may be there already. */
-  idGiven: boolean
-  /** Own events get an outbox row; projected ones came from the stream and must not echo. */
-  publish: boolean
-  /** Projected events may arrive before the start of their execution. */
-  createExecution: boolean
-  /** An import restores what was, whoever's it is called there. */
-  restores?: boolean | undefined
-  /** The log of a subscription is not for everybody: refuse to write into it. */
-  onlyExecutions?: boolean | undefined
-  /** Catalog path of a start event, for the read model. */
-  path?: string | undefined
-  /** W3C trace context as JSON text. */
-  trace?: string | undefined
-  /** Of a claim: how long it lasts. */
-  leaseSeconds?: number | undefined
-}
-
-export type AppendOutcome =
-  | {
-      kind: 'stored'
-      eventId: string
-      streamVersion: string
-      executionStatus: string
-      isHidden?: true
-      /** The event claims this command. */
-      claim?: ClaimedRow
-    }
-  | { kind: 'duplicate'; eventId: string; streamVersion: string | undefined; executionStatus: string }
-  /** The same id with other content. */
-  | { kind: 'conflict'; eventId: string }
-  /** The command is claimed: by this worker (`own`) or by another. */
-  | { kind: 'claimed'; eventId: string; own: boolean; workerId: string | undefined; claim?: ClaimedRow }
-  /** A claim of one of our commands that is not to be had. */
-  | Unclaimable
-  /** An answer that comes too late, or from somebody who does not hold the command. Not stored. */
-  | { kind: 'ignored'; eventId: string; reason: IgnoredReason }
-  | { kind: 'unknownExecution'; executionId: string }
-  /** Well formed, but not for this execution. */
-  | { kind: 'refused'; eventId: string; reason: string }
-
-export interface Unclaimable {
-  kind: 'unclaimable'
-  eventId: string
-  code: ClaimRefusal
-  workerId: string | undefined
-  /** 0: never. */
-  retryAfterSeconds: number
-}
-
-export interface AppendContext {
-  subjectOf(event: OwnedEvent): string
-  /** An id greater than the one given, whichever clock or layout that one came from. */
-  mintAbove(floor: bigint): string
-  /** Every way into the log hides secrets first and has them sealed when the event is written. */
-  secrets: EventSecrets
-}
+export type { AppendContext, AppendItem, AppendOutcome, Unclaimable } from './appendOutcome.js'
 
 export async function appendInTx(
   tx: Tx,

@@ -50,6 +50,11 @@ export async function openEventsOf(
   return events
 }
 
+/** The same as they may be shown. */
+export async function readEventsOf(db: Queryable, keys: readonly EventKey[]): Promise<EventRecord[]> {
+  return (await readSealedEvents(db, keys)).map(toEventRecord)
+}
+
 /** Tells the installation which key seals from now on; answers the keys that are in use and not at hand. */
 export async function registerSealKey(databases: Databases, keyring: Keyring): Promise<string[]> {
   const { db } = databases.cluster

@@ -188,7 +188,8 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     const shard = databases.shardOf(executionId)
     const outcome = await writer.write(shard, { executionId, version, decision, fence })
     hooks.onDecision(outcome)
-    const asksFor = (what: NewCommand['waitsFor']) => decision.commands?.some(({ waitsFor }) => waitsFor === what) === true
+    const asksFor = (what: NewCommand['waitsFor']) =>
+      decision.commands?.some(({ waitsFor }) => waitsFor === what) === true
     if (outcome === 'appended' && asksFor('worker')) hooks.onIssued(shard)
     if (outcome === 'appended' && asksFor('playbook')) hooks.onChildren()
     if (decision.checkAfterMs !== undefined) checkAfter.set(executionId, decision.checkAfterMs)

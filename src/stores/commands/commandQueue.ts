@@ -2,6 +2,7 @@
 import type { Queryable } from '../../db/db.js'
 import { queries } from '../../db/queries.js'
 import type { CommandStatus } from '../../domain/commands/commandRules.js'
+import { wireTimeFromPostgres } from '../../domain/events/wireTime.js'
 
 const q = queries(
   'command_candidates',
@@ -56,7 +57,7 @@ export interface ShownCommand {
 
 export async function getCommand(db: Queryable, commandId: string): Promise<ShownCommand | undefined> {
   const [row] = await db.run<ShownCommand>(q.command_get, [commandId])
-  return row
+  return row === undefined ? undefined : withWireTimes(row)
 }
 
 export interface CommandFilter {
@@ -67,9 +68,17 @@ export interface CommandFilter {
   limit: number
 }
 
-export function listCommands(db: Queryable, filter: CommandFilter): Promise<ShownCommand[]> {
+export async function listCommands(db: Queryable, filter: CommandFilter): Promise<ShownCommand[]> {
   const { executionId, status, pool, after, limit } = filter
-  return db.run<ShownCommand>(q.command_list, [executionId ?? null, status ?? null, pool ?? null, after, limit])
+  const values = [executionId ?? null, status ?? null, pool ?? null, after, limit]
+  return (await db.run<ShownCommand>(q.command_list, values)).map(withWireTimes)
+}
+
+const TIMES = ['lease_until', 'deadline', 'created_at', 'claimed_at', 'started_at', 'completed_at'] as const
+
+function withWireTimes(row: ShownCommand): ShownCommand {
+  const times = TIMES.map((key) => [key, row[key] === null ? null : wireTimeFromPostgres(row[key], key)])
+  return { ...row, ...Object.fromEntries(times) }
 }
 
 export interface CommandKey {
