@@ -146,9 +146,12 @@ it('a write that the role of the daemon may not see counts as one from any time'
   try {
     await connection.run(statement(`set role ${role}`), [], 5_000)
     const writer = await begin()
-    await writer.run(`insert into noetl.event (execution_id, event_id, catalog_id) values (1, 1, 1)`)
-    expect(await readOpenSince(connection, 5_000)).toBe('0001-01-01T00:00:00.000000+00:00')
-    await writer.end('rollback')
+    try {
+      await writer.run(`insert into noetl.event (execution_id, event_id, catalog_id) values (1, 1, 1)`)
+      expect(await readOpenSince(connection, 5_000)).toBe('0001-01-01T00:00:00.000000+00:00')
+    } finally {
+      await writer.end('rollback')
+    }
   } finally {
     await connection.close(1_000)
     await database.get().sql(`drop role ${role}`)

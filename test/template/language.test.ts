@@ -334,7 +334,7 @@ describe('mistakes are template errors with a place', () => {
     ['{{ s | int(nosuch=1) }}', 'int has no argument nosuch'],
     ['{{ range(100001) }}', 'more than 100000'],
     ['{{ 2 ** 5000 }}', 'beyond 4096 bits'],
-    ['{{ 1e308 * 10 }}', 'no finite number'],
+    ['{{ 1e308 * 10 }}', 'not a finite number'],
     ['{% for a, b in l %}{% endfor %}', 'need a list of 2 values'],
     ['{{ rows | map("nosuch") }}', 'there is no filter nosuch'],
     ['{{ rows | selectattr("a", "nosuch") }}', 'there is no test nosuch'],
