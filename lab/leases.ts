@@ -6,10 +6,9 @@ import type { LabPostgres } from './postgres.js'
 const MACHINE_LEASE_SECONDS = 30
 
 const HELD = `
-  select kind || ' lease ' || slot || ' of ' || owner as text from noetl.lease where owner is not null
-  union all select 'subscription ' || subscription_id || ' of ' || owner from noetl.subscription where owner is not null
-  union all select 'machine id ' || machine_id || ' of ' || holder from noetl.machine_lease
-    where expires_at > now() + make_interval(secs => $1::int)`
+  select kind || ' lease ' || slot || ' of ' || owner as text from noetl.lease
+    where owner is not null and (kind <> 'machine' or lease_until > now() + make_interval(secs => $1::int))
+  union all select 'subscription ' || subscription_id || ' of ' || owner from noetl.subscription where owner is not null`
 
 export async function judgeLeases(shards: readonly Pick<LabPostgres, 'sql'>[]): Promise<Violation[]> {
   const rows = await Promise.all(shards.map((shard) => shard.sql<{ text: string }>(HELD, [MACHINE_LEASE_SECONDS])))

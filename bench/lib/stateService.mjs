@@ -27,7 +27,7 @@ export async function openStateService(url, { drive = false, threads: count = 1,
   })
   const ids = createIds(
     { proposed: proposeMachineId({ explicit: undefined, hostname: 'bench' }), use: 'daemon' },
-    { db: databases.cluster.db, clock, random: Math.random, hostName: 'bench', onError: () => undefined },
+    { db: databases.cluster.db, clock, random: Math.random, owner: `bench:${process.pid}`, onError: () => undefined },
   )
   if (drive) await ids.start()
   const appender = createAppender(databases, {

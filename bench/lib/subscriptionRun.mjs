@@ -30,7 +30,7 @@ const supervisor = createSupervisor({
   own: core.own,
   bus: deps.bus,
   random: Math.random,
-  runtimeId: `bench-${process.pid}`,
+  membership: core.membershipOf(databases.cluster.db),
   leaseMs: 10_000,
   attemptsMax: 5,
   onMessages: (outcome, count) => {

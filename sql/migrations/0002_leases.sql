@@ -19,8 +19,13 @@ create table if not exists noetl.lease (
   lease_until timestamptz not null default '-infinity',
   -- When the last owner was last known to be alive; after a crash this tells how old unsettled publishes may be.
   renewed_at timestamptz not null default now(),
+  -- Of machine ids: the highest id minted under the lease; the next holder starts above it.
+  high_water bigint not null default 0,
   primary key (kind, slot)
 );
+
+-- Two live processes never mint ids with the same machine id (cluster database).
+insert into noetl.lease (kind, slot) select 'machine', generate_series(0, 1023) on conflict do nothing;
 
 -- A lane is one of 64 shares of the executions; src/domain/leases/lane.ts computes the same number.
 create or replace function noetl.lane_of(execution_id bigint) returns integer
@@ -35,14 +40,3 @@ create or replace function noetl.held_slots(wanted_kind text, wanted_owner text,
     from noetl.lease l join unnest(slots, tokens) as mine (slot, token) on l.slot = mine.slot and l.token = mine.token
     where l.kind = wanted_kind and l.owner = wanted_owner and l.lease_until > now()
   );
-
--- Machine ids: two live daemons never mint with the same one (cluster database).
-create table if not exists noetl.machine_lease (
-  machine_id smallint primary key check (machine_id between 0 and 1023),
-  holder text not null,
-  token bigint not null default 1,
-  expires_at timestamptz not null,
-  -- The highest id minted under this lease; the next holder starts above it.
-  high_water bigint not null default 0,
-  updated_at timestamptz not null default now()
-);

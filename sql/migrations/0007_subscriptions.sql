@@ -46,12 +46,6 @@ create index if not exists subscription_state_idx on noetl.subscription (state, 
 create index if not exists subscription_pending_idx on noetl.subscription (pending_since) where pending is not null;
 create index if not exists subscription_owner_idx on noetl.subscription (owner) where owner is not null;
 
-create table if not exists noetl.subscription_runtime (
-  runtime_id text primary key,
-  lease_until timestamptz not null,
-  started_at timestamptz not null default now()
-);
-
 create table if not exists noetl.subscription_dead_letter (
   dead_letter_id bigserial primary key,
   subscription_id bigint not null,

@@ -34,6 +34,8 @@ type SubjectParts = Pick<OwnedEvent, 'tenantId' | 'organizationId' | 'executionI
 export function buildCore(deps: Deps, use: 'daemon' | 'oneShot'): Core {
   const { config, databases, metrics } = deps
   const log = componentLog(deps.log, 'ids')
+  // Unique per boot: a restarted process is another member.
+  const memberId = `${config.hostName ?? hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`
   const ids = createIds(
     {
       proposed: proposeMachineId({ explicit: config.machineId, hostname: config.hostName, osHostname: hostname() }),
@@ -43,7 +45,7 @@ export function buildCore(deps: Deps, use: 'daemon' | 'oneShot'): Core {
       db: databases.cluster.db,
       clock: deps.clock,
       random: deps.random,
-      hostName: config.hostName ?? hostname(),
+      owner: memberId,
       onError: (code, message) => {
         metrics.inc('noetl_cp_id_lease_errors_total', { reason: code === 'lost_claim' ? 'lost' : 'unreachable' })
         log.warn({ reason: message }, 'the machine id could not be renewed')
@@ -71,8 +73,6 @@ export function buildCore(deps: Deps, use: 'daemon' | 'oneShot'): Core {
       template,
     ),
   )
-  // Unique per boot: a restarted process is another member.
-  const memberId = `${config.hostName ?? hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`
   const memberships = new Map<Db, Membership>()
   const secrets =
     deps.secretRules === null

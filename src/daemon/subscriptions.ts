@@ -1,7 +1,5 @@
 // The subscriptions' part of the daemon: the timer of their lifecycle, the runtime that drives those that pull,
 // the ingress of those that are pushed to, and what they tell the metrics.
-import { randomBytes } from 'node:crypto'
-import { hostname } from 'node:os'
 import { createListener } from '../db/listen.js'
 import { SHOWN_STATES } from '../domain/subscriptions/subscription.js'
 import { componentLog } from '../runtime/log.js'
@@ -80,7 +78,7 @@ export function subscriptionLoops(deps: Deps, core: Core, writing: ExecutionsDep
     bus,
     own: core.own,
     random: deps.random,
-    runtimeId: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
+    membership: core.membershipOf(deps.databases.cluster.db),
     leaseMs: config.subscriptionLeaseMs,
     attemptsMax: config.subscriptionAttemptsMax,
     onMessages: (outcome, count) => metrics.inc('noetl_cp_subscription_messages_total', { outcome }, count),

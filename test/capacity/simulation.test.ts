@@ -103,7 +103,14 @@ function openCluster(shards: number) {
       slots.filter((slot, at) => lanes[slot]!.owner === owner && String(lanes[slot]!.token) === tokens[at])
     const rows = (slots: readonly number[]) => slots.map((slot) => ({ slot, token: String(lanes[slot]!.token) }))
     const statements: Record<string, (...values: never[]) => unknown[]> = {
-      lease_renew: (_kind: string, owner: string, slots: number[], tokens: string[], seconds: number) => {
+      lease_renew: (
+        _kind: string,
+        owner: string,
+        slots: number[],
+        tokens: string[],
+        _marks: string[],
+        seconds: number,
+      ) => {
         const still = mine(owner, slots, tokens)
         for (const slot of still) lanes[slot]!.until = now + seconds * 1000
         return rows(still)
@@ -114,7 +121,7 @@ function openCluster(shards: number) {
           .slice(0, limit)
         for (const slot of free)
           Object.assign(lanes[slot]!, { owner, token: lanes[slot]!.token + 1, until: now + seconds * 1000 })
-        return rows(free).map((row) => ({ ...row, idle_seconds: null }))
+        return rows(free).map((row) => ({ ...row, idle_seconds: null, high_water: '0', ended_ms: null }))
       },
       lease_release: (_kind: string, owner: string, slots: number[], tokens: string[]) => {
         for (const slot of mine(owner, slots, tokens)) lanes[slot]!.owner = undefined

@@ -99,7 +99,7 @@ it('half a second apart, an hour ahead for a moment, and over a kill', async () 
   const minted = [...(await Promise.all(Array.from({ length: 50 }, () => execute(ahead))))]
   await ahead.stop('SIGKILL')
   // As if its lease had run out: with thirty seconds it takes that long.
-  await database.sql(`update noetl.machine_lease set expires_at = now() where machine_id = 7`)
+  await database.sql(`update noetl.lease set lease_until = now() where kind = 'machine' and slot = 7`)
   const slow = await start('slow', -20_000, '7')
   const next = await Promise.all(Array.from({ length: 50 }, () => execute(slow)))
   const highest = minted

@@ -1,6 +1,7 @@
 // Promise: two live processes never mint with the same machine id, nobody mints without a lease, and no id comes
 // twice, whatever the clocks do: that of a host does not matter, and when the database's was ahead, another machine id
 // goes on.
+import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Db } from '../../src/db/db.js'
 import { createPool } from '../../src/db/pool.js'
@@ -20,7 +21,9 @@ let clockDatabase: Db | undefined
 const sqlOn = (text: string) => clockDatabase!.run(statement(text), [])
 afterEach(async () => {
   for (const ids of opened.splice(0)) await ids.stop(1_000)
-  await database.get().sql('delete from noetl.machine_lease')
+  await database
+    .get()
+    .sql(`update noetl.lease set owner = null, lease_until = '-infinity', high_water = 0 where kind = 'machine'`)
 })
 
 interface Movable extends Clock {
@@ -52,7 +55,7 @@ function open(options: Partial<IdsOptions> & { clock?: Clock; hostName?: string;
       db: clockDatabase ?? database.get().db,
       clock: options.clock ?? systemClock,
       random: Math.random,
-      hostName: options.hostName ?? 'host-a',
+      owner: `${options.hostName ?? 'host-a'}:${process.pid}:${randomBytes(4).toString('hex')}`,
       onError: (_code, message) => options.errors?.push(message),
     },
   )
@@ -115,7 +118,7 @@ describe('a lost lease', () => {
     await ids.start()
     const before = BigInt(ids.next())
     await sql(
-      `update noetl.machine_lease set holder = 'thief', token = token + 1, expires_at = now() + interval '1 hour'`,
+      `update noetl.lease set owner = 'thief', token = token + 1, lease_until = now() + interval '1 hour' where kind = 'machine' and slot = 100`,
     )
     await until('another one is taken', () => ids.machineId() !== undefined && ids.machineId() !== 100)
     expect(errors.join()).toContain('lost machine id 100')
@@ -132,14 +135,14 @@ describe('a lost lease', () => {
     opened.pop()
     await silent.start()
     expect(silent.next()).toMatch(/^\d+$/)
-    clock.pass(26_000)
+    clock.pass(29_000)
     expect(() => silent.next()).toThrow(/lease of machine id \d+ could not be renewed/)
   })
   it('that nobody can renew for a while comes back by itself', async () => {
     const clock = movableClock()
     const ids = open({ clock })
     await ids.start()
-    clock.pass(27_000)
+    clock.pass(29_000)
     await until('the renewal has come', () => {
       try {
         return ids.next()
@@ -208,7 +211,7 @@ describe('a machine id whose holder was killed', () => {
     // Renewed 31 s ago: until a second ago the holder may have minted, and nobody was told.
     const told = composeSnowflake(Math.floor(systemClock.now()) - 31_000, 7, 0)
     await sql(
-      `insert into noetl.machine_lease (machine_id, holder, expires_at, high_water) values (7, 'killed', now() - interval '1 second', ${told})`,
+      `update noetl.lease set owner = 'killed', lease_until = now() - interval '1 second', high_water = ${told} where kind = 'machine' and slot = 7`,
     )
     const clock = movableClock()
     clock.shift(-20_000)
@@ -222,7 +225,7 @@ describe('a machine id whose holder was killed', () => {
     opened.pop()
     await ids.start()
     const [lease] = await sql<{ ends: string }>(
-      `select (extract(epoch from expires_at) * 1000)::bigint as ends from noetl.machine_lease where machine_id = 100`,
+      `select (extract(epoch from lease_until) * 1000)::bigint as ends from noetl.lease where kind = 'machine' and slot = 100`,
     )
     // The others are as far ahead as is followed, again and again, and the database is away for nearly the whole lease.
     for (const passed of [6_000, 6_000, 6_000, 6_000]) {
@@ -292,10 +295,10 @@ describe('the clock of the database', () => {
     await withDatabaseClock(async (setTo) => {
       const first = open({ proposed: { machineId: 7, explicit: true } })
       await first.start()
-      const minted = first.nextMany(10)
+      const minted = Array.from({ length: 10 }, () => first.next())
       await first.stop(1_000)
       await setTo('-9 seconds')
-      await sqlOn(`update noetl.machine_lease set expires_at = now() - interval '1 second'`)
+      await sqlOn(`update noetl.lease set lease_until = now() - interval '1 second' where kind = 'machine'`)
       const second = open({ proposed: { machineId: 7, explicit: true } })
       await second.start()
       expect(BigInt(second.next())).toBeGreaterThan(BigInt(minted[9]!))

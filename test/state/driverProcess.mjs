@@ -30,7 +30,7 @@ const databases = openDatabases(parseTopology({ fallback: parseDatabaseTargets(u
 })
 const ids = createIds(
   { proposed: proposeMachineId({ explicit: undefined, hostname: `${name}-${process.pid}` }), use: 'daemon' },
-  { db: databases.cluster.db, clock, random: Math.random, hostName: name, onError: () => undefined },
+  { db: databases.cluster.db, clock, random: Math.random, owner: `${name}:${process.pid}`, onError: () => undefined },
 )
 await ids.start()
 const appender = createAppender(databases, {

@@ -1,12 +1,11 @@
 // Promise: snapshots that the original wrote stay as they are, whatever happens to the execution here: ours lie beside
-// them. What older versions of ours wrote in their place is told apart by its codec and gets its own type.
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { applyMigrations, loadMigrations } from '../../src/db/migrations.js'
+// them.
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { takeSeed } from '../../src/services/replay/seeds.js'
 import { pruneAll, rebuildSnapshotOf } from '../../src/services/state/snapshots.js'
 import { type Harness, openReplay } from '../replay/replayHarness.js'
 import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
-import { cloneDatabase, useDatabase } from '../support/database.js'
+import { useDatabase } from '../support/database.js'
 import { until } from '../support/until.js'
 import { append, openState, start, type TestState } from './stateHarness.js'
 
@@ -63,23 +62,4 @@ it('are neither overwritten nor removed by live states, seeds and pruning', asyn
   await until('ours is gone', async () => !(await ours()).includes('cp_workflow_state'))
   await pruneAll(core)
   expect(await originals()).toEqual(before)
-})
-
-it('and those that we wrote before get their own type', async () => {
-  const adopted = await cloneDatabase(inject('servers'), { empty: true })
-  const { version } = loadMigrations().find(({ name }) => name === 'snapshot_types')!
-  await applyMigrations(adopted.settings, { upTo: version - 1 })
-  await adopted.sql(INSERT, ['1', 'orchestrator_workflow_state'])
-  await adopted.sql(INSERT, ['2', 'orchestrator_workflow_state'])
-  await adopted.sql(INSERT, ['execution/2/all', 'replay_state'])
-  await adopted.sql("update noetl.projection_snapshot set snapshot_codec = 'json+gzip' where aggregate_id <> '1'")
-  await applyMigrations(adopted.settings)
-  expect(
-    await adopted.sql('select aggregate_id as id, aggregate_type as type from noetl.projection_snapshot order by 1, 2'),
-  ).toEqual([
-    { id: '1', type: 'orchestrator_workflow_state' },
-    { id: '2', type: 'cp_workflow_state' },
-    { id: 'execution/2/all', type: 'cp_replay_state' },
-  ])
-  await adopted.drop()
 })

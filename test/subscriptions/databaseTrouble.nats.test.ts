@@ -8,7 +8,7 @@ import { registerEntry } from '../../src/services/catalog/catalog.js'
 import { pageOfDead } from '../../src/services/subscriptions/deadLetters.js'
 import { changeSubscription, registerSubscription } from '../../src/services/subscriptions/lifecycle.js'
 import { createSupervisor, type Supervisor } from '../../src/services/subscriptions/supervisor.js'
-import { openCore, type TestCore } from '../support/core.js'
+import { openCore, type TestCore, testMember } from '../support/core.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
 import { failWrites, healWrites } from '../support/databaseTrouble.js'
 import { type TestStream, useStream } from '../support/stream.js'
@@ -41,7 +41,7 @@ beforeAll(async () => {
     ...core,
     bus,
     random: () => 0,
-    runtimeId: 'test',
+    membership: testMember(core, 'test'),
     leaseMs: 10_000,
     attemptsMax: ATTEMPTS_MAX,
     onMessages: () => undefined,

@@ -18,7 +18,7 @@ import { createLifecycleTimer } from '../../src/services/subscriptions/lifecycle
 import { createSupervisor, type Supervisor } from '../../src/services/subscriptions/supervisor.js'
 import { backlogOf } from '../../src/services/subscriptions/views.js'
 import { keepDead } from '../../src/stores/subscriptions/subscriptionDeliveryStore.js'
-import { openCore, playbook, type TestCore } from '../support/core.js'
+import { openCore, playbook, type TestCore, testMember } from '../support/core.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
 import { type TestStream, useStream } from '../support/stream.js'
 import { holds, until } from '../support/until.js'
@@ -66,7 +66,7 @@ describe.each([1, 2])('over %i database(s)', (count) => {
       ...cores[index]!,
       bus: buses[index]!,
       random: () => 0,
-      runtimeId: `test-${index}-${randomBytes(3).toString('hex')}`,
+      membership: testMember(cores[index]!, `test-${index}-${randomBytes(3).toString('hex')}`),
       leaseMs: options.leaseMs ?? 10_000,
       attemptsMax: options.attemptsMax ?? 3,
       onMessages: () => undefined,

@@ -12,7 +12,7 @@ import {
   registerSubscription,
 } from '../../src/services/subscriptions/lifecycle.js'
 import { createSupervisor, type Supervisor } from '../../src/services/subscriptions/supervisor.js'
-import { openCore, type TestCore } from '../support/core.js'
+import { openCore, type TestCore, testMember } from '../support/core.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
 import { type OwnNats, startNats } from '../support/natsServer.js'
 import { until } from '../support/until.js'
@@ -87,7 +87,7 @@ it('loses and repeats nothing', async () => {
     ...core,
     bus,
     random: Math.random,
-    runtimeId: 'test-restart',
+    membership: testMember(core, 'test-restart'),
     leaseMs: 10_000,
     attemptsMax: 3,
     onMessages: () => undefined,

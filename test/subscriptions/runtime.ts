@@ -9,7 +9,7 @@ import { registerEntry } from '../../src/services/catalog/catalog.js'
 import type { MessageOutcome } from '../../src/services/subscriptions/driver.js'
 import { changeSubscription, registerSubscription } from '../../src/services/subscriptions/lifecycle.js'
 import { createSupervisor, type Supervisor } from '../../src/services/subscriptions/supervisor.js'
-import { openCore, type TestCore } from '../support/core.js'
+import { openCore, type TestCore, testMember } from '../support/core.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
 import type { TestServers } from '../support/servers.js'
 import { until } from '../support/until.js'
@@ -106,7 +106,7 @@ export async function openPullRuntime(servers: TestServers, options: RuntimeOpti
         ...cores[index]!,
         bus: buses[index]!,
         random: () => 0,
-        runtimeId: `test-${index}-${randomBytes(3).toString('hex')}`,
+        membership: testMember(cores[index]!, `test-${index}-${randomBytes(3).toString('hex')}`),
         leaseMs: given.leaseMs ?? 10_000,
         attemptsMax: given.attemptsMax ?? 3,
         onMessages: (outcome, count) => outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + count),

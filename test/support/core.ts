@@ -14,6 +14,7 @@ import type { CatalogDocuments } from '../../src/services/catalog/catalogDocumen
 import type { ExecutionsDeps } from '../../src/services/executions/executions.js'
 import type { Starter } from '../../src/services/executions/starts.js'
 import type { Ids } from '../../src/services/ids/ids.js'
+import { createMembership, type Membership } from '../../src/services/leases/membership.js'
 import type { TestDatabase } from './database.js'
 
 export interface CoreOptions {
@@ -88,4 +89,9 @@ export function playbook(path: string, workload = '{}'): string {
 /** Registers a small playbook and answers its catalog id. */
 export async function registerPlaybook(core: TestCore, path: string): Promise<string> {
   return (await registerEntry(core, { content: playbook(path) })).catalogId
+}
+
+/** One of the processes that share the work of the cluster database. */
+export function testMember({ databases, clock }: Pick<TestCore, 'databases' | 'clock'>, id: string): Membership {
+  return createMembership({ db: databases.cluster.db, clock, id, kind: 'daemon' })
 }

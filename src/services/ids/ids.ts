@@ -2,7 +2,6 @@
 // the cluster database: ids carry its time, none lies beyond the end of the lease it was minted under, and the next
 // holder of a machine id begins above the end of the lease before, however the last holder died. The clock of this
 // host plays no part; it may be wrong and may jump. See docs/decisions/0006-ids-and-order.md.
-import { randomBytes } from 'node:crypto'
 import type { Db } from '../../db/db.js'
 import { createIdGenerator, type IdGenerator, type IdGeneratorCounters } from '../../domain/ids/idGenerator.js'
 import {
@@ -11,24 +10,17 @@ import {
   ONE_SHOT_MACHINE_ID_MIN,
   type ProposedMachineId,
 } from '../../domain/ids/machineId.js'
-import { decomposeSnowflake } from '../../domain/ids/snowflake.js'
+import { composeSnowflake, decomposeSnowflake, SEQUENCE_MAX, SNOWFLAKE_EPOCH_MS } from '../../domain/ids/snowflake.js'
 import { shardOf } from '../../domain/shards/shards.js'
-import { CpError, type ErrorCode, toCpError } from '../../errors.js'
+import { CpError, type ErrorCode } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { createPollLoop, type PollLoop } from '../../runtime/loop.js'
 import { createRemoteClock } from '../../runtime/remoteClock.js'
-import {
-  type LeaseTimes,
-  type MachineLease,
-  machineLeaseHolder,
-  releaseMachineLease,
-  renewMachineLease,
-  takeMachineLease,
-} from '../../stores/ids/machineLeaseStore.js'
+import { leaseHolder, type TakenLease } from '../../stores/leases/leaseStore.js'
+import { createLeaseKeeper } from '../leases/leaseKeeper.js'
 
 export interface Ids extends PollLoop {
   next(): string
-  nextMany(count: number): string[]
   /** An id greater than the one given, whichever clock or layout that one came from. */
   above(floor: bigint): string
   /** An id whose rows live in the given one of `count` databases. */
@@ -46,7 +38,8 @@ export interface IdsDeps {
   db: Db
   clock: Clock
   random: () => number
-  hostName: string
+  /** The name of this process among the members of the cluster. */
+  owner: string
   onError(code: ErrorCode, message: string): void
 }
 
@@ -56,55 +49,83 @@ export interface IdsOptions {
   use: 'daemon' | 'oneShot'
 }
 
-const TTL_SECONDS = 30
+const KIND = 'machine'
+const LEASE_MS = 30_000
 const RENEW_MS = 5_000
-const CALL_DEADLINE_MS = 4_000
-// We stop before the database would let somebody else in.
-const SAFETY_MS = 5_000
-// Whoever was faster holds one of the ids now, so more lost races than there are ids cannot be.
-const TAKE_TRIES = MACHINE_ID_MAX + 1
 
 export function createIds(options: IdsOptions, deps: IdsDeps): Ids {
   const { clock, db } = deps
-  const holder = `${deps.hostName}:${process.pid}:${randomBytes(4).toString('hex')}`
   const databaseClock = createRemoteClock(clock.monotonic)
-  let lease: MachineLease | undefined
+  const slots = candidates()
+  /** Machine ids whose ids lie in the future, because the database's clock was ahead once: another one will do. */
+  const ahead = new Map<number, bigint>()
   let generator: IdGenerator | undefined
-  let mayMintUntil = 0
   let leaseEndsMs = 0
+  let isLeaving = false
   /** Why there is no machine id, while there is none. */
   let trouble: CpError | undefined
 
-  async function take(except?: number): Promise<void> {
-    const wanted = new Set(candidates())
-    if (except !== undefined && wanted.size > 1) wanted.delete(except)
-    for (let tries = 0; tries < TAKE_TRIES; tries++) {
-      const asked = clock.monotonic()
-      const taken = await takeMachineLease(db, { candidates: [...wanted], holder, ttlSeconds: TTL_SECONDS })
-      if (taken === 'none free') break
-      if (taken === 'others were faster') continue
-      databaseClock.observe(taken.databaseNowMs, asked, clock.monotonic())
-      leaseEndsMs = taken.endsMs
-      const fresh = createIdGenerator({
-        machineId: taken.machineId,
+  const lease = createLeaseKeeper({
+    db,
+    clock,
+    kind: KIND,
+    slots,
+    owner: deps.owner,
+    leaseMs: LEASE_MS,
+    share: 1,
+    isWanted: (machineId) => !ahead.has(machineId),
+    highWaterOf: () => generator?.highWater() ?? 0n,
+    onTimes: ({ nowMs, endsMs }, asked) => {
+      databaseClock.observe(nowMs, asked, clock.monotonic())
+      leaseEndsMs = endsMs
+    },
+    onTaken: ([taken]) => taken !== undefined && begin(taken),
+    onLost: ([machineId]) => {
+      if (!isLeaving) deps.onError('lost_claim', `lost machine id ${machineId}`)
+    },
+  })
+
+  function begin(taken: TakenLease): void {
+    if (generator?.machineId !== taken.slot) {
+      generator = createIdGenerator({
+        machineId: taken.slot,
         now: databaseNow,
         mayMint: assertHeld,
         lastMs: () => leaseEndsMs,
       })
-      if (!fresh.observe(taken.highWater)) {
-        // Its ids lie in the future, because the database's clock was ahead once: another machine id will do.
-        await giveBack({ ...taken, holder }, CALL_DEADLINE_MS)
-        wanted.delete(taken.machineId)
-        if (wanted.size === 0) throw ranAhead(taken)
-        continue
-      }
-      lease = taken
-      generator = fresh
-      mayMintUntil = asked + TTL_SECONDS * 1000 - SAFETY_MS
-      trouble = undefined
-      return
     }
-    throw await nobodyFree()
+    const last = lastOf(taken)
+    if (!generator.observe(last)) ahead.set(taken.slot, last)
+  }
+
+  async function keepLease(): Promise<void> {
+    ahead.clear()
+    await lease.runOnce()
+    for (;;) {
+      const machineId = lease.held()[0]?.slot
+      if (machineId === undefined) return giveUp(await nobodyFree())
+      if (generator?.isBehind()) ahead.set(machineId, generator.highWater())
+      if (!ahead.has(machineId)) break
+      // The database's clock was ahead and came back. What was minted meanwhile must not come again, and waiting for
+      // the clock to get there would stop all writes: this machine id stays behind, and another one goes on.
+      deps.onError('unavailable', `the database's clock fell back; leaving machine id ${machineId} for another one`)
+      await giveBack()
+      if (ahead.size === slots.length) return giveUp(ranAhead(machineId))
+      await lease.runOnce()
+    }
+    trouble = undefined
+  }
+
+  function giveUp(reason: CpError): never {
+    trouble = reason
+    throw reason
+  }
+
+  /** It expires by itself if this fails. */
+  async function giveBack(): Promise<void> {
+    isLeaving = true
+    await lease.giveBack().catch(() => undefined)
+    isLeaving = false
   }
 
   function databaseNow(): number {
@@ -113,18 +134,13 @@ export function createIds(options: IdsOptions, deps: IdsDeps): Ids {
     return now
   }
 
-  function ranAhead(taken: MachineLease & LeaseTimes): CpError {
-    const seconds = Math.ceil((decomposeSnowflake(taken.highWater).unixMs - taken.databaseNowMs) / 1000)
+  function ranAhead(machineId: number): CpError {
+    const seconds = Math.ceil((decomposeSnowflake(ahead.get(machineId) ?? 0n).unixMs - databaseNow()) / 1000)
     return new CpError(
       'unavailable',
-      `no ids: the last id of machine id ${taken.machineId} lies ${seconds} s ahead of the database's clock, which was set back; choose another NOETL_SERVER_MACHINE_ID, or wait`,
+      `no ids: the last id of machine id ${machineId} lies ${seconds} s ahead of the database's clock, which was set back; choose another NOETL_SERVER_MACHINE_ID, or wait`,
       { details: { ahead_seconds: seconds } },
     )
-  }
-
-  function giveBack(held: MachineLease & { holder: string }, deadlineMs: number): Promise<void> {
-    // It expires by itself if this fails.
-    return releaseMachineLease(db, held, deadlineMs).catch(() => undefined)
   }
 
   function candidates(): number[] {
@@ -141,15 +157,15 @@ export function createIds(options: IdsOptions, deps: IdsDeps): Ids {
     if (!options.proposed.explicit || options.use === 'oneShot')
       return new CpError('unavailable', 'every machine id is leased; stop a daemon, or wait 30 s')
     const { machineId } = options.proposed
-    const other = await machineLeaseHolder(db, machineId)
+    const other = await leaseHolder(db, KIND, machineId)
     return new CpError(
       'refused',
-      `machine id ${machineId} (NOETL_SERVER_MACHINE_ID) is held by ${other ?? 'another process'}; choose another, stop that process, or wait ${TTL_SECONDS} s if it has died`,
+      `machine id ${machineId} (NOETL_SERVER_MACHINE_ID) is held by ${other ?? 'another process'}; choose another, stop that process, or wait ${LEASE_MS / 1000} s if it has died`,
     )
   }
 
   function assertHeld(): void {
-    if (clock.monotonic() < mayMintUntil) return
+    if (lease.isSafe()) return
     throw new CpError(
       'unavailable',
       `no ids: the lease of machine id ${generator?.machineId} could not be renewed; is the cluster database reachable?`,
@@ -157,48 +173,6 @@ export function createIds(options: IdsOptions, deps: IdsDeps): Ids {
         details: { retryAfterSeconds: 1 },
       },
     )
-  }
-
-  async function renew(): Promise<'idle'> {
-    try {
-      await keepLease()
-    } catch (error) {
-      if (lease === undefined) trouble = toCpError(error)
-      throw error
-    }
-    return 'idle'
-  }
-
-  async function keepLease(): Promise<void> {
-    if (lease === undefined || generator === undefined) return take()
-    const asked = clock.monotonic()
-    const highWater = generator.highWater()
-    const times = await renewMachineLease(
-      db,
-      { ...lease, holder, ttlSeconds: TTL_SECONDS, highWater },
-      CALL_DEADLINE_MS,
-    )
-    if (times === undefined) {
-      forgetLease()
-      deps.onError('lost_claim', `lost machine id ${generator.machineId}`)
-      return take()
-    }
-    databaseClock.observe(times.databaseNowMs, asked, clock.monotonic())
-    leaseEndsMs = times.endsMs
-    mayMintUntil = asked + TTL_SECONDS * 1000 - SAFETY_MS
-    if (!generator.isBehind()) return
-    // The database's clock was ahead and came back. What we minted meanwhile must not come again, and waiting for the
-    // clock to get there would stop all writes: this machine id stays behind, and another one goes on.
-    const left = { ...lease, holder, highWater: generator.highWater() }
-    forgetLease()
-    deps.onError('unavailable', `the database's clock fell back; leaving machine id ${left.machineId} for another one`)
-    await giveBack(left, CALL_DEADLINE_MS)
-    await take(left.machineId)
-  }
-
-  function forgetLease(): void {
-    lease = undefined
-    mayMintUntil = 0
   }
 
   function current(): IdGenerator {
@@ -219,24 +193,23 @@ export function createIds(options: IdsOptions, deps: IdsDeps): Ids {
     errorMs: 500,
     errorMsMax: RENEW_MS,
     onError: (error) => deps.onError(error.code, error.message),
-    runOnce: renew,
+    runOnce: async () => {
+      await keepLease()
+      return 'idle'
+    },
   })
 
   return {
     ...loop,
     start: async () => {
-      await take()
+      await keepLease()
       await loop.start()
     },
     stop: async (deadlineMs) => {
       await loop.stop(deadlineMs)
-      if (lease === undefined || generator === undefined) return
-      const released = { ...lease, holder, highWater: generator.highWater() }
-      forgetLease()
-      await giveBack(released, Math.min(deadlineMs, CALL_DEADLINE_MS))
+      await giveBack()
     },
     next: () => current().nextOne(),
-    nextMany: (count) => current().next(count),
     above: (floor) => current().above(floor),
     nextInShard: (shard, count) => {
       for (;;) {
@@ -244,7 +217,7 @@ export function createIds(options: IdsOptions, deps: IdsDeps): Ids {
         if (shardOf(id, count) === shard) return id
       }
     },
-    machineId: () => lease?.machineId,
+    machineId: () => lease.held()[0]?.slot,
     databaseNow,
     assertMinting: () => {
       const { machineId } = current()
@@ -254,4 +227,14 @@ export function createIds(options: IdsOptions, deps: IdsDeps): Ids {
     },
     counters: () => generator?.counters(),
   }
+}
+
+/**
+ * The highest id that may have been minted with a machine id: the holder before may have minted until its lease ended,
+ * and may have died before it could tell.
+ */
+function lastOf({ slot, highWater, endedMs }: TakenLease): bigint {
+  if (endedMs === undefined) return highWater
+  const end = composeSnowflake(Math.max(endedMs, SNOWFLAKE_EPOCH_MS), slot, SEQUENCE_MAX)
+  return end > highWater ? end : highWater
 }

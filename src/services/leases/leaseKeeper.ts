@@ -15,6 +15,8 @@ import {
   type Fence,
   type HeldLease,
   type LeaseCall,
+  type LeaseTimes,
+  type MarkedLease,
   releaseLeases,
   renewLeases,
   type TakenLease,
@@ -36,6 +38,12 @@ export interface LeaseKeeperOptions {
   /** Slots that were about to be given back are used again. */
   onStaying?(slots: readonly number[]): void
   onLost(slots: ReadonlySet<number>): void
+  /** False for slots that are not to be taken for now. */
+  isWanted?(slot: number): boolean
+  /** The highest id minted under a slot, kept beside its lease. */
+  highWaterOf?(slot: number): bigint
+  /** Told with every lease that is taken or renewed, before anything is made of it. */
+  onTimes?(times: LeaseTimes, askedMs: number): void
   /** Whether nothing of a slot is in memory, so that it can be given back. */
   isEmpty?(slot: number): boolean
 }
@@ -63,6 +71,8 @@ export function createLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
   let safeUntil = 0
 
   const heldList = (): HeldLease[] => [...held].map(([slot, token]) => ({ slot, token }))
+  const marked = (leases: readonly HeldLease[]): MarkedLease[] =>
+    leases.map((lease) => ({ ...lease, highWater: options.highWaterOf?.(lease.slot) }))
   const isSafe = (): boolean => held.size > 0 && clock.monotonic() < safeUntil
 
   function drop(slots: Iterable<number>): void {
@@ -80,7 +90,9 @@ export function createLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
     if (held.size > 0 && clock.monotonic() > safeUntil) drop([...held.keys()])
     if (held.size === 0) return
     const asked = clock.monotonic()
-    const kept = new Set((await renewLeases(db, call, heldList(), leaseMs / 1000)).map((row) => row.slot))
+    const renewed = await renewLeases(db, call, marked(heldList()), leaseMs / 1000)
+    if (renewed[0] !== undefined) options.onTimes?.(renewed[0], asked)
+    const kept = new Set(renewed.map((row) => row.slot))
     drop([...held.keys()].filter((slot) => !kept.has(slot)))
     safeUntil = trustedUntil(asked, leaseMs)
   }
@@ -98,15 +110,17 @@ export function createLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
     if (staying.length > 0) options.onStaying?.(staying)
     const empty = heldList().filter(({ slot }) => leaving.has(slot) && (options.isEmpty?.(slot) ?? true))
     if (empty.length === 0) return
-    await releaseLeases(db, call, empty)
+    await releaseLeases(db, call, marked(empty))
     drop(empty.map(({ slot }) => slot))
   }
 
   async function take(limit: number): Promise<void> {
     if (limit <= 0) return
     const asked = clock.monotonic()
-    const taken = await takeLeases(db, call, { slots: options.slots, limit, leaseSeconds: leaseMs / 1000 })
-    if (taken.length === 0) return
+    const slots = options.slots.filter((slot) => !held.has(slot) && (options.isWanted?.(slot) ?? true))
+    const taken = await takeLeases(db, call, { slots, limit, leaseSeconds: leaseMs / 1000 })
+    if (taken[0] === undefined) return
+    options.onTimes?.(taken[0], asked)
     const trusted = trustedUntil(asked, leaseMs)
     safeUntil = held.size === 0 ? trusted : Math.min(safeUntil, trusted)
     for (const row of taken) held.set(row.slot, row.token)
@@ -129,7 +143,7 @@ export function createLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
       return token === undefined || !isSafe() ? undefined : { kind, owner, slot, token }
     },
     giveBack: async () => {
-      const mine = heldList()
+      const mine = marked(heldList())
       drop(mine.map(({ slot }) => slot))
       if (mine.length > 0) await releaseLeases(db, call, mine).catch(ignoreUnavailable)
       if (typeof options.share !== 'number') await options.share.membership.leave(kind).catch(ignoreUnavailable)

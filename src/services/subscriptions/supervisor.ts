@@ -6,23 +6,24 @@
 //
 // The lease decides who works; the fences make sure that nobody else's starts are committed.
 import type { Db } from '../../db/db.js'
+import { fairShare } from '../../domain/leases/share.js'
 import { CpError, toCpError } from '../../errors.js'
 import { createPollLoop, type PollLoop } from '../../runtime/loop.js'
 import {
-  beatRuntime,
+  countDrivable,
   type HeldSubscription,
-  leaveRuntime,
   releaseSubscriptions,
   renewSubscriptions,
   takeSubscriptions,
 } from '../../stores/subscriptions/subscriptionRuntimeStore.js'
 import { setTrouble } from '../../stores/subscriptions/subscriptionStore.js'
+import type { Membership } from '../leases/membership.js'
 import { createDriver, type Driver, type DriverDeps } from './driver.js'
 import { followSubscription } from './following.js'
 
 export interface SupervisorDeps extends Omit<DriverDeps, 'onTrouble' | 'onRefused'> {
-  /** Unique per boot: a restarted daemon is somebody else. */
-  runtimeId: string
+  /** This daemon among those that share the subscriptions. */
+  membership: Membership
   leaseMs: number
   onDriven(count: number): void
   /** What keeps a subscription from delivering; null when nothing does any more. */
@@ -34,6 +35,8 @@ export interface Supervisor extends PollLoop {
   driven(): string[]
 }
 
+/** What daemons that drive subscriptions share, in `noetl.member`. */
+const SHARE = 'subscriptions'
 const BEAT_MS = 1_000
 const CALL_DEADLINE_MS = 3_000
 const TAKE_MAX = 200
@@ -41,6 +44,7 @@ const TAKE_MAX = 200
 export function createSupervisor(deps: SupervisorDeps): Supervisor {
   const db: Db = deps.databases.cluster.db
   const leaseSeconds = deps.leaseMs / 1000
+  const { membership } = deps
   const drivers = new Map<string, Driver>()
   const leaving = new Map<string, Promise<void>>()
   let renewedAt = deps.clock.monotonic()
@@ -74,7 +78,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
     const done = (async () => {
       try {
         await driver?.stop(how)
-        if (release) await releaseSubscriptions(db, deps.runtimeId, [id], CALL_DEADLINE_MS)
+        if (release) await releaseSubscriptions(db, membership.id, [id], CALL_DEADLINE_MS)
       } catch (error) {
         // The lease runs out by itself.
         deps.onError(toCpError(error))
@@ -115,18 +119,21 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
       for (const id of [...drivers.keys()]) void letGo(id, 'return', false)
     }
     const asked = deps.clock.monotonic()
-    const held = await renewSubscriptions(db, deps.runtimeId, leaseSeconds, CALL_DEADLINE_MS)
+    const held = await renewSubscriptions(db, membership.id, leaseSeconds, CALL_DEADLINE_MS)
     renewedAt = asked
     const ids = new Set(held.map((row) => row.subscription_id))
     for (const id of [...drivers.keys()]) if (!ids.has(id)) void letGo(id, 'return', false)
     for (const row of held) follow(row)
 
-    const { runtimes, active } = await beatRuntime(db, deps.runtimeId, leaseSeconds, CALL_DEADLINE_MS)
-    const share = Math.ceil(active / runtimes)
+    const standing = await membership.standing(SHARE, {
+      leaseMs: deps.leaseMs,
+      describe: () => ({ driven: drivers.size }),
+    })
+    const share = fairShare(await countDrivable(db, CALL_DEADLINE_MS), standing)
     for (const id of [...drivers.keys()].slice(share)) void letGo(id, 'return', true)
     const room = Math.min(TAKE_MAX, share - drivers.size - leaving.size)
     if (room > 0) {
-      for (const row of await takeSubscriptions(db, deps.runtimeId, room, leaseSeconds, CALL_DEADLINE_MS)) {
+      for (const row of await takeSubscriptions(db, membership.id, room, leaseSeconds, CALL_DEADLINE_MS)) {
         if (!leaving.has(row.subscription_id)) begin(row)
       }
     }
@@ -150,7 +157,7 @@ export function createSupervisor(deps: SupervisorDeps): Supervisor {
       await loop.stop(deadlineMs)
       await Promise.all([...drivers.keys()].map((id) => letGo(id, 'return', true)))
       await Promise.all(leaving.values())
-      await leaveRuntime(db, deps.runtimeId, CALL_DEADLINE_MS).catch((error: unknown) => {
+      await membership.leave(SHARE).catch((error: unknown) => {
         if (!(error instanceof CpError)) throw error
       })
     },

@@ -10,9 +10,24 @@ export interface HeldLease {
   token: string
 }
 
-export interface TakenLease extends HeldLease {
+/** By the database's clock, in Unix milliseconds. */
+export interface LeaseTimes {
+  nowMs: number
+  endsMs: number
+}
+
+export interface TakenLease extends HeldLease, LeaseTimes {
   /** Seconds since the owner that vanished was last alive; undefined when the slot was given back in order. */
   idleSeconds: number | undefined
+  /** The highest id minted under the slot that the database was told of. */
+  highWater: bigint
+  /** When the lease before ended; undefined when the slot was never held. */
+  endedMs: number | undefined
+}
+
+/** A held slot with the highest id minted under it, which outlives the lease. */
+export interface MarkedLease extends HeldLease {
+  highWater?: bigint | undefined
 }
 
 /** Proof of a lease, shown inside the transaction that depends on it. */
@@ -31,35 +46,57 @@ export async function prepareLeases(db: Queryable, kind: string, slots: number):
   await db.run(q.lease_prepare, [kind, slots])
 }
 
-export function renewLeases(
+export async function renewLeases(
   db: Queryable,
   { kind, owner, deadlineMs }: LeaseCall,
-  held: readonly HeldLease[],
+  held: readonly MarkedLease[],
   leaseSeconds: number,
-): Promise<HeldLease[]> {
-  return db.run<HeldLease>(q.lease_renew, [kind, owner, ...columns(held), leaseSeconds], { deadlineMs })
+): Promise<(HeldLease & LeaseTimes)[]> {
+  const values = [kind, owner, ...columns(held), marks(held), leaseSeconds]
+  const rows = await db.run<HeldLease & TimesRow>(q.lease_renew, values, { deadlineMs })
+  return rows.map((row) => ({ slot: row.slot, token: row.token, ...timesOf(row) }))
 }
 
-/** Takes up to `limit` of the slots that nobody holds, the first in the list first. */
+interface TimesRow {
+  now_ms: string
+  ends_ms: string
+}
+
+function timesOf(row: TimesRow): LeaseTimes {
+  return { nowMs: Number(row.now_ms), endsMs: Number(row.ends_ms) }
+}
+
+interface TakenRow extends HeldLease, TimesRow {
+  idle_seconds: number | null
+  high_water: string
+  ended_ms: string | null
+}
+
+/** Takes up to `limit` of the slots that nobody else holds, the first in the list first. */
 export async function takeLeases(
   db: Queryable,
   { kind, owner, deadlineMs }: LeaseCall,
   want: { slots: readonly number[]; limit: number; leaseSeconds: number },
 ): Promise<TakenLease[]> {
-  const rows = await db.run<HeldLease & { idle_seconds: number | null }>(
-    q.lease_take,
-    [kind, owner, want.slots, want.limit, want.leaseSeconds],
-    { deadlineMs },
-  )
-  return rows.map(({ slot, token, idle_seconds }) => ({ slot, token, idleSeconds: idle_seconds ?? undefined }))
+  const rows = await db.run<TakenRow>(q.lease_take, [kind, owner, want.slots, want.limit, want.leaseSeconds], {
+    deadlineMs,
+  })
+  return rows.map((row) => ({
+    slot: row.slot,
+    token: row.token,
+    ...timesOf(row),
+    idleSeconds: row.idle_seconds ?? undefined,
+    highWater: BigInt(row.high_water),
+    endedMs: row.ended_ms === null ? undefined : Number(row.ended_ms),
+  }))
 }
 
 export async function releaseLeases(
   db: Queryable,
   { kind, owner, deadlineMs }: LeaseCall,
-  held: readonly HeldLease[],
+  held: readonly MarkedLease[],
 ): Promise<void> {
-  await db.run(q.lease_release, [kind, owner, ...columns(held)], { deadlineMs })
+  await db.run(q.lease_release, [kind, owner, ...columns(held), marks(held)], { deadlineMs })
 }
 
 export async function leaseHolder(db: Queryable, kind: string, slot: number): Promise<string | undefined> {
@@ -75,6 +112,10 @@ export async function holdFences(tx: Tx, fences: readonly Fence[]): Promise<(fen
   const rows = await tx.run<HeldLease>(q.lease_fence, [kind, owner, ...columns(mine)])
   const held = new Set(rows.map((row) => `${row.slot}:${row.token}`))
   return (fence) => mine.includes(fence) && held.has(`${fence.slot}:${fence.token}`)
+}
+
+function marks(held: readonly MarkedLease[]): string[] {
+  return held.map(({ highWater = 0n }) => highWater.toString())
 }
 
 function columns(held: readonly HeldLease[]): [number[], string[]] {

@@ -3,13 +3,7 @@ import type { Queryable } from '../../db/db.js'
 import { queries } from '../../db/queries.js'
 import type { ShownState } from '../../domain/subscriptions/subscription.js'
 
-const q = queries(
-  'subscription_runtime_beat',
-  'subscription_runtime_leave',
-  'subscription_renew',
-  'subscription_take',
-  'subscription_release',
-)
+const q = queries('subscription_count_drivable', 'subscription_renew', 'subscription_take', 'subscription_release')
 
 export interface HeldSubscription {
   subscription_id: string
@@ -25,48 +19,36 @@ export interface HeldSubscription {
   last_event_id: string | null
 }
 
-export async function beatRuntime(
-  db: Queryable,
-  runtimeId: string,
-  leaseSeconds: number,
-  deadlineMs: number,
-): Promise<{ runtimes: number; active: number }> {
-  const [row] = await db.run<{ runtimes: number; active: number }>(
-    q.subscription_runtime_beat,
-    [runtimeId, leaseSeconds],
-    { deadlineMs },
-  )
-  return row ?? { runtimes: 1, active: 0 }
-}
-
-export async function leaveRuntime(db: Queryable, runtimeId: string, deadlineMs: number): Promise<void> {
-  await db.run(q.subscription_runtime_leave, [runtimeId], { deadlineMs })
+/** How many subscriptions there are for daemons to drive. */
+export async function countDrivable(db: Queryable, deadlineMs: number): Promise<number> {
+  const [row] = await db.run<{ count: number }>(q.subscription_count_drivable, [], { deadlineMs })
+  return row?.count ?? 0
 }
 
 export function renewSubscriptions(
   db: Queryable,
-  runtimeId: string,
+  owner: string,
   leaseSeconds: number,
   deadlineMs: number,
 ): Promise<HeldSubscription[]> {
-  return db.run<HeldSubscription>(q.subscription_renew, [runtimeId, leaseSeconds], { deadlineMs })
+  return db.run<HeldSubscription>(q.subscription_renew, [owner, leaseSeconds], { deadlineMs })
 }
 
 export function takeSubscriptions(
   db: Queryable,
-  runtimeId: string,
+  owner: string,
   limit: number,
   leaseSeconds: number,
   deadlineMs: number,
 ): Promise<HeldSubscription[]> {
-  return db.run<HeldSubscription>(q.subscription_take, [runtimeId, limit, leaseSeconds], { deadlineMs })
+  return db.run<HeldSubscription>(q.subscription_take, [owner, limit, leaseSeconds], { deadlineMs })
 }
 
 export async function releaseSubscriptions(
   db: Queryable,
-  runtimeId: string,
+  owner: string,
   ids: readonly string[],
   deadlineMs: number,
 ): Promise<void> {
-  await db.run(q.subscription_release, [runtimeId, ids], { deadlineMs })
+  await db.run(q.subscription_release, [owner, ids], { deadlineMs })
 }
