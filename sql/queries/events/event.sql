@@ -142,7 +142,7 @@ from (
 
 -- name: event_step_ranks
 -- How far each step of execution $1 has come by the events after version $2, and apart from them by those without a
--- version: 3 completed, 2 failed, 1 running. What belongs to no step is under null. Besides, without a rank, which event
+-- version: 3 completed (types $3), 2 failed (types $4), 1 running. What belongs to no step is under null. Besides, without a rank, which event
 -- has version $2 and which has the highest: whoever remembers what came before learns whether that is still the log.
 with fresh as (
   select node_name, event_type, true as is_numbered from noetl.event
@@ -154,8 +154,8 @@ with fresh as (
 select
   case when event_type ~ '^(step|command|action)[._]' then node_name end as node_name,
   max(case
-    when event_type in ('step.exit', 'step_exit', 'step.completed', 'step_completed', 'command.completed', 'command_completed', 'action_completed') then 3
-    when event_type in ('command.failed', 'command_failed', 'action_failed', 'step_failed', 'step.failed') then 2
+    when event_type = any($3::text[]) then 3
+    when event_type = any($4::text[]) then 2
     else 1 end)::int as rank,
   is_numbered, null as stream_version, null as mark
 from fresh

@@ -1,34 +1,17 @@
 // Names of events. Producers write the same thing as `playbook_completed`, `playbook.completed`,
 // `action_completed` or `command.completed`, and `canceled` with one l; everything that decides by type goes
 // through `canonicalEventType`. The text as written is what is stored and shown, never the canonical one.
-import type { TerminalStatus } from '../executions/executionStatus.js'
+import { isTerminalStatus, type TerminalStatus } from '../executions/executionStatus.js'
+import { EVENT_TYPES, type EventMeaning } from './vocabulary.js'
 
-const ALIASES: Readonly<Record<string, string>> = {
-  'step.started': 'step.enter',
-  'step.completed': 'step.exit',
-  'action.started': 'command.started',
-  'action.completed': 'command.completed',
-  'action.failed': 'command.failed',
-  'action.done': 'call.done',
-}
+const ALIASES: ReadonlyMap<string, string> = new Map(
+  Object.entries(EVENT_TYPES).flatMap(([type, { aliases = [] }]) => aliases.map((alias) => [alias, type] as const)),
+)
 
-/** Families whose members also exist with an underscore in place of the dot. */
-const FAMILIES: ReadonlySet<string> = new Set([
-  'playbook',
-  'workflow',
-  'execution',
-  'step',
-  'command',
-  'action',
-  'call',
-  'ctx',
-  'iterator',
-  'loop',
-  'batch',
-  'stage',
-  'frame',
-  'subscription',
-])
+/** Nouns whose types also exist with an underscore in place of the dot. */
+const NOUNS: ReadonlySet<string> = new Set(
+  [...Object.keys(EVENT_TYPES), ...ALIASES.keys()].map((type) => type.slice(0, type.indexOf('.'))),
+)
 
 /** Types are few; a client that invents one per event must not fill the memory. */
 const REMEMBERED_MAX = 1000
@@ -50,45 +33,28 @@ export const canonicalEventType: (type: string) => string = remembering(canonica
 function canonicalise(type: string): string {
   const underscore = type.indexOf('_')
   const dotted =
-    underscore > 0 && !type.includes('.') && FAMILIES.has(type.slice(0, underscore))
+    underscore > 0 && !type.includes('.') && NOUNS.has(type.slice(0, underscore))
       ? `${type.slice(0, underscore)}.${type.slice(underscore + 1)}`
       : type
   const spelled = dotted.endsWith('.canceled') ? `${dotted.slice(0, -'canceled'.length)}cancelled` : dotted
-  return Object.hasOwn(ALIASES, spelled) ? (ALIASES[spelled] as string) : spelled
+  return ALIASES.get(spelled) ?? spelled
 }
 
-/** Types that bring an execution into being; any other event for an unknown execution is refused. */
-export const START_EVENT_TYPES: ReadonlySet<string> = new Set([
-  'playbook.started',
-  'playbook.initialized',
-  'subscription.registered',
-])
+/** Whether the vocabulary has exactly this text. */
+export function isKnownType(type: string): boolean {
+  return ALIASES.has(type) || Object.hasOwn(EVENT_TYPES, type)
+}
 
-const RUNNING_TYPES: ReadonlySet<string> = new Set([
-  'playbook.initialized',
-  'playbook.started',
-  'workflow.initialized',
-  'workflow.started',
-  'execution.started',
-  'stage.opened',
-  'frame.dispatched',
-  'step.enter',
-])
+const NOTHING: EventMeaning = {}
 
-const TERMINAL_STATUS: Readonly<Record<string, TerminalStatus>> = {
-  'playbook.completed': 'COMPLETED',
-  'workflow.completed': 'COMPLETED',
-  'execution.completed': 'COMPLETED',
-  'playbook.failed': 'FAILED',
-  'workflow.failed': 'FAILED',
-  'execution.failed': 'FAILED',
-  'playbook.cancelled': 'CANCELLED',
-  'workflow.cancelled': 'CANCELLED',
-  'execution.cancelled': 'CANCELLED',
+/** What the vocabulary says about a type, however it is spelled. */
+export function meaningOf(type: string): EventMeaning {
+  const canonical = canonicalEventType(type)
+  return Object.hasOwn(EVENT_TYPES, canonical) ? EVENT_TYPES[canonical]! : NOTHING
 }
 
 export function isStartEventType(type: string): boolean {
-  return START_EVENT_TYPES.has(canonicalEventType(type))
+  return meaningOf(type).starts === true
 }
 
 export function isTerminalEventType(type: string): boolean {
@@ -96,13 +62,18 @@ export function isTerminalEventType(type: string): boolean {
 }
 
 export function terminalStatusOf(type: string): TerminalStatus | undefined {
-  const canonical = canonicalEventType(type)
-  return Object.hasOwn(TERMINAL_STATUS, canonical) ? TERMINAL_STATUS[canonical] : undefined
+  const status = meaningOf(type).execution
+  return status !== undefined && isTerminalStatus(status) ? status : undefined
 }
 
 /** Whether the type says that an execution runs; it only counts while nothing else is known. */
 export function isRunningEventType(type: string): boolean {
-  return RUNNING_TYPES.has(canonicalEventType(type))
+  return meaningOf(type).execution === 'RUNNING'
+}
+
+/** Whether an event of this type that carries a node name moves `last_node_name`; the older `action_completed` does not. */
+export function namesNode(type: string): boolean {
+  return meaningOf(type).namesNode === true && !type.startsWith('action')
 }
 
 /**

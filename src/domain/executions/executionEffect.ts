@@ -4,7 +4,7 @@
 // in profile `cp`.
 
 import type { EventRecord } from '../events/eventRecord.js'
-import { canonicalEventType, isRunningEventType, isStartEventType, terminalStatusOf } from '../events/eventType.js'
+import { isRunningEventType, isStartEventType, namesNode, terminalStatusOf } from '../events/eventType.js'
 import type { WireTime } from '../events/wireTime.js'
 import { compareIds, type EventId } from '../ids/ids.js'
 import { isJsonObject, type JsonValue } from '../json/value.js'
@@ -35,13 +35,6 @@ export function executionEffect(
   const error = terminalStatus === 'FAILED' ? errorText(event) : undefined
   if (error !== undefined) effect.error = error
   return effect
-}
-
-/** As in replay, which does not count the older `action_completed` here. */
-function namesNode(type: string): boolean {
-  const canonical = canonicalEventType(type)
-  if (canonical === 'command.completed') return !type.startsWith('action')
-  return canonical === 'step.enter' || canonical === 'step.exit'
 }
 
 /** The row of the read model, with the ids that make it independent of the order of arrival. */

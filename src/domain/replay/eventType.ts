@@ -2,6 +2,7 @@
 // up once and the answer is kept, so the fold itself never compares type names. A type without a rule
 // is not an error: it still counts and still touches the entities whose ids it carries.
 
+import { isKnownType, meaningOf, namesNode } from '../events/eventType.js'
 import type { ExecutionStatus } from '../executions/executionStatus.js'
 import type { FoldProfile } from './profile.js'
 
@@ -22,21 +23,8 @@ export interface EventKind {
   readonly loop: 'done' | 'failed' | 'completed' | null
 }
 
-const RUNNING: Readonly<Record<FoldProfile, readonly string[]>> = {
-  python: ['playbook.initialized', 'execution.started', 'stage.opened', 'frame.dispatched'],
-  cp: [
-    'playbook.initialized',
-    'playbook.started',
-    'workflow.initialized',
-    'workflow.started',
-    'execution.started',
-    'stage.opened',
-    'frame.dispatched',
-    'step.enter',
-    'step.started',
-  ],
-}
-const NAMES_NODE = new Set(['step.enter', 'step.started', 'step.exit', 'step.completed', 'command.completed'])
+/** The original knows fewer. */
+const RUNNING_IN_PYTHON = ['playbook.initialized', 'execution.started', 'stage.opened', 'frame.dispatched']
 const STAGE = new Set(['opened', 'closed'])
 const FRAME = new Set(['dispatched', 'started', 'abandoned', 'committed', 'failed'])
 const COMMAND = new Set(['issued', 'claimed', 'started', 'completed', 'failed', 'cancelled'])
@@ -49,27 +37,13 @@ const LOOP: Readonly<Record<string, 'done' | 'failed' | 'completed'>> = {
   'loop.fanin.completed': 'completed',
 }
 
-// Types without a rule of their own that the product writes or reads elsewhere.
-const VOCABULARY = new Set([
-  ...['playbook', 'workflow', 'execution'].flatMap((noun) =>
-    ['initialized', 'started', 'completed', 'failed', 'cancelled'].map((verb) => `${noun}.${verb}`),
-  ),
-  ...['step.enter', 'step.started', 'step.exit', 'step.completed', 'step.skipped', 'step.failed'],
-  ...['command.heartbeat', 'call.done', 'call.error', 'ctx.updated', 'loop.started', 'iterator.completed'],
-  ...['action.started', 'action.completed', 'action.failed', 'action.done'],
-  ...['batch.accepted', 'batch.processing', 'batch.completed', 'batch.failed'],
-  ...['registered', 'activated', 'paused', 'resumed', 'draining', 'deactivated', 'message.deduplicated'].map(
-    (verb) => `subscription.${verb}`,
-  ),
-])
-
 export function classifyEventType(profile: FoldProfile, type: string): EventKind {
   const dotted = profile === 'cp' ? dottedForm(type) : type
   const noun = nounOf(dotted)
   const verb = dotted.slice(noun.length + 1)
   const kind = {
-    execution: executionStatus(profile, dotted, noun, verb),
-    namesNode: NAMES_NODE.has(dotted),
+    execution: executionStatus(profile, dotted),
+    namesNode: isKnownType(dotted) && namesNode(dotted),
     stage: noun === 'stage' && STAGE.has(verb) ? (verb as 'opened' | 'closed') : null,
     frame: noun === 'frame' && FRAME.has(verb) ? (verb as FrameAction) : null,
     command: commandAction(dotted, verb),
@@ -77,16 +51,16 @@ export function classifyEventType(profile: FoldProfile, type: string): EventKind
     loop: Object.hasOwn(LOOP, dotted) ? (LOOP[dotted] ?? null) : null,
   }
   const hasRule = Object.values(kind).some((effect) => effect !== null && effect !== false && effect !== 'other')
-  return { ...kind, isKnown: hasRule || VOCABULARY.has(dotted) }
+  return { ...kind, isKnown: hasRule || isKnownType(dotted) }
 }
 
-function executionStatus(profile: FoldProfile, dotted: string, noun: string, verb: string): ExecutionStatus | null {
-  if (RUNNING[profile].includes(dotted)) return 'RUNNING'
-  if (profile === 'python' && dotted === 'command.failed') return 'FAILED'
-  if (noun !== 'playbook' && noun !== 'workflow' && noun !== 'execution') return null
-  if (verb === 'completed') return 'COMPLETED'
-  if (verb === 'failed') return 'FAILED'
-  return profile === 'cp' && verb === 'cancelled' ? 'CANCELLED' : null
+function executionStatus(profile: FoldProfile, dotted: string): ExecutionStatus | null {
+  if (!isKnownType(dotted)) return null
+  const status = meaningOf(dotted).execution ?? null
+  if (profile === 'cp') return status
+  if (dotted === 'command.failed') return 'FAILED'
+  if (status === 'RUNNING') return RUNNING_IN_PYTHON.includes(dotted) ? status : null
+  return status === 'CANCELLED' ? null : status
 }
 
 function commandAction(dotted: string, verb: string): CommandAction | null {

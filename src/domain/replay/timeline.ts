@@ -1,7 +1,7 @@
 // When things happened, gathered beside the fold: per step and per command, from the times of the events. It
 // is for people and never part of a state. Bounded: a log of any length costs no more than its first entries.
 
-import { canonicalEventType } from '../events/eventType.js'
+import { canonicalEventType, meaningOf } from '../events/eventType.js'
 import { parseWireTime, type WireTime } from '../events/wireTime.js'
 import type { JsonObject } from '../json/value.js'
 import { textOrNull } from './coerce.js'
@@ -31,19 +31,6 @@ export interface TimelineReport {
 
 const SPANS_MAX = 2_000
 
-const STATE_OF: Readonly<Record<string, SpanState>> = {
-  'step.enter': 'running',
-  'step.exit': 'done',
-  'step.failed': 'failed',
-  'step.skipped': 'done',
-  'command.issued': 'running',
-  'command.claimed': 'running',
-  'command.started': 'running',
-  'command.completed': 'done',
-  'command.failed': 'failed',
-  'command.cancelled': 'cancelled',
-}
-
 export class Timeline {
   private from: WireTime | null = null
   private to: WireTime | null = null
@@ -63,7 +50,7 @@ export class Timeline {
     const meta = event['meta']
     const inMeta = typeof meta === 'object' && meta !== null && !Array.isArray(meta) ? (meta as JsonObject) : {}
     const command = textOrNull(event['command_id'] ?? inMeta['command_id'])
-    if (command && type.startsWith('command.')) this.touch(this.commands, command, STATE_OF[type], time)
+    if (command && type.startsWith('command.')) this.touch(this.commands, command, meaningOf(type).step, time)
   }
 
   report(): TimelineReport {
@@ -77,7 +64,7 @@ export class Timeline {
   }
 
   private touchStep(node: string, type: string, time: WireTime): void {
-    const state = STATE_OF[type]
+    const state = meaningOf(type).step
     const isCommand = type.startsWith('command.')
     const step = this.touch(this.steps, node, isCommand ? undefined : state, time)
     if (step === undefined) return

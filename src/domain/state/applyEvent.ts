@@ -3,7 +3,7 @@
 // workflowState.ts for why). Its cost does not grow with the length of the history.
 
 import { CpError } from '../../errors.js'
-import { canonicalEventType, isRunningEventType, terminalStatusOf } from '../events/eventType.js'
+import { canonicalEventType, isRunningEventType, meaningOf, terminalStatusOf } from '../events/eventType.js'
 import { errorText } from '../executions/executionEffect.js'
 import { compareIds } from '../ids/ids.js'
 import { canonicalJson } from '../json/canonical.js'
@@ -56,22 +56,9 @@ export function applyEvent(state: WorkflowState, event: WorkflowEvent): boolean 
   }
   if (driven !== undefined) return applyDriven(state, driven, event) || changed
   const step = event.nodeName
-  if (step === undefined || step === '' || !STEP_TYPES.has(type)) return changed
+  if (step === undefined || step === '' || meaningOf(type).folded !== true) return changed
   return applyStep(state, stepOf(state, step), type, event) || changed
 }
-
-const STEP_TYPES: ReadonlySet<string> = new Set([
-  'step.enter',
-  'step.skipped',
-  'step.exit',
-  'step.failed',
-  'command.issued',
-  'command.claimed',
-  'command.started',
-  'command.completed',
-  'command.failed',
-  'call.done',
-])
 
 function applyHeader(state: WorkflowState, event: WorkflowEvent): boolean {
   let changed = false

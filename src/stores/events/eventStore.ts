@@ -5,6 +5,7 @@ import type { Scalar } from '../../db/params.js'
 import { queries } from '../../db/queries.js'
 import type { WrittenParts } from '../../domain/events/envelope.js'
 import type { OwnedEvent } from '../../domain/events/eventRecord.js'
+import { spellingsOf } from '../../domain/events/vocabulary.js'
 import type { JsonValue } from '../../domain/json/value.js'
 import type { EventRow } from './eventRows.js'
 
@@ -192,8 +193,11 @@ export interface StepRank {
   mark: string | null
 }
 
+const COMPLETED_TYPES = spellingsOf(({ rank }) => rank === 3)
+const FAILED_TYPES = spellingsOf(({ rank }) => rank === 2)
+
 export function readStepRanks(db: Queryable, executionId: string, afterVersion: string): Promise<StepRank[]> {
-  return db.run<StepRank>(q.event_step_ranks, [executionId, afterVersion])
+  return db.run<StepRank>(q.event_step_ranks, [executionId, afterVersion, COMPLETED_TYPES, FAILED_TYPES])
 }
 
 export interface LastOf {
