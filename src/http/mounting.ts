@@ -1,7 +1,9 @@
 // What happens to a request: its turn on the connection, access, admission, body, checks, the handler, the answer.
+
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { parseJsonStrict } from '../domain/json/parse.js'
 import type { JsonValue } from '../domain/json/value.js'
+import { INPUT_DEPTH_MAX } from '../domain/json/value.js'
 import type { SecretRules } from '../domain/secrets/secretNames.js'
 import { CpError } from '../errors.js'
 import { type AccessSettings, checkAccess, hasInternalToken } from './access.js'
@@ -18,8 +20,6 @@ export interface MountSettings {
   limits: { bodyBytes: Readonly<Record<BodySize, number>>; bodiesBytes: number }
   secretRules: SecretRules | null
 }
-
-const JSON_DEPTH_MAX = 200
 
 export function mountRoutes(
   app: FastifyInstance,
@@ -112,7 +112,7 @@ function readJson(route: RouteSpec, bytes: Buffer | undefined): JsonValue | unde
   } catch {
     throw new CpError('invalid_input', 'the body is not valid UTF-8')
   }
-  const value = parseJsonStrict(text, { maxDepth: JSON_DEPTH_MAX })
+  const value = parseJsonStrict(text, { maxDepth: INPUT_DEPTH_MAX })
   const found = violation(route.body, value)
   if (found !== undefined) throw new CpError('invalid_input', found)
   return value

@@ -3,8 +3,10 @@
 // ends the loop: the work is still there, and silence is the failure users hate most.
 //
 //   idle ──nudge/timer──▶ pass ──busy──▶ pass …   pass ──error──▶ backing off ──▶ pass   any ──stop──▶ stopped
+
 import { type CpError, toCpError } from '../errors.js'
 import type { Clock } from './clock.js'
+import { jittered } from './jitter.js'
 import type { Service } from './service.js'
 
 export interface LoopOptions {
@@ -44,11 +46,14 @@ export function createPollLoop(options: LoopOptions): PollLoop {
         const outcome = await options.runOnce(signal)
         failures = 0
         lastSuccessAt = clock.monotonic()
-        if (outcome === 'idle') pauseMs = jittered(options.idleMs)
+        if (outcome === 'idle') pauseMs = jittered(options.idleMs, options.random)
       } catch (error) {
         failures += 1
         if (!signal.aborted) options.onError(toCpError(error), failures)
-        pauseMs = jittered(Math.min(options.errorMsMax, options.errorMs * 2 ** Math.min(failures - 1, 10)))
+        pauseMs = jittered(
+          Math.min(options.errorMsMax, options.errorMs * 2 ** Math.min(failures - 1, 10)),
+          options.random,
+        )
       }
       if (pauseMs === 0) {
         // A full pass may have been synchronous enough to starve others; let them in.
@@ -61,10 +66,6 @@ export function createPollLoop(options: LoopOptions): PollLoop {
       await clock.sleep(pauseMs, signal, ...(wake === undefined ? [] : [wake.signal]))
       wake = undefined
     }
-  }
-
-  function jittered(ms: number): number {
-    return ms * (0.8 + 0.4 * options.random())
   }
 
   return {

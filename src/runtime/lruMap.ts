@@ -2,7 +2,7 @@
 
 export interface LruLimits {
   entriesMax: number
-  weightMax: number
+  weightMax?: number
 }
 
 export class LruMap<K, V> {
@@ -10,7 +10,11 @@ export class LruMap<K, V> {
   private readonly entries = new Map<K, { value: V; weight: number }>()
   private total = 0
 
-  constructor(private readonly limits: LruLimits) {}
+  private readonly limits: Required<LruLimits>
+
+  constructor({ entriesMax, weightMax = Number.POSITIVE_INFINITY }: LruLimits) {
+    this.limits = { entriesMax, weightMax }
+  }
 
   get(key: K): V | undefined {
     const entry = this.entries.get(key)

@@ -110,6 +110,7 @@ process.on('SIGTERM', async () => {
   await listener.stop()
   await adopter.stop()
   await service.stop(5_000)
+  await ids.stop(1_000)
   console.log(JSON.stringify(outcomes))
   process.exit(0)
 })

@@ -2,6 +2,7 @@
 // `action_completed` or `command.completed`, and `canceled` with one l; everything that decides by type goes
 // through `canonicalEventType`. The text as written is what is stored and shown, never the canonical one.
 import { isTerminalStatus, type TerminalStatus } from '../executions/executionStatus.js'
+import { rememberByText } from '../memo.js'
 import { EVENT_TYPES, type EventMeaning } from './vocabulary.js'
 
 const ALIASES: ReadonlyMap<string, string> = new Map(
@@ -13,22 +14,7 @@ const NOUNS: ReadonlySet<string> = new Set(
   [...Object.keys(EVENT_TYPES), ...ALIASES.keys()].map((type) => type.slice(0, type.indexOf('.'))),
 )
 
-/** Types are few; a client that invents one per event must not fill the memory. */
-const REMEMBERED_MAX = 1000
-
-/** A function of a type that is computed once per type. */
-function remembering(compute: (type: string) => string): (type: string) => string {
-  const known = new Map<string, string>()
-  return (type) => {
-    const before = known.get(type)
-    if (before !== undefined) return before
-    const answer = compute(type)
-    if (known.size < REMEMBERED_MAX && type.length <= 128) known.set(type, answer)
-    return answer
-  }
-}
-
-export const canonicalEventType: (type: string) => string = remembering(canonicalise)
+export const canonicalEventType: (type: string) => string = rememberByText(canonicalise)
 
 function canonicalise(type: string): string {
   const underscore = type.indexOf('_')
@@ -80,7 +66,7 @@ export function namesNode(type: string): boolean {
  * The status of an event that carries none. The original looks for the words anywhere in the type, so that
  * "incompleted" would be a success; here a word must start where a part of the name starts.
  */
-export const deriveEventStatus: (type: string) => string = remembering((type) => {
+export const deriveEventStatus: (type: string) => string = rememberByText((type) => {
   const parts = type.toLowerCase().split(/[._\-\s/]+/)
   const has = (...words: string[]) => parts.some((part) => words.some((word) => part.startsWith(word)))
   if (has('done', 'exit', 'completed')) return 'COMPLETED'

@@ -19,6 +19,9 @@ export interface JsonObject {
 // Recursive readers and writers stay within this nesting; far below what a thread's stack can carry.
 export const JSON_DEPTH_MAX = 1000
 
+/** Of what strangers send: requests, envelopes, messages. */
+export const INPUT_DEPTH_MAX = 200
+
 export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Float)
 }

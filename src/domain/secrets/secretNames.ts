@@ -1,5 +1,6 @@
 // The one list of names that mark a secret: for what is stored, published, shown and logged. A name is read by its
 // words, so that `db_password`, `githubToken` and `PGPASSWORD` are known and `author` and `tokens_used` are not.
+import { rememberByText } from '../memo.js'
 
 /** How a value under a name is treated. `text`: a number beside it is a count, as in `tokens: 512`. */
 export type NameVerdict = 'open' | 'secret' | 'text'
@@ -74,23 +75,15 @@ const FENCES: ReadonlySet<string> = new Set(['lease token', 'lease tokens'])
 
 /** Names may be hostile; the end of one decides. */
 const NAME_LENGTH_MAX = 200
-const REMEMBERED_MAX = 4_000
+const REMEMBERED = { entriesMax: 4_000, textLengthMax: NAME_LENGTH_MAX }
 
 /** `further`: names of the installation, by word as well. */
 export function secretRules(further: readonly string[] = []): SecretRules {
   const own = further.map((name) => wordsOf(name)).filter((words) => words.length > 0)
   const phrases = [...PHRASES.map((phrase) => phrase.split(' ')), ...own]
   const glued = new Set(own.map((words) => words.join('')))
-  const remembered = new Map<string, NameVerdict>()
-  return {
-    judge: (name) => {
-      const known = remembered.get(name)
-      if (known !== undefined) return known
-      const verdict = verdictOf(wordsOf(name), phrases, glued)
-      if (remembered.size < REMEMBERED_MAX && name.length <= NAME_LENGTH_MAX) remembered.set(name, verdict)
-      return verdict
-    },
-  }
+  const judge = rememberByText((name) => verdictOf(wordsOf(name), phrases, glued), REMEMBERED)
+  return { judge }
 }
 
 function verdictOf(words: readonly string[], phrases: readonly string[][], glued: ReadonlySet<string>): NameVerdict {

@@ -5,7 +5,7 @@ import { CpError } from '../../errors.js'
 import { isStorable } from '../events/storableText.js'
 import { sha256Hex } from '../json/canonical.js'
 import { parseJsonStrict } from '../json/parse.js'
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.js'
+import { INPUT_DEPTH_MAX, isJsonObject, type JsonObject, type JsonValue } from '../json/value.js'
 import type { SubscriptionSpec } from './subscriptionSpec.js'
 
 export interface DeliveryRules {
@@ -31,7 +31,6 @@ export interface Received {
 }
 
 export const PAYLOAD_SOURCES: readonly string[] = ['message.json', 'message.text', 'message']
-const JSON_DEPTH_MAX = 200
 /** Longer keys are replaced by their hash: an index entry has a largest size. */
 export const KEY_LENGTH_MAX = 512
 
@@ -70,7 +69,7 @@ function text(value: JsonValue | undefined): string | undefined {
 /** The body as JSON; undefined when it is empty. A body that is none is refused. */
 export function bodyJson(body: Uint8Array): JsonValue | undefined {
   if (body.byteLength === 0) return undefined
-  return parseJsonStrict(bodyText(body), { maxDepth: JSON_DEPTH_MAX })
+  return parseJsonStrict(bodyText(body), { maxDepth: INPUT_DEPTH_MAX })
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })

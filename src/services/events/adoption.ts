@@ -2,6 +2,7 @@
 // under the execution's lock as soon as it is visible, and from then on every reader finds it by version,
 // however old its id or its time. A row of a transaction that is still open is simply not there yet; it
 // delays nobody and is adopted when it commits.
+
 import type { Databases } from '../../db/databases.js'
 import type { Db, Tx } from '../../db/db.js'
 import { isStartEventType } from '../../domain/events/eventType.js'
@@ -10,6 +11,7 @@ import { evolveExecution } from '../../domain/executions/executionEffect.js'
 import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { createPollLoop, type PollLoop } from '../../runtime/loop.js'
+import { LruMap } from '../../runtime/lruMap.js'
 import { type EventRow, toEventRecord } from '../../stores/events/eventRows.js'
 import { listUnadopted, listUnadoptedExecutions, numberEvents } from '../../stores/events/eventStore.js'
 import {
@@ -92,7 +94,7 @@ const TROUBLED_MAX = 1_000
 /** Looks for such rows on every shard. Neither a shard that is down nor a row that cannot be read holds up others. */
 export function createAdopter(deps: AdopterDeps): PollLoop {
   const positions = deps.databases.shards.map(() => BEFORE_ALL)
-  const troubledUntil = new Map<string, number>()
+  const troubledUntil = new LruMap<string, number>({ entriesMax: TROUBLED_MAX })
 
   async function adoptOne(db: Db, shard: number, executionId: string): Promise<number> {
     if ((troubledUntil.get(executionId) ?? 0) > deps.clock.monotonic()) return 0
@@ -103,7 +105,6 @@ export function createAdopter(deps: AdopterDeps): PollLoop {
       return count
     } catch (error) {
       if (isOwnTrouble(error)) throw error
-      if (troubledUntil.size >= TROUBLED_MAX) troubledUntil.clear()
       troubledUntil.set(executionId, deps.clock.monotonic() + TROUBLED_PAUSE_MS)
       const { code, message } = toCpError(error)
       deps.onError(

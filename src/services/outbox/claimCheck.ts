@@ -1,8 +1,9 @@
 // Messages that only refer to their payload, because it was too large for the stream: fetch the whole envelope
 // from the installation that published it. A server that is away is asked again later; one that does not know
 // the event, or answers with another one, makes the message unusable.
+
 import { parseJsonStrict } from '../../domain/json/parse.js'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
+import { INPUT_DEPTH_MAX, isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
 import { CpError, messageOf } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 
@@ -109,8 +110,6 @@ export function claimCheckUrl(envelope: JsonValue): string | undefined {
   return typeof url === 'string' ? url : undefined
 }
 
-const JSON_DEPTH_MAX = 200
-
 /** The whole envelope instead of the reference to it. Throws `unavailable` when it should be tried again. */
 export async function resolveClaimCheck(
   envelope: JsonValue,
@@ -123,7 +122,7 @@ export async function resolveClaimCheck(
   if (fetched.kind === 'later') throw new CpError('unavailable', fetched.reason)
   if (fetched.kind === 'refused') throw new CpError('invalid_input', `its payload cannot be had: ${fetched.reason}`)
   const whole = parseJsonStrict(new TextDecoder('utf-8', { fatal: true }).decode(fetched.bytes), {
-    maxDepth: JSON_DEPTH_MAX,
+    maxDepth: INPUT_DEPTH_MAX,
   })
   const small = envelope as JsonObject
   const isSame = (key: string): boolean => isJsonObject(whole) && String(whole[key]) === String(small[key])

@@ -1,12 +1,14 @@
 // Stores events that come from elsewhere, by HTTP or from the stream. Good ones are stored, known ones are
 // counted, and one that cannot be stored is set aside with its reason without holding up the others. Only a
 // fault of our own servers fails the call, so that the sender tries again.
+
 import type { Databases } from '../../db/databases.js'
 import { type ParsedEnvelope, parseEnvelope } from '../../domain/events/envelope.js'
 import { startPathOf } from '../../domain/events/startPath.js'
 import { wireTimeFromMillis } from '../../domain/events/wireTime.js'
 import { parseJsonStrict } from '../../domain/json/parse.js'
 import type { JsonValue } from '../../domain/json/value.js'
+import { INPUT_DEPTH_MAX } from '../../domain/json/value.js'
 import { writeJson } from '../../domain/json/write.js'
 import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
@@ -147,8 +149,6 @@ async function oneByOne(
   }
 }
 
-const JSON_DEPTH_MAX = 200
-
 /** What arrived, with the payload fetched if it was only referred to. Throws `unavailable` when that must wait. */
 export async function wholeOf(deps: ProjectorDeps, arrival: Arrival): Promise<JsonValue> {
   if ('refusal' in arrival && arrival.refusal !== undefined) throw new CpError('invalid_input', arrival.refusal)
@@ -178,7 +178,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 
 function parseBytes(bytes: Uint8Array): JsonValue {
   try {
-    return parseJsonStrict(decoder.decode(bytes), { maxDepth: JSON_DEPTH_MAX })
+    return parseJsonStrict(decoder.decode(bytes), { maxDepth: INPUT_DEPTH_MAX })
   } catch (error) {
     throw new CpError('invalid_input', `not a readable envelope: ${toCpError(error).message}`, { cause: error })
   }

@@ -1,11 +1,13 @@
 // Writes replay seeds: on request, and by a slow loop for executions that have grown long. A seed only spares
 // time, so nothing here is in a hurry and a failure concerns nobody but the loop.
+
 import { parseJson } from '../../domain/json/parse.js'
 import type { JsonObject } from '../../domain/json/value.js'
 import { ownsExecution } from '../../domain/shards/topology.js'
 import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { createPollLoop, type PollLoop } from '../../runtime/loop.js'
+import { LruMap } from '../../runtime/lruMap.js'
 import { traced } from '../../runtime/tracing.js'
 import { listLong, saveSeed } from '../../stores/replay/seedStore.js'
 import {
@@ -106,7 +108,7 @@ const TROUBLED_MAX = 1_000
 export function createSeedLoop(deps: SeedLoopDeps): PollLoop {
   const { databases, clock } = deps
   const positions = databases.shards.map(() => BEFORE_ALL)
-  const troubledUntil = new Map<string, number>()
+  const troubledUntil = new LruMap<string, number>({ entriesMax: TROUBLED_MAX })
 
   async function takeOne(log: { executionId: string; tenantId: string; organizationId: string }, signal: AbortSignal) {
     if ((troubledUntil.get(log.executionId) ?? 0) > clock.monotonic()) return
@@ -116,7 +118,6 @@ export function createSeedLoop(deps: SeedLoopDeps): PollLoop {
     } catch (error) {
       if (signal.aborted) return
       if (isOwnTrouble(error)) throw error
-      if (troubledUntil.size >= TROUBLED_MAX) troubledUntil.clear()
       troubledUntil.set(log.executionId, clock.monotonic() + TROUBLED_PAUSE_MS)
       deps.onError(toCpError(error))
     }

@@ -1,11 +1,13 @@
 // Which executions this daemon decides for: those of its share whose lane it holds. Each database has leases of
 // its own, so a shard that is down costs only its own lanes.
+
 import type { Databases } from '../../db/databases.js'
 import type { Db } from '../../db/db.js'
 import { LANE_COUNT, LANES, laneOf } from '../../domain/leases/lane.js'
 import { ownsExecution } from '../../domain/shards/topology.js'
 import { type CpError, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
+import { jittered } from '../../runtime/jitter.js'
 import type { Service } from '../../runtime/service.js'
 import { type Fence, prepareLeases } from '../../stores/leases/leaseStore.js'
 import { createLeaseKeeper, type LeaseKeeper } from '../leases/leaseKeeper.js'
@@ -81,7 +83,7 @@ export function createOwnership(deps: OwnershipDeps): Ownership {
       } catch (error) {
         deps.onError(toCpError(error))
       }
-      await clock.sleep(BEAT_MS * (0.8 + 0.4 * deps.random()), stopping.signal)
+      await clock.sleep(jittered(BEAT_MS, deps.random), stopping.signal)
     }
   }
 

@@ -7,6 +7,7 @@ import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
 import { laneOf } from '../../domain/leases/lane.js'
 import { type CpError, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
+import { jittered } from '../../runtime/jitter.js'
 import type { Service } from '../../runtime/service.js'
 import { listActive, readHeads } from '../../stores/state/stateStore.js'
 import { createDueTimes } from './dueTimes.js'
@@ -61,7 +62,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
 
   function schedule(executionId: string, entry: Tracked, waitMs = entry.waitMs): void {
     // A little disorder keeps thousands that started together from coming together for ever.
-    placeOf(executionId).due.set(executionId, clock.monotonic() + waitMs * (0.75 + 0.5 * deps.random()))
+    placeOf(executionId).due.set(executionId, clock.monotonic() + jittered(waitMs, deps.random))
   }
 
   async function scanShard(shard: number): Promise<void> {

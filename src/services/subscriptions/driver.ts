@@ -14,6 +14,7 @@ import { delayMs } from '../../domain/backoff.js'
 import type { DeliveryRules } from '../../domain/subscriptions/ingressMessage.js'
 import type { OwnSources } from '../../domain/subscriptions/ownSources.js'
 import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
+import { LruMap } from '../../runtime/lruMap.js'
 import { keepDead } from '../../stores/subscriptions/subscriptionDeliveryStore.js'
 import type { HeldSubscription } from '../../stores/subscriptions/subscriptionRuntimeStore.js'
 import type { CatalogDocuments } from '../catalog/catalogDocuments.js'
@@ -67,7 +68,7 @@ export function createDriver(held: HeldSubscription, deps: DriverDeps): Driver {
   const id = held.subscription_id
   const messages = createHeldMessages()
   /** Attempts by identity. */
-  const failures = new Map<string, number>()
+  const failures = new LruMap<string, number>({ entriesMax: FAILURES_REMEMBERED_MAX })
   const stopped = new AbortController()
   let right = rightOf(held)
   let mode: 'run' | 'finish' | 'return' = 'run'
@@ -251,7 +252,6 @@ export function createDriver(held: HeldSubscription, deps: DriverDeps): Driver {
       const { identity } = one.delivery
       const attempts = (failures.get(identity) ?? 0) + 1
       if (attempts >= deps.attemptsMax) return giveUp(one.message, failure, attempts)
-      if (failures.size >= FAILURES_REMEMBERED_MAX) failures.clear()
       failures.set(identity, attempts)
       one.message.retryLater(delayMs(attempts, deps.random()))
       deps.onMessages('retried', 1)

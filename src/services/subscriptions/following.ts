@@ -3,6 +3,7 @@
 import type { Db } from '../../db/db.js'
 import { compareIds } from '../../domain/ids/ids.js'
 import { CpError, toCpError } from '../../errors.js'
+import { LruMap } from '../../runtime/lruMap.js'
 import { deleteNews, listNews, unadoptedLogs } from '../../stores/subscriptions/subscriptionLogStore.js'
 import { pathsOf } from '../../stores/subscriptions/subscriptionPathStore.js'
 import { adoptState, getSubscription, type SubscriptionRow } from '../../stores/subscriptions/subscriptionStore.js'
@@ -72,11 +73,15 @@ export interface NewsMemory {
   /** How far each shard was looked through for events that nobody has numbered. */
   readonly positions: Map<number, string>
   /** The newest of these that were followed: numbering them is somebody else's work and may take a while. */
-  readonly followed: Map<string, string>
-  readonly troubledUntil: Map<string, number>
+  readonly followed: LruMap<string, string>
+  readonly troubledUntil: LruMap<string, number>
 }
 
-export const newsMemory = (): NewsMemory => ({ positions: new Map(), followed: new Map(), troubledUntil: new Map() })
+export const newsMemory = (): NewsMemory => ({
+  positions: new Map(),
+  followed: new LruMap({ entriesMax: REMEMBERED_MAX }),
+  troubledUntil: new LruMap({ entriesMax: REMEMBERED_MAX }),
+})
 
 export interface FollowedNews {
   ids: string[]
@@ -113,7 +118,6 @@ async function followShard(
   }
   const finished = news.filter((note) => done.has(note.subscription_id)).map((note) => note.news_id)
   if (finished.length > 0) await deleteNews(db, finished)
-  if (memory.followed.size > REMEMBERED_MAX) memory.followed.clear()
   for (const log of unadopted) if (done.has(log.subscription_id)) memory.followed.set(log.subscription_id, log.event_id)
   const isPageFull = unadopted.length === PAGE
   memory.positions.set(shard, isPageFull ? unadopted[PAGE - 1]!.subscription_id : BEFORE_ALL)
@@ -134,7 +138,6 @@ async function followOne(
     result.ids.push(id)
     return true
   } catch (error) {
-    if (troubledUntil.size >= REMEMBERED_MAX) troubledUntil.clear()
     troubledUntil.set(id, deps.clock.monotonic() + TROUBLED_PAUSE_MS)
     const { code, message } = toCpError(error)
     result.failures.push(

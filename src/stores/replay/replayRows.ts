@@ -1,8 +1,10 @@
 // Rows of a replay page → events as the fold reads them. This runs once per event of logs of any length, so what
 // neighbouring events share is read once: the short columns, the ids, and short metas. The fold never changes
 // what it is given.
+
 import { parseJson } from '../../domain/json/parse.js'
-import { integerValue, type JsonObject, type JsonValue } from '../../domain/json/value.js'
+import { integerValue, type JsonObject } from '../../domain/json/value.js'
+import { rememberByText } from '../../domain/memo.js'
 import { CpError, toCpError } from '../../errors.js'
 
 export interface LogRow {
@@ -18,8 +20,8 @@ export interface LogRow {
 type Texts = readonly (string | null)[]
 
 export function createRowReader(): (row: LogRow) => JsonObject {
-  const words = remembering(parseArrayText)
-  const metas = remembering(parseJson)
+  const words = rememberByText(parseArrayText)
+  const metas = rememberByText(parseJson)
   let lastIds = ''
   let ids: Texts = []
 
@@ -70,22 +72,6 @@ export function eventIdOfRow({ head }: LogRow): string {
 
 // Always exact as a double.
 const SAFE_DIGITS = 15
-const SHARED_TEXT_MAX = 200
-const SHARED_MAX = 1_024
-
-function remembering<T extends JsonValue | Texts>(read: (text: string) => T): (text: string) => T {
-  const known = new Map<string, T>()
-  return (text) => {
-    if (text.length > SHARED_TEXT_MAX) return read(text)
-    let value = known.get(text)
-    if (value === undefined) {
-      value = read(text)
-      if (known.size >= SHARED_MAX) known.clear()
-      known.set(text, value)
-    }
-    return value
-  }
-}
 
 const ELEMENT = /"((?:[^"\\]|\\.)*)"|([^,{}]+)/gs
 

@@ -1,5 +1,5 @@
 // Writing events from files and pipes: new ones as the HTTP route takes them, and exported ones back.
-import { isJsonObject, JSON_DEPTH_MAX, type JsonObject } from '../../../domain/json/value.js'
+import { INPUT_DEPTH_MAX, isJsonObject, JSON_DEPTH_MAX, type JsonObject } from '../../../domain/json/value.js'
 import { CpError, isTransient, toCpError } from '../../../errors.js'
 import type { AppendOutcome } from '../../../services/events/appendInTx.js'
 import { type Imported, type ImportLine, importEvents } from '../../../services/events/eventImport.js'
@@ -16,7 +16,6 @@ import { withCore } from '../../writing.js'
 
 const BATCH = 500
 // As deep as the HTTP server takes it.
-const APPEND_DEPTH_MAX = 200
 
 interface Told {
   line: number
@@ -44,7 +43,7 @@ export const eventsAppend: CommandSpec = {
     const source = openSource(context, args['file'])
     return withCore(context, async (writing) => {
       const teller = createTeller(context, 'events')
-      for await (const batch of inBatches(readEntries(source, APPEND_DEPTH_MAX), BATCH)) {
+      for await (const batch of inBatches(readEntries(source, INPUT_DEPTH_MAX), BATCH)) {
         teller.tell(await appendEntries(writing, batch))
       }
       return teller.finish()

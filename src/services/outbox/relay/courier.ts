@@ -13,6 +13,7 @@ import { compareIds } from '../../../domain/ids/ids.js'
 import { type Settlement, settleAttempt } from '../../../domain/outbox/outcome.js'
 import { toCpError } from '../../../errors.js'
 import type { Clock } from '../../../runtime/clock.js'
+import { jittered } from '../../../runtime/jitter.js'
 import { isTracing, type Span, startSpan } from '../../../runtime/tracing.js'
 import type { OutboxRow } from '../../../stores/outbox/outboxStore.js'
 import type { ExecutionQueues } from './executionQueues.js'
@@ -287,7 +288,7 @@ export function createCourier(deps: CourierDeps): Courier {
     if (pauseReason === undefined) hooks.onPaused(reason)
     pauseReason = reason
     pauseMs = Math.min(PAUSE_MS_MAX, pauseMs === 0 ? PAUSE_MS : pauseMs * 2)
-    pausedUntil = now + pauseMs * (0.8 + 0.4 * deps.random())
+    pausedUntil = now + jittered(pauseMs, deps.random)
     void clock.sleep(pausedUntil - now + 1, deps.signal).then(schedule)
   }
 

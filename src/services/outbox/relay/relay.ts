@@ -26,6 +26,7 @@ import type { Db } from '../../../db/db.js'
 import { LANE_COUNT, LANES } from '../../../domain/leases/lane.js'
 import { toCpError } from '../../../errors.js'
 import type { Clock } from '../../../runtime/clock.js'
+import { jittered } from '../../../runtime/jitter.js'
 import type { Service } from '../../../runtime/service.js'
 import type { TakenLease } from '../../../stores/leases/leaseStore.js'
 import { type OutboxRow, outboxReads, readHead } from '../../../stores/outbox/outboxStore.js'
@@ -181,7 +182,7 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
         hooks.onError(toCpError(error))
       }
       const beatMs = Math.min(LANE_BEAT_MS_MAX, limits.leaseMs / LANE_BEATS_PER_LEASE)
-      await clock.sleep(beatMs * (0.8 + 0.4 * deps.random()), stopping.signal)
+      await clock.sleep(jittered(beatMs, deps.random), stopping.signal)
     }
   }
 
@@ -213,7 +214,7 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
 
   function idle(): Promise<void> {
     const due = queues.nextDue() ?? Number.POSITIVE_INFINITY
-    const pollMs = limits.idleMs * (0.8 + 0.4 * deps.random())
+    const pollMs = jittered(limits.idleMs, deps.random)
     const sleeping = new AbortController()
     wake = () => sleeping.abort()
     const waitMs = Math.min(pollMs, Math.max(1, due - clock.monotonic()))
