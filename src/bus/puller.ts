@@ -1,5 +1,5 @@
-// A durable pull consumer, made if it is missing, read in bounded batches. Acknowledging is the caller's
-// business, after its own commit.
+// A durable pull consumer, made if it is missing, read in bounded batches. The caller acknowledges after its own
+// commit.
 import { AckPolicy, type Consumer, DeliverPolicy, type JsMsg, type NatsConnection, nanos } from 'nats'
 import { withDeadline } from '../runtime/deadline.js'
 import { toBusError } from './busErrors.js'

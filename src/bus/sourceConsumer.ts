@@ -1,6 +1,6 @@
-// A durable consumer on somebody's stream, driven by pull requests of our own: messages are handed over one by
-// one as they arrive, never more than asked for. Stopping asks for nothing more and waits for what was asked,
-// so that no message is left without an answer until its redelivery.
+// A durable consumer on a stream of others, read by our own pull requests: messages are handed over one by one as
+// they arrive, never more than asked for. stop() sends no further request and waits for the messages already asked
+// for, so that each gets its answer at once and not after a redelivery.
 import { type Msg, type NatsConnection, nanos, nuid } from 'nats'
 import { CpError } from '../errors.js'
 import { withDeadline } from '../runtime/deadline.js'

@@ -1,4 +1,4 @@
-// What waits before a durable consumer of somebody's stream, whether the consumer exists yet or not.
+// Counts what waits for a durable consumer on a stream of others, whether or not the consumer exists yet.
 import type { JetStreamManager, NatsConnection } from 'nats'
 import { withDeadline } from '../runtime/deadline.js'
 import { toBusError } from './busErrors.js'

@@ -1,5 +1,5 @@
-// A message of somebody's stream as it was delivered, and the answers it can be given. What it is called tells it
-// from every other one: a stream that was made again, or came back from an older disk, counts its sequence anew.
+// A message of a stream of others and the answers it can get. Its identity includes the incarnation of the stream,
+// because a stream that was made again, or restored from an older disk, counts its sequences anew.
 import { type Msg, nanos } from 'nats'
 
 export interface SourceMessage {

@@ -1,6 +1,6 @@
-// The client's TCP transport, with an end to every attempt. The client forgets a socket whose server accepts and
-// never answers: it stays open for as long as the process lives, one per attempt. And it says goodbye to a silent
-// server with a write that waits behind everything unsent, so that it never comes to the next server.
+// The TCP transport of the NATS client with a deadline for every attempt. The client alone leaves a socket open for
+// ever when a server accepts and never answers, one per attempt; and it ends a connection to a silent server with a
+// write that waits behind everything unsent, so it never comes to the next server.
 import { createConnection, type Socket } from 'node:net'
 import type { ConnectionOptions, NatsConnection } from 'nats'
 import { NatsConnectionImpl, setTransportFactory } from 'nats/lib/nats-base-client/internal_mod.js'

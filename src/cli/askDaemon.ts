@@ -1,4 +1,4 @@
-// One question to the daemon of this instance, answered or not within a few seconds.
+// Sends one request to the daemon of this instance and answers undefined when it does not reply within a few seconds.
 import { messageOf } from '../errors.js'
 
 export interface DaemonAnswer {

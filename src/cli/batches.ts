@@ -1,5 +1,5 @@
-// Gathers a stream into batches: full ones while input is plenty, small ones when it comes slowly, so that
-// whoever types or follows a log is answered at once.
+// Gathers a stream into batches: full ones while input is plenty; when it comes slowly, a batch ends after 50 ms
+// without a new item, so that a person who types gets an answer at once.
 
 const LINGER_MS = 50
 

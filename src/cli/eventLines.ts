@@ -1,5 +1,5 @@
-// Input of `events append` and `events import`: one JSON document per line, or a single document over many
-// lines. A line that cannot be read is handed over with its error; the others are fine.
+// Input of `events append` and `events import`: one JSON document per line, or a single document over many lines. A
+// line that cannot be read is handed over with its error; the other lines are not affected.
 import { parseJsonStrict } from '../domain/json/parse.js'
 import type { JsonValue } from '../domain/json/value.js'
 import { CpError, toCpError } from '../errors.js'

@@ -1,4 +1,4 @@
-// Exit codes, documented in the README. A new error code does not compile until it has one.
+// Exit codes, documented in docs/commands.md. A new error code does not compile until it has one.
 import type { ErrorCode } from '../errors.js'
 
 export const EXIT = {

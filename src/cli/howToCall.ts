@@ -1,4 +1,5 @@
-// How the person at the terminal would have to call us to reach the same instance: for hints that can be pasted.
+// The command line with which the person at the terminal reaches the same instance again, for hints that can be
+// pasted.
 import { basename } from 'node:path'
 import type { CommandContext } from './command.js'
 

@@ -1,4 +1,4 @@
-// The outside of the command line, as an argument: so that a subcommand can be run in a test.
+// Standard streams, signals and arguments as one object, so that tests can run a subcommand without a process.
 import type { Readable } from 'node:stream'
 import type { JsonValue } from '../domain/json/value.js'
 import { writeJson } from '../domain/json/write.js'

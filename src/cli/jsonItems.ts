@@ -1,5 +1,6 @@
-// Bytes of a JSON list → the texts of its items, one after the other: a list of any length passes through, only one
-// item is held. Brackets and quotes are followed, nothing more; whether an item is JSON is for its reader to say.
+// Splits the bytes of a JSON list into the texts of its items, one at a time: a list of any length passes through,
+// and only one item is in memory. Only brackets and quotes are followed; the reader of an item decides whether it is
+// valid JSON.
 import { CpError } from '../errors.js'
 import { LINE_BYTES_MAX } from './lines.js'
 

@@ -1,5 +1,5 @@
-// Bytes → numbered lines, with a bound on the length of one. Lines end with LF or CRLF; a byte order mark at
-// the start and empty lines are skipped. A line that is no UTF-8 is handed over as such: the others are fine.
+// Splits bytes into numbered lines of bounded length. Lines end with LF or CRLF; a byte order mark at the start and
+// empty lines are skipped. A line that is not UTF-8 is handed over with its error; the other lines are not affected.
 import { CpError } from '../errors.js'
 
 export interface Line {

@@ -1,4 +1,5 @@
-// What a command answers, as it may be shown: names and forms of secrets count in documents, tables and remarks.
+// Removes secrets from the output of a command before it is shown: from documents, tables and notes, by name and by
+// form.
 import type { JsonValue } from '../domain/json/value.js'
 import { REDACTED, redact, redactText } from '../domain/secrets/redact.js'
 import type { SecretRules } from '../domain/secrets/secretNames.js'

@@ -1,5 +1,5 @@
-// The commands of the daemon: one service for the built-in worker and for those behind HTTP, and the loop that takes commands
-// back from workers that are lost.
+// The commands of the daemon: one service for the built-in worker and for those behind HTTP, and the loop that takes
+// commands back from workers that are lost.
 import { componentLog } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
 import { createCommandKeeper } from '../services/commands/commandKeeper.js'

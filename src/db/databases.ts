@@ -1,5 +1,5 @@
-// Every database of the installation: where each execution's rows live, and where the cluster tables do.
-// One dead shard must not take the others down, so reads over all shards report who failed.
+// All databases of the installation: the shard of each execution, and the cluster database. A shard that is away does
+// not stop the others: reads over all shards name the ones that failed.
 import { type DatabaseTarget, describeTarget } from '../domain/shards/databaseTarget.js'
 import { databaseIndexOf, type Topology } from '../domain/shards/topology.js'
 import { type CpError, toCpError } from '../errors.js'

@@ -1,7 +1,7 @@
-// Numbered SQL files, each in one transaction under an advisory lock, so that several starters are safe:
-// one applies, the others find nothing left to do. An empty database gets all of them in one transaction:
-// a starter that looks meanwhile must see either nothing or everything, never half a schema. Recorded with a checksum; a database that is newer
-// than this binary is refused rather than guessed at.
+// Applies numbered SQL files, each in one transaction under an advisory lock: of several processes that start at
+// once, one applies and the others find nothing left to do. An empty database gets all files in one transaction, so
+// that others see either no schema or all of it. Each file is recorded with a checksum; a database newer than this
+// program is refused.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

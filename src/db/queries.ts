@@ -1,5 +1,5 @@
-// Loads the named SQL blocks of sql/queries once. A missing, empty or double name stops the program at
-// start, not at the first unlucky request. See sql/README.md for the form of a block.
+// Loads the named SQL blocks of sql/queries once. A missing, empty or repeated name stops the program at its start.
+// See sql/README.md for the form of a block.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,5 +1,5 @@
-// sslmode → what the driver is told. `prefer` is treated as `disable`: silently dropping encryption
-// because a stranger answered "no" helps nobody.
+// Turns sslmode into the options of the driver. `prefer` is treated as `disable`: encryption that any server can
+// switch off protects nobody.
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import type { DatabaseTarget, SslMode } from '../domain/shards/databaseTarget.js'

@@ -1,5 +1,5 @@
-// The layout of the data folder: postgres, nats and logs, plus the small files beside them. Creates what
-// is missing and never loosens or tightens a folder that was there before: that one belongs to somebody.
+// The layout of the data folder: postgres, nats and logs, and the small files beside them. Creates what is missing;
+// the mode of a folder that exists is not changed.
 
 import { constants } from 'node:fs'
 import { access, chmod, lstat, mkdir, readdir, realpath, rm, stat } from 'node:fs/promises'

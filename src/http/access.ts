@@ -1,6 +1,6 @@
-// Who may call what. Tokens are compared in constant time, two may be valid while one is rotated. An API without token
-// looks at Host, Origin and Sec-Fetch-Site, so that a web page cannot reach it through somebody's browser: not from
-// another name, not from another port of this machine, not by a name that was rebound to our address.
+// Decides who may call what. Tokens are compared in constant time; two may be valid while one is rotated. An API
+// without a token checks Host, Origin and Sec-Fetch-Site, so that a web page cannot reach it through a browser: not
+// from another site, not from another port of this machine, and not by a name that was rebound to our address.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'

@@ -1,5 +1,5 @@
-// Answers and errors on their way out: lossless JSON without secrets, errors as {error, status}. Answers that their
-// callers do not read are held within one budget; beyond it the connection that has been silent longest is cut.
+// Answers and errors on their way out: lossless JSON without secrets, errors as {error, status}. Answers that clients
+// do not read share one budget of memory; when it is used up, the connection that has been silent longest is closed.
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { JsonObject } from '../domain/json/value.js'

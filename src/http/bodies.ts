@@ -1,6 +1,6 @@
-// Reads request bodies into memory, or hands them on as they come. Each is bounded by the limit of its route, all of
-// them together by one budget; what is held is what has arrived, never what was announced. Small pieces are copied into
-// one buffer, because a buffer for each would cost many times what was sent.
+// Reads request bodies into memory, or passes them on as they come. Each body is bounded by the limit of its route,
+// all of them together by one budget. What counts is what has arrived, not what was announced. Small pieces are
+// copied into one buffer, because a buffer for each would take many times the memory.
 import type { IncomingMessage } from 'node:http'
 import { CpError } from '../errors.js'
 import type { ByteBudget } from './byteBudget.js'

@@ -1,6 +1,6 @@
-// Memory for what strangers make us hold: bodies that arrive, answers that wait to be read. One sum for all of them.
-// When it is used up, whoever has been at it longest gives way: an attack stalls, so its own parts go first, and
-// requests that come and go quickly never notice.
+// One limit on the memory that requests can make us hold: bodies that arrive and answers that wait to be read. When
+// it is used up, the oldest entry is dropped. An attack holds its entries for long, so it loses them first; requests
+// that come and go quickly are not affected.
 
 export interface Holding {
   /** Counts so many more bytes. False: there is no room, even after others gave way. */

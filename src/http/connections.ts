@@ -1,6 +1,6 @@
-// What one connection may ask for. Requests that were sent without waiting for the answers before them (pipelining)
-// are worked on one by one: the next begins when the answer before it has left for the network. So a caller that reads
-// nothing costs one answer, not as many as it can ask for. A caller that asks for more than may wait is cut off.
+// Limits what one connection may ask for. Requests that were sent without waiting for earlier answers (pipelining)
+// are handled one by one: the next begins when the answer before it has been written to the network. A client that
+// reads nothing costs one answer. A client that sends more requests than may wait is disconnected.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 

@@ -1,4 +1,4 @@
-// Error codes as HTTP statuses, the original's mapping. A new code does not compile until it has one.
+// Error codes as HTTP statuses, as the NoETL server maps them. A new code does not compile until it has one.
 import type { ErrorCode } from '../errors.js'
 
 export const STATUS_OF: Record<ErrorCode, number> = {

@@ -1,5 +1,5 @@
-// Answers of several MB. Only few are made at a time, because what they are made of takes many times their size; and
-// they are written in turns, because others want to be answered meanwhile.
+// Answers of several MB. Few are made at a time, because making one takes many times its size in memory; they are
+// written in turns, so that other requests are answered in between.
 import type { JsonObject, JsonValue } from '../domain/json/value.js'
 import { isJsonObject } from '../domain/json/value.js'
 import { writeJson } from '../domain/json/write.js'

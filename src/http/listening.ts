@@ -1,5 +1,5 @@
-// Whether the daemon can listen where it should, asked before anything is set up: a port in use, an address of
-// another machine or a certificate that cannot be read are found at once and not after the databases were made.
+// Checks at the start whether the daemon can listen: a port in use, an address of another machine or an unreadable
+// certificate is reported at once, before databases are prepared.
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { createSecureContext } from 'node:tls'

@@ -1,4 +1,4 @@
-// What happens to a request: its turn on the connection, access, admission, body, checks, the handler, the answer.
+// The way of a request: its turn on the connection, access, admission, body, checks, handler, answer.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { parseJsonStrict } from '../domain/json/parse.js'

@@ -1,5 +1,5 @@
-// Every wait has a deadline. The loser of the race is not left unhandled: its late result is dropped,
-// its late error is swallowed on purpose because the caller has already been told.
+// Gives a wait a deadline. When the deadline wins, the late result is dropped and a late error is ignored on purpose:
+// the caller has already got the timeout.
 import { CpError } from '../errors.js'
 
 export interface DeadlineOptions {

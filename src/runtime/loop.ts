@@ -1,8 +1,9 @@
-// Owns the time of a background loop: run one bounded pass, then run again at once if there is more,
-// else sleep with jitter or until nudged. A transient error backs off; any error is reported and never
-// ends the loop: the work is still there, and silence is the failure users hate most.
+// Runs a background loop: one bounded pass, then the next at once if there is more to do, else a pause with jitter or
+// until nudged. An error is reported, the pause grows, and the loop goes on.
 //
-//   idle ──nudge/timer──▶ pass ──busy──▶ pass …   pass ──error──▶ backing off ──▶ pass   any ──stop──▶ stopped
+//   idle ──nudge or timer──▶ pass ──more to do──▶ pass
+//     ▲                       ├──nothing left──▶ idle
+//     └──pause is over── backing off ◀──error──┘          any state ──stop()──▶ stopped, within its deadline
 
 import { type CpError, toCpError } from '../errors.js'
 import type { Clock } from './clock.js'

@@ -1,6 +1,6 @@
-// Text of others on a terminal. Control characters could colour, hide, overwrite or forge what stands there, and some
-// make the terminal type by itself; characters that turn the direction of writing show a text other than it is. All of
-// them become visible marks. Whatever is printed for people passes here.
+// Makes text of others safe for a terminal. Control characters could colour, hide, overwrite or forge output or make
+// the terminal type; characters that change the direction of writing show another text. All of them become visible
+// marks. Everything that is printed for people passes through here.
 
 const CONTROLS = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
 

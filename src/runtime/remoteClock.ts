@@ -1,6 +1,6 @@
-// The time of another host, kept by our own steady counter. Each answer that carries its time bounds it: the answer
-// was given after we asked and before we heard it. The estimate moves only when an answer contradicts it, so slow
-// answers do not make it jump; what our own wall clock says plays no part.
+// Estimates the time of another host from our own monotonic counter. An answer that carries its time was given after
+// we asked and before we received it, which bounds the estimate. The estimate moves only when an answer contradicts
+// it, so slow answers do not make it jump. Our own wall clock is not used.
 
 export interface RemoteClock {
   /** Milliseconds since 1970 there; undefined before the first answer. */

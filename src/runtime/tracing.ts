@@ -1,6 +1,5 @@
-// Spans by the OpenTelemetry API alone. No SDK comes with us: whoever wants traces starts the daemon with one
-// (docs/tracing.md). While none is registered a span is a constant object, and the trace context that came in is
-// handed on untouched, so a trace that passes through us stays whole either way.
+// Spans by the OpenTelemetry API alone, without an SDK: to get traces, start the daemon with one (docs/tracing.md).
+// Without an SDK a span is a constant object, and the incoming trace context is passed on unchanged.
 import {
   type Attributes,
   type Context,

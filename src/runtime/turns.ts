@@ -1,4 +1,4 @@
-// Long work on the main loop, cut into turns: between two of them everybody else is served.
+// Cuts long work on the main loop into turns, so that other work runs in between.
 import { setImmediate } from 'node:timers/promises'
 
 const TURN_MS = 8

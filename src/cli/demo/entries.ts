@@ -1,4 +1,4 @@
-// The catalog entries of the demo. Everything lies under `demo/`, so that it can be told from real work.
+// The catalog entries of the demo. All paths begin with `demo/`, so that they cannot be mistaken for real work.
 
 export const DEMO_PREFIX = 'demo/'
 export const SUBSCRIPTION_PATH = 'demo/orders'

@@ -1,6 +1,6 @@
-// The fold of the events of a file. In the order of ids, as exports are, a file of any length passes through and only
-// the state is held. Anything else (another order, events of several owners) is read again as a whole; standard input
-// and pipes cannot be read again, so they are read as a whole at once.
+// Folds the events of a file. A file in the order of ids, as exports are, is read once and only the state is in
+// memory. A file in another order, or with events of several owners, is read again as a whole. Standard input and
+// pipes cannot be read twice, so they are read as a whole at once.
 import { stat } from 'node:fs/promises'
 import type { JsonObject } from '../../domain/json/value.js'
 import {

@@ -1,5 +1,5 @@
-// A replayed state for people: what it is, how far each step and loop got, what the commands did, when it all
-// happened. Long lists are cut with a word about it; --json has everything.
+// A replayed state for people: status, steps, loops, commands and times. Long lists are cut, with the number of rows
+// left out; --json has everything.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
 import { integerOf } from '../../domain/replay/coerce.js'
 import type { Span, TimelineReport } from '../../domain/replay/timeline.js'

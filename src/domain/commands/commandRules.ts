@@ -1,5 +1,5 @@
-// What an event of a worker does to the row of its command. The first answer that ends a command counts, answers of an
-// earlier attempt or of somebody who does not hold it do not, and nothing is handed out twice while a lease runs.
+// What an event of a worker does to the row of its command. The first answer that ends a command counts, answers of
+// an earlier attempt or of somebody who does not hold it do not, and nothing is handed out twice while a lease runs.
 //
 //   PENDING ──claim──▶ CLAIMED ──started──▶ RUNNING ──▶ COMPLETED │ FAILED
 //      ▲                  └── lease over ──┘    └──▶ PARKED (waits for a call-back) ──▶ COMPLETED │ FAILED

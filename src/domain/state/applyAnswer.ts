@@ -1,5 +1,5 @@
-// Facts about one command of a driven execution: issued, claimed, started, answered, ended. Of several answers the one
-// of the highest attempt counts, and of one attempt the first.
+// Facts about one command of a driven execution: issued, claimed, started, answered, ended. Of several answers the
+// one of the highest attempt counts, and of one attempt the first.
 
 import { errorText } from '../executions/executionEffect.js'
 import { compareIds } from '../ids/ids.js'

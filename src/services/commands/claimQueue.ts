@@ -1,6 +1,6 @@
-// Workers that wait for commands. Whoever asks first is served first, and all that wait are served together: one look at
-// the queue and one transaction for every worker of this process, so that they never race each other. A nudge after a
-// commit of this process wakes them at once; what other processes have issued is found by looking again.
+// Workers that wait for commands. Whoever asks first is served first, and all that wait are served together: one look
+// at the queue and one transaction for every worker of this process, so that they never race each other. A nudge
+// after a commit of this process wakes them at once; what other processes have issued is found by looking again.
 import { type CpError, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { Service } from '../../runtime/service.js'

@@ -1,6 +1,6 @@
-// Survives the death of workers. A lease goes on while its worker gives signs of life, for the command or for itself; when it
-// is over, the command goes to the next worker with a higher attempt, and after the last attempt it fails as lost. What time
-// alone decides (the end of a command's time) is left to the engine, which is asked again.
+// Survives the death of workers. A lease goes on while its worker gives signs of life, for the command or for itself;
+// when it is over, the command goes to the next worker with a higher attempt, and after the last attempt it fails as
+// lost. What time alone decides (the end of a command's time) is left to the engine, which is asked again.
 //
 // Several daemons may do this at once: every change names the state that it leads out of.
 import type { Databases } from '../../db/databases.js'

@@ -9,8 +9,8 @@
 //   await commands.report(command, [done, completed])        one transaction; the first answer that ends it counts
 //
 // `claim` hands a command out once per attempt. A command that was lost (`beat` says `lost` or `cancelled`) is to be
-// stopped; answers to it are ignored and not stored. Nothing here decides what an execution does next: the state service
-// hears of every append.
+// stopped; answers to it are ignored and not stored. Nothing here decides what an execution does next: the state
+// service hears of every append.
 import type { EventRecord } from '../../domain/events/eventRecord.js'
 import { type WireTime, wireTimeFromMillis, wireTimeFromPostgres } from '../../domain/events/wireTime.js'
 import { isTerminalStatus } from '../../domain/executions/executionStatus.js'

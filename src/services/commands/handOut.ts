@@ -1,5 +1,5 @@
-// Gives commands to workers: the claim is an event like any other, appended under the lock of its execution, so that two
-// workers can never both have it. What a worker needs is read from the command.issued event, secrets included.
+// Gives commands to workers: the claim is an event like any other, appended under the lock of its execution, so that
+// two workers can never both have it. What a worker needs is read from the command.issued event, secrets included.
 import type { Databases } from '../../db/databases.js'
 import { LEASE_SECONDS } from '../../domain/commands/commandRules.js'
 import type { EventRecord } from '../../domain/events/eventRecord.js'

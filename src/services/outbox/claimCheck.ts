@@ -1,6 +1,6 @@
-// Messages that only refer to their payload, because it was too large for the stream: fetch the whole envelope
-// from the installation that published it. A server that is away is asked again later; one that does not know
-// the event, or answers with another one, makes the message unusable.
+// Messages that carry a reference because their payload was too large for the stream: fetches the whole envelope from
+// the installation that published it. A server that is away is asked again later; one that does not know the event,
+// or answers with another one, makes the message unusable.
 
 import { parseJsonStrict } from '../../domain/json/parse.js'
 import { INPUT_DEPTH_MAX, isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'

@@ -1,6 +1,6 @@
-// The outbox for outside publishers: claim rows under a lease, tell what became of them. A claim takes only
-// lanes that no live relay holds and keeps each execution's order; a mark acts only on rows that are still the
-// caller's. Ids are unique per database only, so with several of them a mark must say which.
+// The outbox for outside publishers: claim rows under a lease, then report the outcome. A claim takes only lanes that
+// no live relay holds and keeps the order of each execution; a mark changes only rows that the caller still holds.
+// Ids are unique per database, so with several databases a mark must name its shard.
 import type { Databases } from '../../db/databases.js'
 import type { Db } from '../../db/db.js'
 import { writeEnvelope } from '../../domain/events/envelope.js'

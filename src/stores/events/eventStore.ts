@@ -1,5 +1,5 @@
-// The event log in SQL. Appending is only possible inside a transaction, and only services/append does it,
-// so that no event gets in without its outbox row and its version.
+// The event log in SQL. Events are appended inside a transaction, and only by services/events, so that no event is
+// stored without its outbox row and its version.
 import type { Queryable, Tx } from '../../db/db.js'
 import type { Scalar } from '../../db/params.js'
 import { queries } from '../../db/queries.js'

@@ -1,4 +1,4 @@
-// Executions that begin, in one statement: what they share is sent once, and every JSON part is read once.
+// Starts executions in one statement: values that they share are sent once, and every JSON part is parsed once.
 import type { Tx } from '../../db/db.js'
 import { queries } from '../../db/queries.js'
 

@@ -1,4 +1,4 @@
-// One committed write, and nothing else: an answer to a question proves little about a server that only reads.
+// Commits one small write. A server that only answers reads would pass a weaker check.
 import type { Db } from '../../db/db.js'
 import { queries } from '../../db/queries.js'
 

@@ -1,6 +1,5 @@
-// Rows of a replay page → events as the fold reads them. This runs once per event of logs of any length, so what
-// neighbouring events share is read once: the short columns, the ids, and short metas. The fold never changes
-// what it is given.
+// Turns rows of a replay page into events for the fold. This runs once per event of long logs, so what neighbouring
+// events share is parsed once: short columns, ids and short metas. The fold must not change what it is given.
 
 import { parseJson } from '../../domain/json/parse.js'
 import { integerValue, type JsonObject } from '../../domain/json/value.js'

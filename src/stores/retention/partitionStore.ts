@@ -1,5 +1,5 @@
-// The partitions of noetl.event in SQL. DDL takes no parameters, so the three statements below are put
-// together from names and integers that are checked here once more, whoever made them.
+// The partitions of noetl.event in SQL. DDL takes no parameters, so the three statements below are built from names
+// and integers that are checked here again.
 import type { Queryable, Tx } from '../../db/db.js'
 import { queries, statement } from '../../db/queries.js'
 import {

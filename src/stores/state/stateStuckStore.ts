@@ -1,4 +1,4 @@
-// What an execution may be waiting for, each as one small question.
+// Finds what an execution may be waiting for, one small query per reason.
 import type { Queryable } from '../../db/db.js'
 import { queries } from '../../db/queries.js'
 

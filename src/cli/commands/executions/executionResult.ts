@@ -1,4 +1,4 @@
-// The data that an execution or one of its steps gave.
+// Prints the result of an execution or of one of its steps.
 import { parseExecutionId } from '../../../domain/ids/ids.js'
 import { writeJsonPretty } from '../../../domain/json/write.js'
 import { redact } from '../../../domain/secrets/redact.js'

@@ -1,4 +1,4 @@
-// An execution as it happens, or as it happened: one line per step.
+// Shows an execution while it runs, or after it has ended: one line per step.
 import { parseExecutionId } from '../../../domain/ids/ids.js'
 import { createApiClient } from '../../apiClient.js'
 import type { CommandSpec } from '../../command.js'

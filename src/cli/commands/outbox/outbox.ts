@@ -1,4 +1,4 @@
-// A look at the outbox: how much waits and why, row by row if need be.
+// Shows the outbox: how many rows wait and why, as a list, or one row in full.
 
 import { wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
 import { parseExecutionId, parseOutboxId } from '../../../domain/ids/ids.js'

@@ -1,4 +1,4 @@
-// Working on snapshots of live states: hold them against the log, make one anew, remove those of ended executions.
+// Works on snapshots of live states: compares them with the log, rebuilds one, removes those of ended executions.
 import { parseExecutionId } from '../../../domain/ids/ids.js'
 import { STATE_SNAPSHOT_TYPE } from '../../../domain/state/sealedState.js'
 import { CpError } from '../../../errors.js'

@@ -1,4 +1,4 @@
-// Judging a document before it is in the catalog.
+// Checks a document without registering it.
 import type { JsonObject } from '../../../domain/json/value.js'
 import { type ValidationDeps, validateDocument } from '../../../services/catalog/validation.js'
 import type { RouteSpec } from '../../route.js'

@@ -1,4 +1,4 @@
-// GET /api/executions/{id}/result: the data itself.
+// GET /api/executions/{id}/result: the result of an execution as data.
 import { parseExecutionId } from '../../../domain/ids/ids.js'
 import { type ExecutionResultDeps, executionResult } from '../../../services/executions/executionResult.js'
 import type { RouteSpec } from '../../route.js'

@@ -1,5 +1,5 @@
-// Pushed messages: POST /ingress/{listener} for the world, with its own verification, and what a gateway in
-// front of us needs to know about a listener.
+// Pushed messages: POST /ingress/{listener}, with its own verification, and the route from which a gateway in front
+// of us reads the settings of a listener.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Admitted, Ingress } from '../../../services/subscriptions/ingress.js'
 import type { RouteSpec } from '../../route.js'

@@ -1,5 +1,5 @@
-// An outbox row → the message on the stream: subject, headers, body. What can never be published is told
-// here, before anything is sent.
+// Turns an outbox row into the message on the stream: subject, headers, body. A row that can never be published is
+// refused here, before anything is sent.
 
 import type { OutMessage } from '../../../bus/publisher.js'
 import { parseJson } from '../../../domain/json/parse.js'
