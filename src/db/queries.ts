@@ -50,19 +50,40 @@ function loadQueries(folder: string): Map<string, Query> {
   return found
 }
 
+// `lease_take(kind, owner)` or `member_list`; long lists go over several comment lines.
+const SIGNATURE = /^(\w+)(?:\(([\w\s,-]*)\))?[ ]*\n/
+
 export function parseBlocks(source: string): Query[] {
   return source
     .split(/^-- name: */m)
     .slice(1)
     .map((block) => {
-      const newline = block.indexOf('\n')
-      const name = block.slice(0, newline).trim()
-      const text = block
-        .slice(newline + 1)
+      const [head, name, list] = SIGNATURE.exec(block) ?? []
+      if (head === undefined || name === undefined) {
+        throw new CpError('internal', `a query has no readable name: ${block.slice(0, 60)}`)
+      }
+      const params = list?.match(/\w+/g) ?? []
+      const body = block
+        .slice(head.length)
         .replace(/^--.*\n/gm, '')
         .trim()
         .replace(/;$/, '')
-      if (text === '') throw new CpError('internal', `query ${name} is empty`)
+      if (body === '') throw new CpError('internal', `query ${name} is empty`)
+      const text = numberParams(name, params, body)
       return /^-- plan: each time$/m.test(block) ? { name, text, planEachTime: true } : { name, text }
     })
+}
+
+/** `:name` becomes `$n`, its place in the list beside the query's name. Quoted texts and casts (`::`) are left alone. */
+function numberParams(query: string, params: readonly string[], body: string): string {
+  const unused = new Set(params)
+  const text = body.replace(/'[^']*'|::|:([a-z_]\w*)/g, (found, name: string | undefined) => {
+    if (name === undefined) return found
+    const place = params.indexOf(name)
+    if (place < 0) throw new CpError('internal', `query ${query} has no parameter ${name}`)
+    unused.delete(name)
+    return `$${place + 1}`
+  })
+  if (unused.size > 0) throw new CpError('internal', `query ${query} does not use ${[...unused].join(', ')}`)
+  return text
 }

@@ -1,7 +1,11 @@
--- name: command_insert
--- Commands that a decision has issued. Per command: execution $1, event of its command.issued $2, catalog entry $3, parent
--- execution $4, key $5, step $6, kind $7, pool $8, status $9, deadline $10 (milliseconds of the epoch), attempts $11, item
--- $12. Answers those that are new.
+-- name: command_insert(
+--   execution_ids, event_ids, catalog_ids, parent_execution_ids, keys, steps, kinds, pools, statuses, deadlines_ms,
+--   max_attempts, indexes
+-- )
+-- Commands that a decision has issued. Per command: execution `execution_ids`, event of its command.issued `event_ids`,
+-- catalog entry `catalog_ids`, parent execution `parent_execution_ids`, key `keys`, step `steps`, kind `kinds`, pool
+-- `pools`, status `statuses`, deadline `deadlines_ms` (milliseconds of the epoch), attempts `max_attempts`, item
+-- `indexes`. Answers those that are new.
 insert into noetl.command (
   command_id, event_id, execution_id, catalog_id, parent_execution_id, command_key, step_name, tool_kind, pool, status,
   deadline, max_attempts, iter_index, latest_event_id
@@ -9,8 +13,8 @@ insert into noetl.command (
 select event_id, event_id, execution_id, catalog_id, parent_execution_id, command_key, step_name, tool_kind, pool, status,
   to_timestamp(deadline_ms / 1000.0), max_attempts, iter_index, event_id
 from unnest(
-  $1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
-  $10::double precision[], $11::int[], $12::int[]
+  :execution_ids::bigint[], :event_ids::bigint[], :catalog_ids::bigint[], :parent_execution_ids::bigint[], :keys::text[], :steps::text[], :kinds::text[], :pools::text[], :statuses::text[],
+  :deadlines_ms::double precision[], :max_attempts::int[], :indexes::int[]
 ) as given (
   execution_id, event_id, catalog_id, parent_execution_id, command_key, step_name, tool_kind, pool, status, deadline_ms,
   max_attempts, iter_index
@@ -18,28 +22,34 @@ from unnest(
 on conflict (execution_id, command_key) do nothing
 returning execution_id, command_key;
 
--- name: command_cancel
--- The open commands of executions $1, which have ended.
+-- name: command_cancel(execution_ids)
+-- The open commands of executions `execution_ids`, which have ended.
 update noetl.command
 set status = 'CANCELLED', completed_at = now(), updated_at = now()
-where execution_id = any($1::bigint[]) and status in ('PENDING', 'CLAIMED', 'RUNNING', 'PARKED');
+where execution_id = any(:execution_ids::bigint[]) and status in ('PENDING', 'CLAIMED', 'RUNNING', 'PARKED');
 
--- name: child_insert
--- Playbooks to be started by commands: parents $1, commands $2 (events of command.issued), children $3.
+-- name: child_insert(execution_ids, event_ids, child_execution_ids)
+-- Playbooks to be started by commands: parents `execution_ids`, commands `event_ids` (events of command.issued),
+-- children `child_execution_ids`.
 insert into noetl.child (parent_execution_id, command_id, child_execution_id)
-select * from unnest($1::bigint[], $2::bigint[], $3::bigint[])
+select * from unnest(:execution_ids::bigint[], :event_ids::bigint[], :child_execution_ids::bigint[])
 on conflict (parent_execution_id, command_id) do nothing;
 
--- name: command_named
--- The commands with keys $2 of executions $1 as they are now; whoever asks to change them holds the lock of their executions.
+-- name: command_named(execution_ids, command_ids)
+-- The commands with keys `command_ids` of executions `execution_ids` as they are now; whoever asks to change them holds
+-- the lock of their executions.
 select c.execution_id, c.command_id, c.command_key, c.status, c.attempt, c.max_attempts, c.worker_id, c.lease_token,
   c.lease_seconds, extract(epoch from c.lease_until - clock_timestamp())::float8 as lease_left, c.data_attempt, c.error_attempt
-from unnest($1::bigint[], $2::text[]) as given (execution_id, command_key)
+from unnest(:execution_ids::bigint[], :command_ids::text[]) as given (execution_id, command_key)
 join noetl.command c on c.execution_id = given.execution_id and c.command_key = given.command_key;
 
--- name: command_change
--- What reports did to commands: executions $1, ids $2, statuses $3, attempts $4, workers $5, lease tokens $6, seconds of
--- their leases from now on $7, attempts whose data $8 or error $9 has come, events $10, errors $11. Answers their leases.
+-- name: command_change(
+--   execution_ids, command_ids, status, attempts, worker_ids, lease_tokens, lease_seconds, data_attempts,
+--   error_attempts, event_ids, errors
+-- )
+-- What reports did to commands: executions `execution_ids`, ids `command_ids`, statuses `status`, `attempts`, workers
+-- `worker_ids`, lease tokens `lease_tokens`, seconds of their leases from now on `lease_seconds`, attempts whose data
+-- `data_attempts` or error `error_attempts` has come, events `event_ids`, `errors`. Answers their leases.
 update noetl.command c
 set status = given.status, attempt = given.attempt, worker_id = given.worker_id, lease_token = given.lease_token,
   lease_seconds = given.lease_seconds, data_attempt = given.data_attempt, error_attempt = given.error_attempt,
@@ -49,45 +59,47 @@ set status = given.status, attempt = given.attempt, worker_id = given.worker_id,
   started_at = case when given.status = 'RUNNING' and c.status <> 'RUNNING' then clock_timestamp() else c.started_at end,
   completed_at = case when given.status in ('COMPLETED', 'FAILED') then coalesce(c.completed_at, clock_timestamp()) end
 from unnest(
-  $1::bigint[], $2::bigint[], $3::text[], $4::int[], $5::text[], $6::bigint[], $7::int[], $8::int[], $9::int[], $10::bigint[],
-  $11::text[]
+  :execution_ids::bigint[], :command_ids::bigint[], :status::text[], :attempts::int[], :worker_ids::text[], :lease_tokens::bigint[], :lease_seconds::int[], :data_attempts::int[], :error_attempts::int[], :event_ids::bigint[],
+  :errors::text[]
 ) as given (
   execution_id, command_id, status, attempt, worker_id, lease_token, lease_seconds, data_attempt, error_attempt, event_id, error
 )
 where c.execution_id = given.execution_id and c.command_id = given.command_id
 returning c.execution_id, c.command_id, c.lease_until::text as lease_until;
 
--- name: command_candidates
--- The commands of pools $1 that come first, at most $3, of kinds $2 (null for any). Who claims them decides the lock of their
--- executions: nothing is locked here, because whoever appends to an execution locks it before its commands.
+-- name: command_candidates(pools, kinds, limit_rows)
+-- The commands of `pools` that come first, at most `limit_rows`, of `kinds` (null for any). Who claims them decides the
+-- lock of their executions: nothing is locked here, because whoever appends to an execution locks it before its
+-- commands.
 select c.execution_id, c.command_id, c.command_key, c.step_name, c.tool_kind
-from unnest($1::text[]) as given (pool)
+from unnest(:pools::text[]) as given (pool)
 cross join lateral (
   select execution_id, command_id, command_key, step_name, tool_kind, priority, event_id
   from noetl.command
-  where status = 'PENDING' and pool = given.pool and ($2::text[] is null or tool_kind = any($2::text[]))
+  where status = 'PENDING' and pool = given.pool and (:kinds::text[] is null or tool_kind = any(:kinds::text[]))
   order by priority desc, event_id
-  limit $3::int
+  limit :limit_rows::int
 ) c
 order by c.priority desc, c.event_id
-limit $3::int;
+limit :limit_rows::int;
 
--- name: command_get
--- The command with id $1.
+-- name: command_get(command_id)
+-- The command with id `command_id`.
 select c.execution_id, c.command_id, c.catalog_id, c.command_key, c.step_name, c.tool_kind, c.pool, c.status, c.worker_id, c.attempt,
   c.max_attempts, c.priority, c.lease_token, c.lease_until::text as lease_until, c.deadline::text as deadline, c.notify_count,
   c.created_at::text as created_at, c.claimed_at::text as claimed_at, c.started_at::text as started_at,
   c.completed_at::text as completed_at, c.error
 from noetl.command c
-where c.event_id = $1::bigint and c.command_key is not null;
+where c.event_id = :command_id::bigint and c.command_key is not null;
 
--- name: command_beat
--- A sign of life of worker $3 for its commands $2 of executions $1. What is changed by somebody at this moment is left to them.
+-- name: command_beat(execution_ids, command_ids, worker_id)
+-- A sign of life of worker `worker_id` for its commands `command_ids` of executions `execution_ids`. What is changed by
+-- somebody at this moment is left to them.
 with held as (
   select c.execution_id, c.command_id
-  from unnest($1::bigint[], $2::bigint[]) as given (execution_id, command_id)
+  from unnest(:execution_ids::bigint[], :command_ids::bigint[]) as given (execution_id, command_id)
   join noetl.command c on c.execution_id = given.execution_id and c.command_id = given.command_id
-  where c.worker_id = $3::text and c.status in ('CLAIMED', 'RUNNING')
+  where c.worker_id = :worker_id::text and c.status in ('CLAIMED', 'RUNNING')
   for update of c skip locked
 )
 update noetl.command c
@@ -96,45 +108,48 @@ from held
 where c.execution_id = held.execution_id and c.command_id = held.command_id
 returning c.command_id;
 
--- name: command_states
--- How the commands $2 of executions $1 stand, and whether their executions have ended.
+-- name: command_states(execution_ids, command_ids)
+-- How the commands `command_ids` of executions `execution_ids` stand, and whether their executions have ended.
 select c.execution_id, c.command_id, c.status, c.worker_id, c.lease_token, c.lease_until::text as lease_until,
   e.status as execution_status
-from unnest($1::bigint[], $2::bigint[]) as given (execution_id, command_id)
+from unnest(:execution_ids::bigint[], :command_ids::bigint[]) as given (execution_id, command_id)
 join noetl.command c on c.execution_id = given.execution_id and c.command_id = given.command_id
 join noetl.execution e on e.execution_id = c.execution_id;
 
--- name: command_list
--- Commands of execution $1, with status $2, of pool $3 (null for any), after id $4, at most $5, in the order of their ids.
+-- name: command_list(execution_id, status, pool, event_id, limit_rows)
+-- Commands of execution `execution_id`, with `status`, of `pool` (null for any), after id `event_id`, at most
+-- `limit_rows`, in the order of their ids.
 select c.execution_id, c.command_id, c.catalog_id, c.command_key, c.step_name, c.tool_kind, c.pool, c.status, c.worker_id, c.attempt,
   c.max_attempts, c.priority, c.lease_token, c.lease_until::text as lease_until, c.deadline::text as deadline, c.notify_count,
   c.created_at::text as created_at, c.claimed_at::text as claimed_at, c.started_at::text as started_at,
   c.completed_at::text as completed_at, c.error
 from noetl.command c
-where ($1::bigint is null or c.execution_id = $1::bigint) and ($2::text is null or c.status = $2::text)
-  and ($3::text is null or c.pool = $3::text) and c.event_id > $4::bigint and c.command_key is not null
+where (:execution_id::bigint is null or c.execution_id = :execution_id::bigint) and (:status::text is null or c.status = :status::text)
+  and (:pool::text is null or c.pool = :pool::text) and c.event_id > :event_id::bigint and c.command_key is not null
 order by c.event_id
-limit $5::int;
+limit :limit_rows::int;
 
--- name: command_requeue
--- Gives command $2 of execution $1 back to its pool, for another attempt. Its holder, if it lives, holds it no more.
+-- name: command_requeue(execution_id, command_id)
+-- Gives command `command_id` of execution `execution_id` back to its pool, for another attempt. Its holder, if it lives,
+-- holds it no more.
 update noetl.command
 set status = 'PENDING', attempt = attempt + 1, max_attempts = greatest(max_attempts, attempt + 1), lease_until = null,
   notified_at = null, updated_at = now()
-where execution_id = $1::bigint and command_id = $2::bigint and status in ('CLAIMED', 'RUNNING')
+where execution_id = :execution_id::bigint and command_id = :command_id::bigint and status in ('CLAIMED', 'RUNNING')
 returning attempt;
 
--- name: command_extend
--- Extends leases that have run to half, of workers $1 that are alive and, by $2 in milliseconds of the epoch, have not started
--- anew since they claimed; not beyond $3 seconds after the claim unless the command itself has longer. At most $4.
+-- name: command_extend(workers, since_ms, seconds_max, limit_rows)
+-- Extends leases that have run to half, of `workers` that are alive and, by `since_ms` in milliseconds of the epoch,
+-- have not started anew since they claimed; not beyond `seconds_max` seconds after the claim unless the command itself
+-- has longer. At most `limit_rows`.
 with held as (
   select c.execution_id, c.command_id
   from noetl.command c
-  join unnest($1::text[], $2::double precision[]) as alive (name, since_ms) on alive.name = c.worker_id
+  join unnest(:workers::text[], :since_ms::double precision[]) as alive (name, since_ms) on alive.name = c.worker_id
   where c.status in ('CLAIMED', 'RUNNING') and c.lease_until < now() + make_interval(secs => c.lease_seconds / 2.0)
     and c.claimed_at >= to_timestamp(alive.since_ms / 1000.0)
-    and (c.claimed_at > now() - make_interval(secs => $3::double precision) or c.deadline > now())
-  limit $4::int
+    and (c.claimed_at > now() - make_interval(secs => :seconds_max::double precision) or c.deadline > now())
+  limit :limit_rows::int
   for update of c skip locked
 )
 update noetl.command c
@@ -142,13 +157,14 @@ set lease_until = now() + make_interval(secs => c.lease_seconds)
 from held
 where c.execution_id = held.execution_id and c.command_id = held.command_id;
 
--- name: command_reclaim
--- Takes back commands whose lease is over and that may be tried again, at most $1. Their workers are still named.
+-- name: command_reclaim(limit_rows)
+-- Takes back commands whose lease is over and that may be tried again, at most `limit_rows`. Their workers are still
+-- named.
 with lost as (
   select execution_id, command_id
   from noetl.command
   where status in ('CLAIMED', 'RUNNING') and lease_until < now() and attempt < max_attempts
-  limit $1::int
+  limit :limit_rows::int
   for update skip locked
 )
 update noetl.command c
@@ -156,19 +172,19 @@ set status = 'PENDING', attempt = c.attempt + 1, lease_until = null, notified_at
 from lost
 where c.execution_id = lost.execution_id and c.command_id = lost.command_id;
 
--- name: command_lost
--- Commands whose lease is over and whose attempts are used up, at most $1.
+-- name: command_lost(limit_rows)
+-- Commands whose lease is over and whose attempts are used up, at most `limit_rows`.
 select execution_id, command_id, command_key, step_name, tool_kind, attempt, worker_id
 from noetl.command
 where status in ('CLAIMED', 'RUNNING') and lease_until < now() and attempt >= max_attempts
-limit $1::int;
+limit :limit_rows::int;
 
--- name: command_overdue
--- Executions with open commands whose time has passed $2 seconds ago and that nobody has ended, at most $1.
+-- name: command_overdue(limit_rows, seconds)
+-- Executions with open commands whose time has passed `seconds` ago and that nobody has ended, at most `limit_rows`.
 select distinct execution_id
 from noetl.command
-where deadline < now() - make_interval(secs => $2::double precision) and status in ('PENDING', 'CLAIMED', 'RUNNING', 'PARKED')
-limit $1::int;
+where deadline < now() - make_interval(secs => :seconds::double precision) and status in ('PENDING', 'CLAIMED', 'RUNNING', 'PARKED')
+limit :limit_rows::int;
 
 -- name: command_counts
 -- How many commands are open, by status, and for how long the oldest of them has waited.

@@ -8,35 +8,35 @@ select exists (select from noetl.stored_credential) or coalesce(
    where relation.oid = to_regclass('noetl.credential')),
   false) as found;
 
--- name: credential_put
--- Stores credential $2 of type $3, sealed as $4, under the new id $1 or, where the name is known, its old one. Meta $5,
--- tags $6, description $7.
+-- name: credential_put(credential_id, name, type, sealed, meta, tags, description)
+-- Stores credential `name` of `type`, sealed as `sealed`, under the new id `credential_id` or, where the name is known,
+-- its old one. Meta `meta`, `tags`, `description`.
 insert into noetl.stored_credential as c (credential_id, name, type, sealed, meta, tags, description)
-values ($1::bigint, $2::text, $3::text, $4::text, $5::jsonb, $6::jsonb, $7::text)
+values (:credential_id::bigint, :name::text, :type::text, :sealed::text, :meta::jsonb, :tags::jsonb, :description::text)
 on conflict (name) do update
   set type = excluded.type, sealed = excluded.sealed, meta = excluded.meta, tags = excluded.tags,
       description = excluded.description, updated_at = now()
 returning credential_id, name, type, meta, tags, description, created_at::text as created_at, updated_at::text as updated_at;
 
--- name: credential_list
--- Every credential of type $1 (null: any) after the name $2, at most $3, without its values.
+-- name: credential_list(type, after, limit_rows)
+-- Every credential of `type` (null: any) after the name `after`, at most `limit_rows`, without its values.
 select credential_id, name, type, meta, tags, description, created_at::text as created_at, updated_at::text as updated_at
 from noetl.stored_credential
-where type = coalesce($1::text, type) and name > $2::text
+where type = coalesce(:type::text, type) and name > :after::text
 order by name
-limit $3::int;
+limit :limit_rows::int;
 
--- name: credential_get
--- Credential $1, by name or by id, sealed as it is stored.
+-- name: credential_get(name_or_id)
+-- Credential `name_or_id`, by name or by id, sealed as it is stored.
 select credential_id, name, type, sealed, meta, tags, description, created_at::text as created_at, updated_at::text as updated_at
 from noetl.stored_credential
-where name = $1::text or credential_id::text = $1::text
-order by name = $1::text desc
+where name = :name_or_id::text or credential_id::text = :name_or_id::text
+order by name = :name_or_id::text desc
 limit 1;
 
--- name: credential_delete
-delete from noetl.stored_credential where name = $1::text;
+-- name: credential_delete(name)
+delete from noetl.stored_credential where name = :name::text;
 
--- name: credential_reseal
--- Seals credential $1 anew as $3, unless it was stored again since it was read as $2.
-update noetl.stored_credential set sealed = $3::text where credential_id = $1::bigint and sealed = $2::text;
+-- name: credential_reseal(credential_id, before, after)
+-- Seals credential `credential_id` anew as `after`, unless it was stored again since it was read as `before`.
+update noetl.stored_credential set sealed = :after::text where credential_id = :credential_id::bigint and sealed = :before::text;

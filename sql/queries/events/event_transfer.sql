@@ -1,23 +1,24 @@
--- name: event_tail_ids
--- The last $2 events of execution $1, newest first.
-select event_id from noetl.event where execution_id = $1::bigint order by event_id desc limit $2::int;
+-- name: event_tail_ids(execution_id, limit_rows)
+-- The last `limit_rows` events of execution `execution_id`, newest first.
+select event_id from noetl.event where execution_id = :execution_id::bigint order by event_id desc limit :limit_rows::int;
 
--- name: event_unnumbered_ids
--- Events of execution $1 that nobody has numbered yet, after event $2, up to $3 in id order.
+-- name: event_unnumbered_ids(execution_id, after, limit_rows)
+-- Events of execution `execution_id` that nobody has numbered yet, after event `after`, up to `limit_rows` in id order.
 select event_id from noetl.event
-where execution_id = $1::bigint and stream_version is null and event_id > $2::bigint
+where execution_id = :execution_id::bigint and stream_version is null and event_id > :after::bigint
 order by event_id
-limit $3::int;
+limit :limit_rows::int;
 
--- name: event_numbered_ids
--- Events of execution $1 numbered after $2, up to $3, in that order.
+-- name: event_numbered_ids(execution_id, after_version, limit_rows)
+-- Events of execution `execution_id` numbered after `after_version`, up to `limit_rows`, in that order.
 select event_id, stream_version from noetl.event
-where execution_id = $1::bigint and stream_version > $2::bigint
+where execution_id = :execution_id::bigint and stream_version > :after_version::bigint
 order by stream_version
-limit $3::int;
+limit :limit_rows::int;
 
--- name: event_whole
--- Every column of the events $2 of execution $1, in the order given. JSON as text: what is exported keeps every digit.
+-- name: event_whole(execution_id, event_ids)
+-- Every column of the events `event_ids` of execution `execution_id`, in the order given. JSON as text: what is exported
+-- keeps every digit.
 select
   e.event_id, e.execution_id, e.stream_version, e.catalog_id, e.parent_event_id, e.parent_execution_id, e.prev_event_id,
   e.event_type, e.node_id, e.node_name, e.node_type, e.status, e.worker_id, e.duration, e.created_at::text as created_at,
@@ -27,20 +28,20 @@ select
   e.aggregate_id, e.aggregate_type, e.schema_name, e.schema_version, e.stream_id, e.producer, e.causation_id,
   e.correlation_id, e.idempotency_key, e.current_index, e.current_item, e.distributed_state, e.context_key,
   e.context_value, e.envelope_checksum, e.sealed
-from unnest($2::bigint[]) with ordinality as given (event_id, position)
-join noetl.event e on e.execution_id = $1::bigint and e.event_id = given.event_id
+from unnest(:event_ids::bigint[]) with ordinality as given (event_id, position)
+join noetl.event e on e.execution_id = :execution_id::bigint and e.event_id = given.event_id
 order by given.position;
 
--- name: event_bytes
--- About how many bytes event $2 of execution $1 has as text.
+-- name: event_bytes(execution_id, event_id)
+-- About how many bytes event `event_id` of execution `execution_id` has as text.
 select coalesce(octet_length(context::text), 0)::bigint + coalesce(octet_length(result::text), 0) + coalesce(octet_length(meta::text), 0)
   + coalesce(octet_length(error), 0) + coalesce(octet_length(stack_trace), 0) as bytes
-from noetl.event where execution_id = $1::bigint and event_id = $2::bigint;
+from noetl.event where execution_id = :execution_id::bigint and event_id = :event_id::bigint;
 
--- name: event_restore
--- The columns of imported events that appending does not write, or not as they were: executions $1, events $2, times of
--- the events $3 and of their arrival $4, their lines $6. JSON is read from the line, with every digit, unless a secret
--- was taken out just now ($5 false).
+-- name: event_restore(execution_ids, event_ids, event_times, ingest_times, is_wholes, lines)
+-- The columns of imported events that appending does not write, or not as they were: executions `execution_ids`, events
+-- `event_ids`, times of the events `event_times` and of their arrival `ingest_times`, their `lines`. JSON is read from
+-- the line, with every digit, unless a secret was taken out just now (`is_wholes` false).
 update noetl.event e
 set
   event_type = said ->> 'event_type',
@@ -73,7 +74,7 @@ set
   distributed_state = said ->> 'distributed_state',
   context_key = said ->> 'context_key',
   context_value = said ->> 'context_value'
-from unnest($1::bigint[], $2::bigint[], $3::timestamptz[], $4::timestamptz[], $5::boolean[], $6::text[])
+from unnest(:execution_ids::bigint[], :event_ids::bigint[], :event_times::timestamptz[], :ingest_times::timestamptz[], :is_wholes::boolean[], :lines::text[])
   as given (execution_id, event_id, event_time, ingest_time, is_whole, line)
 cross join lateral (select given.line::jsonb as said) as line
 where e.execution_id = given.execution_id and e.event_id = given.event_id;

@@ -19,24 +19,24 @@ join pg_class t on t.oid = x.indrelid
 where t.relnamespace = 'noetl'::regnamespace and not t.relispartition
 order by t.relname, i.relname;
 
--- name: doctor_dead_tuples
--- Tables with many dead rows: at least $1 of them, and at least $2 percent of the table.
+-- name: doctor_dead_tuples(dead_min, percent_min)
+-- Tables with many dead rows: at least `dead_min` of them, and at least `percent_min` percent of the table.
 select relname as table_name, n_live_tup::text as live, n_dead_tup::text as dead, last_autovacuum::text as last_autovacuum
 from pg_stat_user_tables
 where schemaname = 'noetl'
-  and n_dead_tup >= $1::bigint
-  and n_dead_tup * 100 >= (n_live_tup + n_dead_tup) * $2::bigint
+  and n_dead_tup >= :dead_min::bigint
+  and n_dead_tup * 100 >= (n_live_tup + n_dead_tup) * :percent_min::bigint
 order by n_dead_tup desc
 limit 20;
 
--- name: doctor_old_transactions
--- Transactions open for more than $1 seconds; they hold back vacuum and every reader behind them.
+-- name: doctor_old_transactions(older_than_seconds)
+-- Transactions open for more than `older_than_seconds`; they hold back vacuum and every reader behind them.
 select pid, usename, application_name, state, extract(epoch from now() - xact_start)::int as seconds, left(query, 120) as query
 from pg_stat_activity
 where datname = current_database()
   and pid <> pg_backend_pid()
   and backend_type = 'client backend'
-  and xact_start < now() - make_interval(secs => $1::double precision)
+  and xact_start < now() - make_interval(secs => :older_than_seconds::double precision)
 order by xact_start
 limit 20;
 

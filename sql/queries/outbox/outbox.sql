@@ -1,8 +1,9 @@
--- name: outbox_insert
--- One outbox row per event: execution ids $1, event ids $2, subjects $3, payloads $4 as one JSON array, trace contexts $5.
+-- name: outbox_insert(execution_ids, event_ids, subjects, payloads, traces)
+-- One outbox row per event: execution ids `execution_ids`, event ids `event_ids`, `subjects`, `payloads` as one JSON
+-- array, trace contexts `traces`.
 insert into noetl.outbox (execution_id, event_id, subject, payload, payload_codec, trace)
 select execution_id, event_id, subject, payload, 'json', trace::jsonb
-from rows from (unnest($1::bigint[], $2::bigint[], $3::text[], $5::text[]), jsonb_array_elements($4::jsonb)) with ordinality
+from rows from (unnest(:execution_ids::bigint[], :event_ids::bigint[], :subjects::text[], :traces::text[]), jsonb_array_elements(:payloads::jsonb)) with ordinality
   as given (execution_id, event_id, subject, trace, payload, position)
 order by position;
 
@@ -10,67 +11,68 @@ order by position;
 -- A hint to relays in other processes that rows have arrived.
 select pg_notify('noetl_outbox', '');
 
--- name: outbox_read
--- Unsettled rows after $1 in order, at most $2, for a relay that holds every lane.
+-- name: outbox_read(after_id, visit)
+-- Unsettled rows after `after_id` in order, at most `visit`, for a relay that holds every lane.
 select numbers, subject, payload, trace, event_type, stream_version
 from noetl.relay_row
-where status in ('PENDING', 'FAILED', 'IN_FLIGHT') and outbox_id > $1::bigint
+where status in ('PENDING', 'FAILED', 'IN_FLIGHT') and outbox_id > :after_id::bigint
 order by outbox_id
-limit $2::int;
+limit :visit::int;
 
--- name: outbox_read_lanes
--- The same for a relay that shares: visits at most $2 rows and answers those of the lanes in the bit mask $3, and of the
--- last one that was visited at least the id, so that the reader can go on behind it.
+-- name: outbox_read_lanes(after_id, visit, lane_mask)
+-- The same for a relay that shares: visits at most `visit` rows and answers those of the lanes in the bit mask
+-- `lane_mask`, and of the last one that was visited at least the id, so that the reader can go on behind it.
 with edge as materialized (
   select max(outbox_id) as outbox_id from (
     select outbox_id from noetl.outbox
-    where status in ('PENDING', 'FAILED', 'IN_FLIGHT') and outbox_id > $1::bigint
+    where status in ('PENDING', 'FAILED', 'IN_FLIGHT') and outbox_id > :after_id::bigint
     order by outbox_id
-    limit $2::int
+    limit :visit::int
   ) as visited
 )
-select case when ($3::bigint >> lane) & 1 = 1 then numbers else array[r.outbox_id] end as numbers,
+select case when (:lane_mask::bigint >> lane) & 1 = 1 then numbers else array[r.outbox_id] end as numbers,
   subject, payload, trace, event_type, stream_version
 from noetl.relay_row r, edge
-where status in ('PENDING', 'FAILED', 'IN_FLIGHT') and r.outbox_id > $1::bigint and r.outbox_id <= edge.outbox_id
-  and (($3::bigint >> lane) & 1 = 1 or r.outbox_id = edge.outbox_id)
+where status in ('PENDING', 'FAILED', 'IN_FLIGHT') and r.outbox_id > :after_id::bigint and r.outbox_id <= edge.outbox_id
+  and ((:lane_mask::bigint >> lane) & 1 = 1 or r.outbox_id = edge.outbox_id)
 order by r.outbox_id;
 
--- name: outbox_sweep
--- The same without contents, between $1 (exclusive) and $2, visiting at most $3, lanes by the bit mask $4: what did the reader miss?
+-- name: outbox_sweep(after, up_to, visit, lane_mask)
+-- The same without contents, between `after` (exclusive) and `up_to`, visiting at most `visit`, lanes by the bit mask
+-- `lane_mask`: what did the reader miss?
 select outbox_id, execution_id, (status <> 'IN_FLIGHT' and available_at <= now()) as due,
-  ($4::bigint >> noetl.lane_of(coalesce(execution_id, event_id))) & 1 = 1 as owned
+  (:lane_mask::bigint >> noetl.lane_of(coalesce(execution_id, event_id))) & 1 = 1 as owned
 from noetl.outbox
-where status in ('PENDING', 'FAILED', 'IN_FLIGHT') and outbox_id > $1::bigint and outbox_id <= $2::bigint
+where status in ('PENDING', 'FAILED', 'IN_FLIGHT') and outbox_id > :after::bigint and outbox_id <= :up_to::bigint
 order by outbox_id
-limit $3::int;
+limit :visit::int;
 
--- name: outbox_read_earlier
--- Ids of unsettled rows of the executions $1 up to $2.
--- One look into the index of each execution (offset 0 keeps it so): the planner would rather walk everything behind the front.
-select late.outbox_id from unnest($1::bigint[]) as wanted (execution_id),
+-- name: outbox_read_earlier(execution_ids, up_to_id)
+-- Ids of unsettled rows of the executions `execution_ids` up to `up_to_id`. One look into the index of each execution
+-- (offset 0 keeps it so): the planner would rather walk everything behind the front.
+select late.outbox_id from unnest(:execution_ids::bigint[]) as wanted (execution_id),
 lateral (
   select outbox_id from noetl.outbox
-  where execution_id = wanted.execution_id and outbox_id <= $2::bigint and status in ('PENDING', 'FAILED', 'IN_FLIGHT')
+  where execution_id = wanted.execution_id and outbox_id <= :up_to_id::bigint and status in ('PENDING', 'FAILED', 'IN_FLIGHT')
   offset 0
 ) as late;
 
--- name: outbox_read_ids
--- The unsettled ones of the rows $1, in order.
+-- name: outbox_read_ids(outbox_ids)
+-- The unsettled ones of the rows `outbox_ids`, in order.
 select numbers, subject, payload, trace, event_type, stream_version
 from noetl.relay_row
-where outbox_id = any($1::bigint[]) and status in ('PENDING', 'FAILED', 'IN_FLIGHT')
+where outbox_id = any(:outbox_ids::bigint[]) and status in ('PENDING', 'FAILED', 'IN_FLIGHT')
 order by outbox_id;
 
--- name: outbox_read_execution
--- Unsettled rows of execution $1 in order, at most $2.
+-- name: outbox_read_execution(execution_id, limit_rows)
+-- Unsettled rows of execution `execution_id` in order, at most `limit_rows`.
 select numbers, subject, payload, trace, event_type, stream_version
 from noetl.relay_row
-where execution_id = $1::bigint and status in ('PENDING', 'FAILED', 'IN_FLIGHT')
+where execution_id = :execution_id::bigint and status in ('PENDING', 'FAILED', 'IN_FLIGHT')
 order by outbox_id
-limit $2::int;
+limit :limit_rows::int;
 
--- name: outbox_read_execution_with_dead
+-- name: outbox_read_execution_with_dead(execution_id, limit_rows)
 -- The same with dead rows in their place. Two questions, because there is one index for what is unsettled and one for
 -- what is dead, and none for both.
 select numbers, subject, payload, trace, event_type, stream_version
@@ -78,46 +80,49 @@ from noetl.relay_row
 where outbox_id = any(
   array(
     select outbox_id from noetl.outbox
-    where execution_id = $1::bigint and status in ('PENDING', 'FAILED', 'IN_FLIGHT') order by outbox_id limit $2::int
+    where execution_id = :execution_id::bigint and status in ('PENDING', 'FAILED', 'IN_FLIGHT') order by outbox_id limit :limit_rows::int
   ) || array(
     select outbox_id from noetl.outbox
-    where execution_id = $1::bigint and status = 'DEAD' order by outbox_id limit $2::int
+    where execution_id = :execution_id::bigint and status = 'DEAD' order by outbox_id limit :limit_rows::int
   )
 ) and status <> 'PUBLISHED'
 order by outbox_id
-limit $2::int;
+limit :limit_rows::int;
 
--- name: outbox_settle
--- Marks rows $1 (stream sequences $2) published, as far as $3 still holds their lanes $4 with tokens $5.
+-- name: outbox_settle(outbox_ids, seqs, owner, slots, tokens)
+-- Marks rows `outbox_ids` (stream sequences `seqs`) published, as far as `owner` still holds their lanes `slots` with
+-- `tokens`.
 update noetl.outbox o
 set status = 'PUBLISHED', published_at = now(), updated_at = now(), last_error = null, stream_seq = given.seq,
   attempts = o.attempts + 1, unanswered_since = null, lease_owner = null, lease_token = null, lease_until = null
-from unnest($1::bigint[], $2::bigint[]) as given (outbox_id, seq)
+from unnest(:outbox_ids::bigint[], :seqs::bigint[]) as given (outbox_id, seq)
 where o.outbox_id = given.outbox_id
   and o.status in ('PENDING', 'FAILED', 'IN_FLIGHT')
-  and ((select noetl.held_slots('outbox', $3::text, $4::int[], $5::bigint[])) >> noetl.lane_of(coalesce(o.execution_id, o.event_id))) & 1 = 1;
+  and ((select noetl.held_slots('outbox', :owner::text, :slots::int[], :tokens::bigint[])) >> noetl.lane_of(coalesce(o.execution_id, o.event_id))) & 1 = 1;
 
--- name: outbox_fail
--- Marks rows $1 failed with status $2 (FAILED or DEAD), waits $3 (ms), errors $4 and, where no answer came, the ms since
--- they were first sent $5; fenced like outbox_settle by $6, $7, $8.
+-- name: outbox_fail(outbox_ids, statuses, waits_ms, errors, unanswered_ms, owner, slots, tokens)
+-- Marks rows `outbox_ids` failed with status `statuses` (FAILED or DEAD), waits `waits_ms` (ms), `errors` and, where no
+-- answer came, the ms since they were first sent `unanswered_ms`; fenced like outbox_settle by `owner`, `slots`,
+-- `tokens`.
 update noetl.outbox o
 set status = given.status, attempts = o.attempts + 1, available_at = now() + given.wait_ms * interval '1 millisecond',
   last_error = given.error, updated_at = now(), unanswered_since = now() - given.unanswered_ms * interval '1 millisecond',
   lease_owner = null, lease_token = null, lease_until = null
-from unnest($1::bigint[], $2::text[], $3::float8[], $4::text[], $5::float8[])
+from unnest(:outbox_ids::bigint[], :statuses::text[], :waits_ms::float8[], :errors::text[], :unanswered_ms::float8[])
   as given (outbox_id, status, wait_ms, error, unanswered_ms)
 where o.outbox_id = given.outbox_id
   and o.status in ('PENDING', 'FAILED', 'IN_FLIGHT')
-  and ((select noetl.held_slots('outbox', $6::text, $7::int[], $8::bigint[])) >> noetl.lane_of(coalesce(o.execution_id, o.event_id))) & 1 = 1;
+  and ((select noetl.held_slots('outbox', :owner::text, :slots::int[], :tokens::bigint[])) >> noetl.lane_of(coalesce(o.execution_id, o.event_id))) & 1 = 1;
 
--- name: outbox_unanswered
--- The rows $1 were first sent $2 ms ago and got no answer; fenced like outbox_settle by $3, $4, $5.
+-- name: outbox_unanswered(outbox_ids, unanswered_ms, owner, slots, tokens)
+-- The rows `outbox_ids` were first sent `unanswered_ms` ms ago and got no answer; fenced like outbox_settle by `owner`,
+-- `slots`, `tokens`.
 update noetl.outbox o
 set unanswered_since = now() - given.unanswered_ms * interval '1 millisecond', updated_at = now()
-from unnest($1::bigint[], $2::float8[]) as given (outbox_id, unanswered_ms)
+from unnest(:outbox_ids::bigint[], :unanswered_ms::float8[]) as given (outbox_id, unanswered_ms)
 where o.outbox_id = given.outbox_id
   and o.status in ('PENDING', 'FAILED', 'IN_FLIGHT')
-  and ((select noetl.held_slots('outbox', $3::text, $4::int[], $5::bigint[])) >> noetl.lane_of(coalesce(o.execution_id, o.event_id))) & 1 = 1;
+  and ((select noetl.held_slots('outbox', :owner::text, :slots::int[], :tokens::bigint[])) >> noetl.lane_of(coalesce(o.execution_id, o.event_id))) & 1 = 1;
 
 -- name: outbox_head
 -- The newest row of all.
@@ -127,8 +132,8 @@ select coalesce(max(outbox_id), 0) as head from noetl.outbox;
 -- Is anything left to publish?
 select exists (select 1 from noetl.outbox where status in ('PENDING', 'FAILED', 'IN_FLIGHT')) as unsettled;
 
--- name: outbox_dead_executions
--- Executions with a dead row in the lanes $1.
+-- name: outbox_dead_executions(lanes)
+-- Executions with a dead row in the `lanes`.
 select distinct execution_id, noetl.lane_of(execution_id) as lane from noetl.outbox
 where status = 'DEAD' and execution_id is not null
-  and noetl.lane_of(execution_id) = any($1::int[]);
+  and noetl.lane_of(execution_id) = any(:lanes::int[]);

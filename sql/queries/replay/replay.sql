@@ -1,14 +1,15 @@
--- name: replay_bound
--- Where the next page of execution $1 starts: the id $3 rows after event $2.
+-- name: replay_bound(execution_id, from_id, page_size)
+-- Where the next page of execution `execution_id` starts: the id `page_size` rows after event `from_id`.
 select event_id from noetl.event
-where execution_id = $1::bigint and event_id >= $2::bigint
+where execution_id = :execution_id::bigint and event_id >= :from_id::bigint
 order by event_id
-offset $3::int
+offset :page_size::int
 limit 1;
 
--- name: replay_page
--- Events $2 to $3 of execution $1 of tenant $4 and organisation $5 as the fold reads them, those that had come in
--- by the time $6 and up to the version $7 where given. Of a result only the reference counts, and only without a payload reference. Short
+-- name: replay_page(execution_id, from_event_id, to_event_id, tenant_id, organization_id, as_of_time, as_of_version)
+-- Events `from_event_id` to `to_event_id` of execution `execution_id` of tenant `tenant_id` and organisation
+-- `organization_id` as the fold reads them, those that had come in by the time `as_of_time` and up to the version
+-- `as_of_version` where given. Of a result only the reference counts, and only without a payload reference. Short
 -- columns travel as one value, the id and two arrays: a driver spends more on values than on their bytes, and neighbours
 -- often carry the very same texts. Whole pages as one value cost the driver less still, but the server more, and it
 -- sends nothing of a page before it has all of it: that was slower in all.
@@ -16,36 +17,40 @@ select event_id::text || array[stage_id, frame_id, command_id]::text
     || array[event_type, status, node_name, worker_id, aggregate_type, aggregate_id]::text as head,
   meta::text as meta, coalesce(nullif(payload_ref, 'null'::jsonb), result -> 'reference')::text as payload_ref
 from noetl.event
-where execution_id = $1::bigint and event_id >= $2::bigint and event_id <= $3::bigint
-  and tenant_id = $4::text and organization_id = $5::text
-  and ($6::timestamp is null or ingest_time <= $6::timestamp at time zone 'utc')
-  and ($7::bigint is null or stream_version <= $7::bigint)
+where execution_id = :execution_id::bigint and event_id >= :from_event_id::bigint and event_id <= :to_event_id::bigint
+  and tenant_id = :tenant_id::text and organization_id = :organization_id::text
+  and (:as_of_time::timestamp is null or ingest_time <= :as_of_time::timestamp at time zone 'utc')
+  and (:as_of_version::bigint is null or stream_version <= :as_of_version::bigint)
 order by event_id;
 
--- name: replay_page_timed
+-- name: replay_page_timed(
+--   execution_id, from_event_id, to_event_id, tenant_id, organization_id, as_of_time, as_of_version
+-- )
 -- The same with the time of each event, for timelines.
 select event_id::text || array[stage_id, frame_id, command_id]::text
     || array[event_type, status, node_name, worker_id, aggregate_type, aggregate_id]::text as head,
   meta::text as meta, coalesce(nullif(payload_ref, 'null'::jsonb), result -> 'reference')::text as payload_ref,
   created_at::text as created_at
 from noetl.event
-where execution_id = $1::bigint and event_id >= $2::bigint and event_id <= $3::bigint
-  and tenant_id = $4::text and organization_id = $5::text
-  and ($6::timestamp is null or ingest_time <= $6::timestamp at time zone 'utc')
-  and ($7::bigint is null or stream_version <= $7::bigint)
+where execution_id = :execution_id::bigint and event_id >= :from_event_id::bigint and event_id <= :to_event_id::bigint
+  and tenant_id = :tenant_id::text and organization_id = :organization_id::text
+  and (:as_of_time::timestamp is null or ingest_time <= :as_of_time::timestamp at time zone 'utc')
+  and (:as_of_version::bigint is null or stream_version <= :as_of_version::bigint)
 order by event_id;
 
--- name: replay_page_python
+-- name: replay_page_python(
+--   execution_id, from_event_id, to_event_id, tenant_id, organization_id, as_of_time, as_of_version
+-- )
 -- The same for profile python: without the worker column, with the schema, and cut by the time of the event.
 select event_id::text || array[stage_id, frame_id, command_id]::text
     || array[event_type, status, node_name, null, aggregate_type, aggregate_id]::text as head,
   meta::text as meta, coalesce(nullif(payload_ref, 'null'::jsonb), result -> 'reference')::text as payload_ref,
   schema_name, schema_version, created_at::text as created_at
 from noetl.event
-where execution_id = $1::bigint and event_id >= $2::bigint and event_id <= $3::bigint
-  and tenant_id = $4::text and organization_id = $5::text
-  and ($6::timestamp is null or event_time <= $6::timestamp at time zone 'utc')
-  and ($7::bigint is null or stream_version <= $7::bigint)
+where execution_id = :execution_id::bigint and event_id >= :from_event_id::bigint and event_id <= :to_event_id::bigint
+  and tenant_id = :tenant_id::text and organization_id = :organization_id::text
+  and (:as_of_time::timestamp is null or event_time <= :as_of_time::timestamp at time zone 'utc')
+  and (:as_of_version::bigint is null or stream_version <= :as_of_version::bigint)
 order by event_id;
 
 -- name: replay_open_since
@@ -68,54 +73,55 @@ select case
   else least(now(), (select min(xact_start) from shown where counts))
 end::text as open_since;
 
--- name: replay_last_event_before
--- The highest event id of execution $1 of tenant $2 and organisation $3 up to the time $4 of the event.
+-- name: replay_last_event_before(execution_id, tenant_id, organization_id, event_time)
+-- The highest event id of execution `execution_id` of tenant `tenant_id` and organisation `organization_id` up to the
+-- time `event_time` of the event.
 select max(event_id) as event_id from noetl.event
-where execution_id = $1::bigint and tenant_id = $2::text and organization_id = $3::text
-  and event_time <= $4::timestamp at time zone 'utc';
+where execution_id = :execution_id::bigint and tenant_id = :tenant_id::text and organization_id = :organization_id::text
+  and event_time <= :event_time::timestamp at time zone 'utc';
 
--- name: replay_seed_check
--- Whether a seed of execution $1 that ends at event $2 still holds: its last event is there, and no event at or
--- below it came after version $3. Events without a version came after it, too.
+-- name: replay_seed_check(execution_id, event_id, stream_version)
+-- Whether a seed of execution `execution_id` that ends at event `event_id` still holds: its last event is there, and no
+-- event at or below it came after version `stream_version`. Events without a version came after it, too.
 select
-  exists (select 1 from noetl.event where execution_id = $1::bigint and event_id = $2::bigint) as has_last,
+  exists (select 1 from noetl.event where execution_id = :execution_id::bigint and event_id = :event_id::bigint) as has_last,
   (
     select min(late.event_id) from (
       (select event_id from noetl.event
-       where execution_id = $1::bigint and stream_version > $3::bigint and event_id <= $2::bigint
+       where execution_id = :execution_id::bigint and stream_version > :stream_version::bigint and event_id <= :event_id::bigint
        order by stream_version limit 1)
       union all
       (select event_id from noetl.event
-       where execution_id = $1::bigint and stream_version is null and event_id <= $2::bigint
+       where execution_id = :execution_id::bigint and stream_version is null and event_id <= :event_id::bigint
        order by event_id limit 1)
     ) as late
   ) as straggler;
 
--- name: replay_log_version
--- How far execution $1 is numbered, and whether rows without a number wait.
+-- name: replay_log_version(execution_id)
+-- How far execution `execution_id` is numbered, and whether rows without a number wait.
 select
-  (select max(stream_version) from noetl.event where execution_id = $1::bigint and stream_version is not null) as stream_version,
-  exists (select 1 from noetl.event where execution_id = $1::bigint and stream_version is null) as has_unnumbered;
+  (select max(stream_version) from noetl.event where execution_id = :execution_id::bigint and stream_version is not null) as stream_version,
+  exists (select 1 from noetl.event where execution_id = :execution_id::bigint and stream_version is null) as has_unnumbered;
 
--- name: replay_read_model
--- What the read model says about execution $1.
+-- name: replay_read_model(execution_id)
+-- What the read model says about execution `execution_id`.
 select status, last_event_id, last_event_type, last_node_name, event_count, stream_version, tenant_id, organization_id
-from noetl.execution where execution_id = $1::bigint;
+from noetl.execution where execution_id = :execution_id::bigint;
 
--- name: replay_owner
--- Tenant and organisation of execution $1, from the read model or from its first event.
+-- name: replay_owner(execution_id)
+-- Tenant and organisation of execution `execution_id`, from the read model or from its first event.
 select tenant_id, organization_id from (
-  (select 0 as rank, tenant_id, organization_id from noetl.execution where execution_id = $1::bigint)
+  (select 0 as rank, tenant_id, organization_id from noetl.execution where execution_id = :execution_id::bigint)
   union all
-  (select 1, tenant_id, organization_id from noetl.event where execution_id = $1::bigint order by event_id limit 1)
+  (select 1, tenant_id, organization_id from noetl.event where execution_id = :execution_id::bigint order by event_id limit 1)
 ) as found
 order by rank
 limit 1;
 
--- name: replay_executions
--- Executions after $1 in id order, at most $2, that were heard of since $3 when given.
+-- name: replay_executions(after, limit_rows, since)
+-- Executions `after` in id order, at most `limit_rows`, that were heard of `since` when given.
 select execution_id, tenant_id, organization_id, event_count
 from noetl.execution
-where execution_id > $1::bigint and ($3::timestamptz is null or updated_at >= $3::timestamptz)
+where execution_id > :after::bigint and (:since::timestamptz is null or updated_at >= :since::timestamptz)
 order by execution_id
-limit $2::int;
+limit :limit_rows::int;

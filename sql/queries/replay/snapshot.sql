@@ -1,19 +1,23 @@
--- name: snapshot_load
--- The snapshot of type $3 and name $4 of tenant $1 and organisation $2, if its version is at most $5.
+-- name: snapshot_load(tenant_id, organization_id, aggregate_type, aggregate_id, version)
+-- The snapshot of type `aggregate_type` and name `aggregate_id` of tenant `tenant_id` and organisation
+-- `organization_id`, if its version is at most `version`.
 select aggregate_id, aggregate_type, version, snapshot, checksum, meta, snapshot_bytes, snapshot_codec
 from noetl.projection_snapshot
-where tenant_id = $1::text and organization_id = $2::text and aggregate_type = $3::text and aggregate_id = $4::text
-  and ($5::bigint is null or version <= $5::bigint)
+where tenant_id = :tenant_id::text and organization_id = :organization_id::text and aggregate_type = :aggregate_type::text and aggregate_id = :aggregate_id::text
+  and (:version::bigint is null or version <= :version::bigint)
 order by version desc
 limit 1;
 
--- name: snapshot_save
--- Stores a seed of execution $1, never over a newer one of the same fold. One that claims events which the log
--- does not have is no obstacle.
+-- name: snapshot_save(
+--   execution_id, tenant_id, organization_id, seed_aggregate_type, aggregate_id, version, snapshot, checksum, meta,
+--   bytes, seed_codec
+-- )
+-- Stores a seed of execution `execution_id`, never over a newer one of the same fold. One that claims events which the
+-- log does not have is no obstacle.
 insert into noetl.projection_snapshot as stored (
   tenant_id, organization_id, aggregate_type, aggregate_id, version, snapshot, checksum, meta, snapshot_bytes, snapshot_codec
 )
-values ($2::text, $3::text, $4::text, $5::text, $6::bigint, $7::text::jsonb, $8::text, $9::text::jsonb, $10::bytea, $11::text)
+values (:tenant_id::text, :organization_id::text, :seed_aggregate_type::text, :aggregate_id::text, :version::bigint, :snapshot::text::jsonb, :checksum::text, :meta::text::jsonb, :bytes::bytea, :seed_codec::text)
 on conflict (tenant_id, organization_id, aggregate_type, aggregate_id) do update set
   version = excluded.version,
   snapshot = excluded.snapshot,
@@ -24,14 +28,14 @@ on conflict (tenant_id, organization_id, aggregate_type, aggregate_id) do update
   updated_at = now()
 where stored.version <= excluded.version
   or stored.meta ->> 'fold_profile' is distinct from excluded.meta ->> 'fold_profile'
-  or stored.version > (select coalesce(max(event_id), 0) from noetl.event where execution_id = $1::bigint)
+  or stored.version > (select coalesce(max(event_id), 0) from noetl.event where execution_id = :execution_id::bigint)
 returning version;
 
--- name: snapshot_due
--- Of $2 executions after $1 in id order: those with $3 events or more, and the events their seed has.
+-- name: snapshot_due(after, page_size, events_min)
+-- Of `page_size` executions `after` in id order: those with `events_min` events or more, and the events their seed has.
 with page as (
   select execution_id, tenant_id, organization_id, event_count from noetl.execution
-  where execution_id > $1::bigint order by execution_id limit $2::int
+  where execution_id > :after::bigint order by execution_id limit :page_size::int
 )
 select page.execution_id, page.tenant_id, page.organization_id, page.event_count,
   coalesce(
@@ -43,6 +47,6 @@ select page.execution_id, page.tenant_id, page.organization_id, page.event_count
   )::text as seeded,
   (select max(execution_id) from page) as last_id, (select count(*) from page)::int as page_size
 from page
-where page.event_count >= $3::bigint
+where page.event_count >= :events_min::bigint
 union all
 select null, null, null, null, null, (select max(execution_id) from page), (select count(*) from page)::int;

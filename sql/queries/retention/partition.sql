@@ -19,14 +19,14 @@ select floor(extract(epoch from clock_timestamp()) * 1000)::text as now_ms;
 -- One process at a time changes the partitions of this database; held until the transaction ends.
 select pg_advisory_xact_lock(hashtextextended('noetl.event partitions', 0));
 
--- name: partition_lock_timeout
--- Waits at most $1 milliseconds for a lock in this transaction: whoever queues behind us waits as long.
-select set_config('lock_timeout', $1::text, true);
+-- name: partition_lock_timeout(timeout_ms)
+-- Waits at most `timeout_ms` milliseconds for a lock in this transaction: whoever queues behind us waits as long.
+select set_config('lock_timeout', :timeout_ms::text, true);
 
--- name: partition_default_holds
--- Whether the default partition holds rows of the ids from $1 up to $2.
+-- name: partition_default_holds(from_id, to_id)
+-- Whether the default partition holds rows of the ids from `from_id` up to `to_id`.
 select exists (
-  select 1 from noetl.event_default where execution_id >= $1::bigint and execution_id < $2::bigint
+  select 1 from noetl.event_default where execution_id >= :from_id::bigint and execution_id < :to_id::bigint
 ) as holds;
 
 -- name: partition_default_any

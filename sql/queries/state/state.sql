@@ -1,11 +1,12 @@
--- name: state_tail
--- Execution $1 and the first $3 of its events numbered after $2, in the order of their numbers. `head` is the last number
--- given out, `unadopted` whether rows of others wait for a number, `mark` the event that $2 is the number of. Many events travel as one value of about 256 kB,
--- four lines each: for a driver, values and rows cost more than their bytes. JSON never holds a line break.
+-- name: state_tail(execution_id, after_version, limit_rows)
+-- Execution `execution_id` and the first `limit_rows` of its events numbered after `after_version`, in the order of
+-- their numbers. `head` is the last number given out, `unadopted` whether rows of others wait for a number, `mark` the
+-- event that `after_version` is the number of. Many events travel as one value of about 256 kB, four lines each: for a
+-- driver, values and rows cost more than their bytes. JSON never holds a line break.
 select
   x.stream_version as head, x.status as execution_status, x.tenant_id, x.organization_id,
-  exists (select 1 from noetl.event u where u.execution_id = $1::bigint and u.stream_version is null) as unadopted,
-  (select m.event_id from noetl.event m where m.execution_id = $1::bigint and m.stream_version = $2::bigint limit 1) as mark,
+  exists (select 1 from noetl.event u where u.execution_id = :execution_id::bigint and u.stream_version is null) as unadopted,
+  (select m.event_id from noetl.event m where m.execution_id = :execution_id::bigint and m.stream_version = :after_version::bigint limit 1) as mark,
   e.lines
 from noetl.execution x
 left join lateral (
@@ -23,47 +24,49 @@ left join lateral (
           e'\n', context, e'\n', result, e'\n', meta
         ) as line
       from noetl.event
-      where execution_id = $1::bigint and stream_version > $2::bigint
+      where execution_id = :execution_id::bigint and stream_version > :after_version::bigint
       order by stream_version
-      limit $3::int
+      limit :limit_rows::int
     ) as listed
   ) as parted
   group by part
 ) e on true
-where x.execution_id = $1::bigint
+where x.execution_id = :execution_id::bigint
 order by e.part;
 
--- name: state_heads
--- Where the executions $1 stand.
-select execution_id, stream_version, status from noetl.execution where execution_id = any($1::bigint[]);
+-- name: state_heads(execution_ids)
+-- Where the executions `execution_ids` stand.
+select execution_id, stream_version, status from noetl.execution where execution_id = any(:execution_ids::bigint[]);
 
--- name: state_active
--- Executions that have not ended, after $1 in id order, at most $2.
+-- name: state_active(after, limit_rows)
+-- Executions that have not ended, `after` in id order, at most `limit_rows`.
 select execution_id, stream_version from noetl.execution
-where status not in ('COMPLETED', 'FAILED', 'CANCELLED') and execution_id > $1::bigint
+where status not in ('COMPLETED', 'FAILED', 'CANCELLED') and execution_id > :after::bigint
 order by execution_id
-limit $2::int;
+limit :limit_rows::int;
 
--- name: state_digest_ids
--- The ids of the events of execution $1 with numbers after $2 up to $3, at most $4, in that order.
+-- name: state_digest_ids(execution_id, after, up_to, limit_rows)
+-- The ids of the events of execution `execution_id` with numbers `after` up to `up_to`, at most `limit_rows`, in that
+-- order.
 select event_id, stream_version from noetl.event
-where execution_id = $1::bigint and stream_version > $2::bigint and stream_version <= $3::bigint
+where execution_id = :execution_id::bigint and stream_version > :after::bigint and stream_version <= :up_to::bigint
 order by stream_version
-limit $4::int;
+limit :limit_rows::int;
 
--- name: decision_claim
--- Writes the decisions $2 of the executions $1, made on the versions $3; answers those that were not made before.
+-- name: decision_claim(execution_ids, keys, versions)
+-- Writes the decisions `keys` of the executions `execution_ids`, made on the `versions`; answers those that were not
+-- made before.
 insert into noetl.decision_key (execution_id, key, version)
 select execution_id, key, version
-from unnest($1::bigint[], $2::text[], $3::bigint[]) as given (execution_id, key, version)
+from unnest(:execution_ids::bigint[], :keys::text[], :versions::bigint[]) as given (execution_id, key, version)
 order by execution_id, key
 on conflict do nothing
 returning execution_id, key;
 
--- name: decision_forget
--- Decisions of execution $1 once it has ended: it gets no further ones.
-delete from noetl.decision_key where execution_id = $1::bigint;
+-- name: decision_forget(execution_id)
+-- Decisions of execution `execution_id` once it has ended: it gets no further ones.
+delete from noetl.decision_key where execution_id = :execution_id::bigint;
 
--- name: state_notify
--- Tells the other daemons that the executions named in $1 have news.
-select pg_notify('noetl_state', $1::text);
+-- name: state_notify(payload)
+-- Tells the other daemons that the executions named in `payload` have news.
+select pg_notify('noetl_state', :payload::text);

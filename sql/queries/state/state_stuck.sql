@@ -1,34 +1,34 @@
--- name: state_stuck_events
--- When the events $2 of execution $1 happened, and what their meta says about worker and pool.
+-- name: state_stuck_events(execution_id, event_ids)
+-- When the events `event_ids` of execution `execution_id` happened, and what their meta says about worker and pool.
 select event_id, created_at::text as created_at, extract(epoch from (now() at time zone 'utc') - created_at)::float8 as age_seconds,
   worker_id, meta ->> 'execution_pool' as pool
-from noetl.event where execution_id = $1::bigint and event_id = any($2::bigint[]);
+from noetl.event where execution_id = :execution_id::bigint and event_id = any(:event_ids::bigint[]);
 
--- name: state_stuck_claims
--- Who claimed the commands $2 of execution $1.
+-- name: state_stuck_claims(execution_id, command_ids)
+-- Who claimed the commands `command_ids` of execution `execution_id`.
 select e.meta ->> 'command_id' as command_id, coalesce(e.worker_id, e.meta ->> 'worker_id') as worker_id,
   extract(epoch from (now() at time zone 'utc') - e.created_at)::float8 as age_seconds
-from unnest($2::text[]) as given (command_id)
-join noetl.event e on e.execution_id = $1::bigint and e.event_type in ('command.claimed', 'command_claimed')
+from unnest(:command_ids::text[]) as given (command_id)
+join noetl.event e on e.execution_id = :execution_id::bigint and e.event_type in ('command.claimed', 'command_claimed')
   and md5(e.meta ->> 'command_id') = md5(given.command_id);
 
--- name: state_stuck_outbox
--- The first $2 rows of execution $1 that are not published, in order.
+-- name: state_stuck_outbox(execution_id, limit_rows)
+-- The first `limit_rows` rows of execution `execution_id` that are not published, in order.
 select outbox_id, event_id, status, attempts, last_error, extract(epoch from now() - created_at)::float8 as age_seconds,
   extract(epoch from available_at - now())::float8 as wait_seconds,
   extract(epoch from lease_until - now())::float8 as lease_seconds
 from noetl.outbox
-where execution_id = $1::bigint and status <> 'PUBLISHED'
+where execution_id = :execution_id::bigint and status <> 'PUBLISHED'
 order by outbox_id
-limit $2::int;
+limit :limit_rows::int;
 
--- name: state_stuck_transaction
--- The transaction that has been open for longest and has written something, if it is older than $1 seconds: what it
--- wrote is not visible yet, and what it locked nobody else can write.
+-- name: state_stuck_transaction(older_than_seconds)
+-- The transaction that has been open for longest and has written something, if it is older than `older_than_seconds`:
+-- what it wrote is not visible yet, and what it locked nobody else can write.
 select pid, usename, application_name, state, extract(epoch from now() - xact_start)::float8 as age_seconds, left(query, 200) as query
 from pg_stat_activity
 where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend' and backend_xid is not null
-  and xact_start < now() - make_interval(secs => $1::double precision)
+  and xact_start < now() - make_interval(secs => :older_than_seconds::double precision)
 order by xact_start
 limit 1;
 
@@ -37,10 +37,10 @@ limit 1;
 select name, status, extract(epoch from now() - heartbeat)::float8 as age_seconds
 from noetl.runtime where kind = 'worker_pool' order by heartbeat desc limit 200;
 
--- name: state_stuck_subscription
--- The subscription (cluster database) that execution $1 is, if it is not active, or that started it ($2), if it is paused.
--- One that was drained has done its part.
+-- name: state_stuck_subscription(execution_id, parent_execution_id)
+-- The subscription (cluster database) that execution `execution_id` is, if it is not active, or that started it
+-- (`parent_execution_id`), if it is paused. One that was drained has done its part.
 select subscription_id, path, state, reason, paused_until::text as paused_until
 from noetl.subscription
-where subscription_id = $1::bigint and state <> 'ACTIVE' or subscription_id = $2::bigint and state = 'PAUSED'
+where subscription_id = :execution_id::bigint and state <> 'ACTIVE' or subscription_id = :parent_execution_id::bigint and state = 'PAUSED'
 limit 1;

@@ -1,63 +1,66 @@
--- name: subscription_fence_hold
--- The epoch that may start executions of subscription $1; nobody changes it before this transaction ends.
-select epoch from noetl.subscription_fence where subscription_id = $1::bigint for share;
+-- name: subscription_fence_hold(subscription_id)
+-- The epoch that may start executions of subscription `subscription_id`; nobody changes it before this transaction ends.
+select epoch from noetl.subscription_fence where subscription_id = :subscription_id::bigint for share;
 
--- name: subscription_fence_raise
--- From here on epoch $2 counts for subscription $1, unless a later one does. Waits for starts under the one before.
-insert into noetl.subscription_fence as f (subscription_id, epoch) values ($1::bigint, $2::bigint)
+-- name: subscription_fence_raise(subscription_id, epoch)
+-- From here on `epoch` counts for subscription `subscription_id`, unless a later one does. Waits for starts under the
+-- one before.
+insert into noetl.subscription_fence as f (subscription_id, epoch) values (:subscription_id::bigint, :epoch::bigint)
 on conflict (subscription_id) do update set epoch = excluded.epoch where f.epoch < excluded.epoch
 returning epoch;
 
--- name: subscription_dedup_seen
--- Which of the keys $2 of subscription $1 are held, and by which executions.
+-- name: subscription_dedup_seen(scope, keys)
+-- Which of the `keys` of subscription `scope` are held, and by which executions.
 select dedup_key, execution_id from noetl.subscription_dedup
-where subscription_id = $1::bigint and dedup_key = any($2::text[]) and (expires_at is null or expires_at >= now());
+where subscription_id = :scope::bigint and dedup_key = any(:keys::text[]) and (expires_at is null or expires_at >= now());
 
--- name: subscription_dedup_claim
--- Takes the keys $2 of subscription $1 for the executions $3, each for $4 seconds; answers those that were free.
+-- name: subscription_dedup_claim(scope, keys, execution_ids, window_seconds)
+-- Takes the `keys` of subscription `scope` for the executions `execution_ids`, each for `window_seconds`; answers those
+-- that were free.
 insert into noetl.subscription_dedup as held (subscription_id, dedup_key, execution_id, seen_at, expires_at)
-select $1::bigint, given.dedup_key, given.execution_id, now(), now() + make_interval(secs => given.seconds)
-from unnest($2::text[], $3::bigint[], $4::double precision[]) as given (dedup_key, execution_id, seconds)
+select :scope::bigint, given.dedup_key, given.execution_id, now(), now() + make_interval(secs => given.seconds)
+from unnest(:keys::text[], :execution_ids::bigint[], :window_seconds::double precision[]) as given (dedup_key, execution_id, seconds)
 order by given.dedup_key
 on conflict (subscription_id, dedup_key) do update
   set execution_id = excluded.execution_id, seen_at = excluded.seen_at, expires_at = excluded.expires_at
   where coalesce(held.expires_at, held.seen_at) < now()
 returning dedup_key;
 
--- name: subscription_dead_insert
--- Keeps a message of subscription $1 that was given up, as it came last: identity $2, subject $3, headers $4, body $5, reason $6, attempts $7.
+-- name: subscription_dead_insert(subscription_id, identity, subject, headers, body, reason, attempts)
+-- Keeps a message of subscription `subscription_id` that was given up, as it came last: `identity`, `subject`,
+-- `headers`, `body`, `reason`, `attempts`.
 insert into noetl.subscription_dead_letter (subscription_id, identity, subject, headers, body, reason, attempts)
-values ($1::bigint, $2::text, $3::text, $4::jsonb, $5::bytea, $6::text, $7::int)
+values (:subscription_id::bigint, :identity::text, :subject::text, :headers::jsonb, :body::bytea, :reason::text, :attempts::int)
 on conflict (subscription_id, identity) do update
 set subject = excluded.subject, headers = excluded.headers, body = excluded.body, reason = excluded.reason, attempts = excluded.attempts;
 
--- name: subscription_dead_list
--- Given-up messages, oldest first: of subscription $1 (null: of all), after $2, at most $3.
+-- name: subscription_dead_list(subscription_id, after, limit_rows)
+-- Given-up messages, oldest first: of subscription `subscription_id` (null: of all), `after`, at most `limit_rows`.
 -- plan: each time
 select dead_letter_id, subscription_id, identity, subject, headers, octet_length(body) as bytes, reason, attempts, created_at::text as created_at
 from noetl.subscription_dead_letter
-where ($1::bigint is null or subscription_id = $1) and dead_letter_id > $2::bigint
-order by dead_letter_id limit $3::int;
+where (:subscription_id::bigint is null or subscription_id = :subscription_id) and dead_letter_id > :after::bigint
+order by dead_letter_id limit :limit_rows::int;
 
--- name: subscription_dead_take
--- The given-up message $1, locked until it is started or put back.
+-- name: subscription_dead_take(dead_letter_id)
+-- The given-up message `dead_letter_id`, locked until it is started or put back.
 select dead_letter_id, subscription_id, identity, subject, headers, body, reason, attempts, created_at::text as created_at
-from noetl.subscription_dead_letter where dead_letter_id = $1::bigint for update;
+from noetl.subscription_dead_letter where dead_letter_id = :dead_letter_id::bigint for update;
 
--- name: subscription_dead_drop
--- Forgets the given-up messages $1; none that is being started at the moment.
+-- name: subscription_dead_drop(dead_letter_ids)
+-- Forgets the given-up messages `dead_letter_ids`; none that is being started at the moment.
 delete from noetl.subscription_dead_letter
 where dead_letter_id in (
-  select dead_letter_id from noetl.subscription_dead_letter where dead_letter_id = any($1::bigint[]) for update skip locked
+  select dead_letter_id from noetl.subscription_dead_letter where dead_letter_id = any(:dead_letter_ids::bigint[]) for update skip locked
 )
 returning dead_letter_id;
 
--- name: subscription_dead_delete
-delete from noetl.subscription_dead_letter where dead_letter_id = $1::bigint;
+-- name: subscription_dead_delete(dead_letter_id)
+delete from noetl.subscription_dead_letter where dead_letter_id = :dead_letter_id::bigint;
 
 -- name: subscription_dead_count
 select count(*)::int as count from noetl.subscription_dead_letter;
 
--- name: subscription_hold_state
--- The state and epoch of subscription $1, which nobody changes before this transaction ends.
-select state, epoch, last_event_id, catalog_id from noetl.subscription where subscription_id = $1::bigint for share;
+-- name: subscription_hold_state(subscription_id)
+-- The state and epoch of subscription `subscription_id`, which nobody changes before this transaction ends.
+select state, epoch, last_event_id, catalog_id from noetl.subscription where subscription_id = :subscription_id::bigint for share;

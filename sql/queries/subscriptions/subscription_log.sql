@@ -1,6 +1,6 @@
--- name: subscription_log_newest
--- The newest lifecycle event of each of the ids $1.
-select given.subscription_id, newest.* from unnest($1::bigint[]) as given (subscription_id)
+-- name: subscription_log_newest(subscription_ids)
+-- The newest lifecycle event of each of the ids `subscription_ids`.
+select given.subscription_id, newest.* from unnest(:subscription_ids::bigint[]) as given (subscription_id)
 cross join lateral (
   select event_id, event_type, status, catalog_id, created_at::text as created_at,
     coalesce(nullif(node_name, ''), nullif(context ->> 'path', '')) as path, meta
@@ -9,39 +9,40 @@ cross join lateral (
   order by event_id desc limit 1
 ) as newest;
 
--- name: subscription_log_moved
--- Whether the log of id $1 has a lifecycle event after event $2.
+-- name: subscription_log_moved(execution_id, after_event_id)
+-- Whether the log of id `execution_id` has a lifecycle event after event `after_event_id`.
 select exists (
   select 1 from noetl.event
-  where execution_id = $1::bigint and event_id > $2::bigint and noetl.is_lifecycle(event_type)
+  where execution_id = :execution_id::bigint and event_id > :after_event_id::bigint and noetl.is_lifecycle(event_type)
 ) as moved;
 
--- name: subscription_log_ids
--- Every id that the log of this shard knows, in order after $1, at most $2.
+-- name: subscription_log_ids(after, limit_rows)
+-- Every id that the log of this shard knows, in order `after`, at most `limit_rows`.
 select distinct execution_id as subscription_id from noetl.event
-where noetl.is_lifecycle(event_type) and execution_id > $1::bigint
-order by execution_id limit $2::int;
+where noetl.is_lifecycle(event_type) and execution_id > :after::bigint
+order by execution_id limit :limit_rows::int;
 
--- name: subscription_log_unadopted
--- Ids after $1 with lifecycle events that others wrote and nobody has numbered yet, at most $2, with the newest of these.
+-- name: subscription_log_unadopted(after, limit_rows)
+-- Ids `after` with lifecycle events that others wrote and nobody has numbered yet, at most `limit_rows`, with the newest
+-- of these.
 select execution_id as subscription_id, max(event_id) as event_id from noetl.event
-where noetl.is_lifecycle(event_type) and stream_version is null and execution_id > $1::bigint
-group by execution_id order by execution_id limit $2::int;
+where noetl.is_lifecycle(event_type) and stream_version is null and execution_id > :after::bigint
+group by execution_id order by execution_id limit :limit_rows::int;
 
--- name: subscription_news_note
--- The logs of the ids $1 have grown.
-insert into noetl.subscription_news (subscription_id) select unnest($1::bigint[]);
+-- name: subscription_news_note(subscription_id)
+-- The logs of the ids `subscription_id` have grown.
+insert into noetl.subscription_news (subscription_id) select unnest(:subscription_id::bigint[]);
 
--- name: subscription_news_list
--- The oldest $1 notes of logs that have grown.
-select news_id, subscription_id from noetl.subscription_news order by news_id limit $1::int;
+-- name: subscription_news_list(limit_rows)
+-- The oldest `limit_rows` notes of logs that have grown.
+select news_id, subscription_id from noetl.subscription_news order by news_id limit :limit_rows::int;
 
--- name: subscription_news_delete
--- The read model has followed the notes $1.
-delete from noetl.subscription_news where news_id = any($1::bigint[]);
+-- name: subscription_news_delete(news_ids)
+-- The read model has followed the notes `news_ids`.
+delete from noetl.subscription_news where news_id = any(:news_ids::bigint[]);
 
--- name: subscription_log_history
--- Events of id $1 whose type begins with subscription, after event $2, at most $3.
+-- name: subscription_log_history(execution_id, after, limit_rows)
+-- Events of id `execution_id` whose type begins with subscription, after event `after`, at most `limit_rows`.
 select event_id, event_type, status, catalog_id, created_at::text as created_at, meta from noetl.event
-where execution_id = $1::bigint and event_id > $2::bigint and (event_type like 'subscription.%' or event_type like 'subscription\_%')
-order by event_id limit $3::int;
+where execution_id = :execution_id::bigint and event_id > :after::bigint and (event_type like 'subscription.%' or event_type like 'subscription\_%')
+order by event_id limit :limit_rows::int;

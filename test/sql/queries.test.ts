@@ -1,0 +1,47 @@
+// Promise: parameters of a query are numbered by the list beside its name, and a list that does not fit the text is
+// found when the program starts.
+import { describe, expect, it } from 'vitest'
+import { parseBlocks } from '../../src/db/queries.js'
+
+const only = (source: string) => parseBlocks(source)[0]!
+
+describe('a query', () => {
+  it('gets the number of each parameter from its place in the list, wherever and however often it is used', () => {
+    expect(
+      only(`-- name: some(kind, owner)
+-- Says what it does.
+select * from t where owner = :owner::text and kind = :kind::text or kind = any(array[:kind]);
+`),
+    ).toEqual({
+      name: 'some',
+      text: 'select * from t where owner = $2::text and kind = $1::text or kind = any(array[$1])',
+    })
+  })
+  it('keeps casts and quoted texts as they are', () => {
+    expect(only(`-- name: some(at)\nselect to_char(:at::timestamptz, 'HH:mi:ss :at'), 1::int\n`).text).toBe(
+      `select to_char($1::timestamptz, 'HH:mi:ss :at'), 1::int`,
+    )
+  })
+  it('may list its parameters over several lines, or have none', () => {
+    const [long, none] = parseBlocks(`-- name: long(
+--   first, second,
+--   third
+-- )
+-- plan: each time
+select :third, :first, :second;
+
+-- name: none
+select 1;
+`)
+    expect(long).toEqual({ name: 'long', text: 'select $3, $1, $2', planEachTime: true })
+    expect(none).toEqual({ name: 'none', text: 'select 1' })
+  })
+  it.each([
+    ['a parameter that is not listed', '-- name: some(a)\nselect :a, :b\n', 'query some has no parameter b'],
+    ['a parameter that is not used', '-- name: some(a, b)\nselect :a\n', 'query some does not use b'],
+    ['no text', '-- name: some\n-- Only words.\n', 'query some is empty'],
+    ['no name', '-- name: (a)\nselect :a\n', 'a query has no readable name'],
+  ])('with %s stops the program', (_, source, message) => {
+    expect(() => parseBlocks(source)).toThrow(message)
+  })
+})
