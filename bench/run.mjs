@@ -6,6 +6,7 @@ import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import Table from 'cli-table3'
 import { formatValue, isMet } from '../scripts/benchReport.mjs'
+import attacks from './attacks.mjs'
 import claims from './claims.mjs'
 import fold from './fold.mjs'
 import history from './history.mjs'
@@ -41,6 +42,7 @@ const BENCHMARKS = [
   replay,
   state,
   subscription,
+  attacks,
   scale,
 ]
 

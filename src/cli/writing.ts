@@ -26,9 +26,9 @@ export async function withCore<T>(context: CommandContext, work: (writing: Writi
   }
   await core.ids.start()
   try {
-    const { databases, documents, clock } = deps
+    const { databases, documents, clock, large } = deps
     const { appender, ids, own, engine } = core
-    return await work({ databases, documents, clock, appender, ids, own, engine, core, deps })
+    return await work({ databases, documents, clock, large, appender, ids, own, engine, core, deps })
   } finally {
     await hints.flush()
     await core.ids.stop(STOP_DEADLINE_MS)

@@ -54,7 +54,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
   const core = buildCore(deps, 'daemon')
   const { documents } = deps
   const { appender, ids, own, engine } = core
-  const writing = { databases, documents, appender, ids, clock, own, engine }
+  const writing = { databases, large: deps.large, documents, appender, ids, clock, own, engine }
   const projector = {
     ...writing,
     onQuarantined: () => metrics.inc('noetl_cp_projector_quarantined_total'),

@@ -18,10 +18,10 @@ export interface ChildParts {
 }
 
 export function buildChildren(deps: Deps, core: Core, threads: ResidentThreads): ChildParts {
-  const { databases, documents, clock, random, keyring, config } = deps
+  const { databases, documents, clock, random, keyring, large, config } = deps
   const { appender, ids, engine } = core
   const parts = {
-    ...{ databases, documents, appender, ids, clock, random, keyring, engine },
+    ...{ databases, documents, appender, ids, clock, random, keyring, large, engine },
     depthMax: config.engineChildDepth,
     stepData: stepDataOf(deps, threads),
     onError: loopErrors(deps, 'child playbooks'),

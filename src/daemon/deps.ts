@@ -14,6 +14,7 @@ import { type Clock, systemClock } from '../runtime/clock.js'
 import { componentLog, type Log } from '../runtime/log.js'
 import { createMetrics, type Metrics } from '../runtime/metrics.js'
 import { METRICS } from '../runtime/metricTable.js'
+import { type LargeBodies, largeBodiesInPlace, largeBodiesInThreads } from '../services/bodies/largeBodies.js'
 import { type CatalogDocuments, createCatalogDocuments } from '../services/catalog/catalogDocuments.js'
 import { catalogDocument } from '../services/catalog/inThread/catalogDocument.js'
 import { createWorkerPool, type WorkerPool } from '../workers/pool.js'
@@ -38,6 +39,7 @@ export interface Deps {
   /** For texts of strangers: short tasks that must not wait behind a long replay. */
   parsers: WorkerPool
   documents: CatalogDocuments
+  large: LargeBodies
   /** The secret behind an alias of a catalog entry. */
   secretOf(alias: string): string
   close(deadlineMs: number): Promise<void>
@@ -112,6 +114,7 @@ export function openDeps(options: OpenOptions): Deps {
     )
   const workers = pool(config.workerThreads)
   const parsers = pool(PARSER_THREADS)
+  const bodies = { secretNames: config.redact ? config.redactKeys : null, eventBytes: config.eventLimitMb * 1_048_576 }
   const documents = createCatalogDocuments({
     databases,
     clock: systemClock,
@@ -136,6 +139,7 @@ export function openDeps(options: OpenOptions): Deps {
     workers,
     parsers,
     documents,
+    large: options.isDaemon ? largeBodiesInThreads(parsers, bodies) : largeBodiesInPlace(bodies),
     secretOf: options.secretOf ?? noSecrets,
     close: async (deadlineMs) => {
       await Promise.all([

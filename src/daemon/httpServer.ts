@@ -7,6 +7,7 @@ import { assertCanListen, readTlsFiles, type TlsFiles } from '../http/listening.
 import type { RouteSpec } from '../http/route.js'
 import { createHttpServer, type HttpLimits, type HttpServer } from '../http/server.js'
 import { componentLog } from '../runtime/log.js'
+import { LARGE_BYTES } from '../services/bodies/largeBodies.js'
 import { VERSION } from '../version.js'
 import type { Deps } from './deps.js'
 
@@ -38,6 +39,7 @@ export function buildHttpServer(deps: Deps, routes: readonly RouteSpec[], protec
       tls: tlsFiles(config),
       version: VERSION,
       secretRules: deps.secretRules,
+      readFlatBody: deps.large.readFlat,
     },
     {
       log: componentLog(deps.log, 'http'),
@@ -50,13 +52,12 @@ export function buildHttpServer(deps: Deps, routes: readonly RouteSpec[], protec
   )
 }
 
-const SMALL_BODY_BYTES = 64 * 1024
 const MB = 1024 * 1024
 
 function httpLimits(config: Config): HttpLimits {
   return {
     bodyBytes: {
-      small: SMALL_BODY_BYTES,
+      small: LARGE_BYTES,
       event: config.eventLimitMb * MB,
       batch: config.bodyLimitMb * MB,
       upload: config.uploadLimitMb * MB,

@@ -1,11 +1,11 @@
 // The way of a request: its turn on the connection, access, admission, body, checks, handler, answer.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { parseJsonStrict } from '../domain/json/parse.js'
-import type { JsonValue } from '../domain/json/value.js'
-import { INPUT_DEPTH_MAX } from '../domain/json/value.js'
+import { readJsonBody } from '../domain/json/body.js'
+import type { JsonObject, JsonValue } from '../domain/json/value.js'
 import type { SecretRules } from '../domain/secrets/secretNames.js'
 import { CpError } from '../errors.js'
+import { LARGE_BYTES } from '../services/bodies/largeBodies.js'
 import { type AccessSettings, checkAccess, hasInternalToken } from './access.js'
 import type { Answers } from './answers.js'
 import { type Body, readBody, streamBody } from './bodies.js'
@@ -13,13 +13,17 @@ import { createByteBudget } from './byteBudget.js'
 import { createLargeAnswers } from './largeAnswers.js'
 import { checkQuery } from './query.js'
 import type { ApiRequest, BodySize, RequestHead, RouteSpec } from './route.js'
-import { violation } from './schema.js'
+import type { Schema } from './schema.js'
 
 export interface MountSettings {
   access: AccessSettings
   limits: { bodyBytes: Readonly<Record<BodySize, number>>; bodiesBytes: number }
   secretRules: SecretRules | null
+  readFlatBody: ReadFlatBody
 }
+
+/** The task `flatBody`, in a thread. */
+export type ReadFlatBody = (bytes: Uint8Array, schema: Schema) => Promise<JsonObject>
 
 export function mountRoutes(
   app: FastifyInstance,
@@ -56,11 +60,16 @@ export function mountRoutes(
           body.release()
           if (!reply.raw.writableFinished) gone.abort()
         })
+        const large = route.readsLarge === true && (body.bytes?.length ?? 0) > LARGE_BYTES ? body.bytes : undefined
         const rules = route.showsAll === true ? null : settings.secretRules
         const given: ApiRequest = {
           ...headOf(request),
           query: checkQuery(route, request.query as Record<string, unknown>),
-          body: route.rawBody === true ? undefined : readJson(route, body.bytes),
+          body:
+            route.rawBody === true || large !== undefined
+              ? undefined
+              : await readJson(route, body.bytes, settings.readFlatBody),
+          large,
           rawBody: body.bytes,
           upload: body.upload,
           admitted: admitted.get(request),
@@ -98,22 +107,23 @@ function bodyOf({ body }: FastifyRequest): GivenBody {
   return body as Body
 }
 
-const decoder = new TextDecoder('utf-8', { fatal: true })
-
-function readJson(route: RouteSpec, bytes: Buffer | undefined): JsonValue | undefined {
+async function readJson(
+  route: RouteSpec,
+  bytes: Buffer | undefined,
+  readFlat: ReadFlatBody,
+): Promise<JsonValue | undefined> {
   if (route.body === undefined) return undefined
   if (bytes === undefined || bytes.length === 0) {
     if (route.bodyOptional === true) return undefined
     throw new CpError('invalid_input', 'a JSON body is needed')
   }
-  let text: string
-  try {
-    text = decoder.decode(bytes)
-  } catch {
-    throw new CpError('invalid_input', 'the body is not valid UTF-8')
-  }
-  const value = parseJsonStrict(text, { maxDepth: INPUT_DEPTH_MAX })
-  const found = violation(route.body, value)
-  if (found !== undefined) throw new CpError('invalid_input', found)
-  return value
+  if (bytes.length > LARGE_BYTES && isFlat(route.body)) return readFlat(bytes, route.body)
+  return readJsonBody(bytes, route.body)
+}
+
+/** Nothing in it but texts, numbers and flags, so that reading it elsewhere leaves nothing to do here. */
+function isFlat({ properties = {} }: Schema): boolean {
+  const isScalar = ({ type, format }: Schema): boolean =>
+    (type ?? format) !== undefined && type !== 'object' && type !== 'array'
+  return Object.values(properties).every(isScalar)
 }

@@ -26,6 +26,8 @@ export interface ApiRequest extends RequestHead {
   query: Readonly<Record<string, string | undefined>>
   /** Undefined when the request has no body. */
   body: JsonValue | undefined
+  /** Instead of `body`, unread, when it is large and the route says `readsLarge`. */
+  large: Buffer | undefined
   /** The body as it arrived; for signatures over bytes. */
   rawBody: Buffer | undefined
   /** The pieces of an upload as they come; only where `bodySize` says so. */
@@ -76,6 +78,8 @@ export interface RouteSpec {
   bodySize?: BodySize
   /** Looks at a request before its body is read; throws if the body is not worth reading. */
   admit?(head: RequestHead): Promise<unknown>
+  /** Has bodies that are too large to be read here read in a thread. */
+  readsLarge?: true
   /** Take the body as bytes, whatever its content type. */
   rawBody?: boolean
   /** Answers of several MB: only few of them are made at a time. */

@@ -14,7 +14,7 @@ import type { AccessSettings } from './access.js'
 import { type Answers, createAnswers } from './answers.js'
 import { type Connections, createConnections } from './connections.js'
 import { listenError, readTlsFiles, type TlsFiles } from './listening.js'
-import { mountRoutes } from './mounting.js'
+import { mountRoutes, type ReadFlatBody } from './mounting.js'
 import { openApiDocument } from './openApi.js'
 import { answerProtocolError } from './protocolErrors.js'
 import type { BodySize, RouteSpec } from './route.js'
@@ -29,6 +29,7 @@ export interface HttpSettings {
   version: string
   /** What counts as a secret in an answer; null shows everything. */
   secretRules: SecretRules | null
+  readFlatBody: ReadFlatBody
 }
 
 /** Bounds of what callers make us hold; whoever goes beyond them is refused or cut off. */

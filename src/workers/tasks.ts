@@ -1,12 +1,29 @@
 // The list of worker tasks: name → function. A task takes and returns plain, cloneable data; byte arrays at the
 // top of its answer are handed over, not copied.
 
+import { flatBody } from '../services/bodies/inThread/flatBody.js'
 import { catalogDocument } from '../services/catalog/inThread/catalogDocument.js'
+import { largeEvents } from '../services/events/inThread/largeEvents.js'
 import { shownEvent } from '../services/events/inThread/shownEvent.js'
+import { largeStarts, startParts } from '../services/executions/inThread/largeStarts.js'
 import { replayDiff, replayVerify } from '../services/replay/inThread/compare.js'
 import { replay, replaySeed } from '../services/replay/inThread/state.js'
 
-export const TASKS = { catalogDocument, shownEvent, replay, replaySeed, replayDiff, replayVerify }
+import { largeMessage } from '../services/subscriptions/inThread/largeMessage.js'
+
+export const TASKS = {
+  flatBody,
+  largeEvents,
+  largeStarts,
+  startParts,
+  largeMessage,
+  catalogDocument,
+  shownEvent,
+  replay,
+  replaySeed,
+  replayDiff,
+  replayVerify,
+}
 
 export type TaskName = keyof typeof TASKS
 export type TaskTypes = {

@@ -11,6 +11,7 @@ import {
   type HttpSettings,
 } from '../../src/http/server.js'
 import { silentLog } from '../../src/runtime/log.js'
+import { flatBody } from '../../src/services/bodies/inThread/flatBody.js'
 
 export const OPEN_ACCESS: AccessSettings = {
   internalTokens: [],
@@ -103,6 +104,7 @@ export function server(
       requestTimeoutMs: 30_000,
       version: '1.2.3',
       secretRules: secretRules(),
+      readFlatBody: async (bytes, schema) => flatBody({ bytes, schema }),
       ...settings,
       access: { ...OPEN_ACCESS, ...settings.access },
     },

@@ -29,6 +29,7 @@ beforeAll(async () => {
       access: { ...OPEN_ACCESS, isLocal: false },
       version: 'test',
       secretRules: secretRules(),
+      readFlatBody: () => Promise.reject(new Error('not here')),
     },
     { log: silentLog },
   )

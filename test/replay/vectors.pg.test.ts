@@ -52,6 +52,7 @@ describe('http vectors', () => {
         body: undefined,
         rawBody: undefined,
         upload: undefined,
+        large: undefined,
         admitted: undefined,
         isInternal: false,
         headers: {},

@@ -42,6 +42,7 @@ beforeAll(async () => {
       access: { ...OPEN_ACCESS, internalTokens: ['internal'], apiTokens: ['api'] },
       version: 'test',
       secretRules: secretRules(),
+      readFlatBody: () => Promise.reject(new Error('not here')),
     },
     { log: silentLog },
   )

@@ -27,6 +27,7 @@ beforeAll(async () => {
       access: OPEN_ACCESS,
       version: 'test',
       secretRules: secretRules(),
+      readFlatBody: () => Promise.reject(new Error('not here')),
     },
     { log: silentLog },
   )

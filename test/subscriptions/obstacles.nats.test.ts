@@ -135,6 +135,7 @@ it('the route says so in a header', async () => {
       access: OPEN_ACCESS,
       version: 'test',
       secretRules: secretRules(),
+      readFlatBody: () => Promise.reject(new Error('not here')),
     },
     { log: silentLog },
   )

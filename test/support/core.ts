@@ -73,6 +73,7 @@ export async function openCore(shards: readonly TestDatabase[], options: CoreOpt
     ids,
     clock: deps.clock,
     own,
+    large: deps.large,
     documents: deps.documents,
     keyring: deps.keyring,
     close: async () => {

@@ -1,10 +1,17 @@
 -- name: event_existing(execution_ids, event_ids)
--- Which of the events (`execution_ids` execution ids, `event_ids` event ids) are there already, and what they say.
+-- Which of the events (`execution_ids` execution ids, `event_ids` event ids) are there already, and what they say. One that
+-- has a checksum and parts of more than 64 KB is judged by the checksum alone: `is_large`, and the parts stay where they are.
 select e.execution_id, e.event_id, e.stream_version, e.envelope_checksum, e.catalog_id, e.parent_event_id, e.parent_execution_id,
-  e.event_type, e.node_id, e.node_name, e.node_type, e.status, e.worker_id, e.duration, e.context, e.result, e.meta,
+  e.event_type, e.node_id, e.node_name, e.node_type, e.status, e.worker_id, e.duration, size.is_large,
+  case when not size.is_large then e.context end as context, case when not size.is_large then e.result end as result,
+  case when not size.is_large then e.meta end as meta,
   e.error, e.stack_trace, e.tenant_id, e.organization_id, e.created_at::text as created_at
 from unnest(:execution_ids::bigint[], :event_ids::bigint[]) as given (execution_id, event_id)
-join noetl.event e on e.execution_id = given.execution_id and e.event_id = given.event_id;
+join noetl.event e on e.execution_id = given.execution_id and e.event_id = given.event_id
+cross join lateral (
+  select e.envelope_checksum is not null
+    and coalesce(pg_column_size(e.context), 0) + coalesce(pg_column_size(e.result), 0) + coalesce(pg_column_size(e.meta), 0) > 65536 as is_large
+) as size;
 
 -- name: event_claims(execution_ids, command_ids)
 -- Earlier claims of the commands (`execution_ids` execution ids, `command_ids` command ids).

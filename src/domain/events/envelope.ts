@@ -13,7 +13,7 @@ import {
 } from '../ids/ids.js'
 import { floatValue, isJsonObject, type JsonObject, type JsonValue, setKey } from '../json/value.js'
 import { writeJson } from '../json/write.js'
-import type { EventRecord } from './eventRecord.js'
+import type { EventRecord, WrittenTexts } from './eventRecord.js'
 import { pointerTo, readAlias, readField, readNumber, readText, refuseField, TEXT_LENGTH_MAX } from './readField.js'
 import { parseWireTime, type WireTime } from './wireTime.js'
 
@@ -44,13 +44,10 @@ const KNOWN_KEYS: ReadonlySet<string> = new Set([
 ])
 
 /** The parts of an event that are JSON in the log as well, written once for both. */
-export interface WrittenParts {
-  context: string | undefined
-  result: string | undefined
-  meta: string | undefined
-}
+export type WrittenParts = WrittenTexts
 
-export function writeParts(event: Pick<EventRecord, 'context' | 'result' | 'meta'>): WrittenParts {
+export function writeParts(event: Pick<EventRecord, 'context' | 'result' | 'meta' | 'written'>): WrittenParts {
+  if (event.written !== undefined) return event.written.parts
   const text = (part: JsonValue | undefined) => (part === undefined || part === null ? undefined : writeJson(part))
   return { context: text(event.context), result: text(event.result), meta: text(event.meta) }
 }

@@ -35,10 +35,27 @@ export interface EventRecord {
   createdAt: WireTime
   /** Whether the producer said so itself; a time we filled in is not part of what the event says. */
   createdAtGiven: boolean
+  /** The parts of a large event; `context`, `result` and `meta` then hold only what decisions are made by. */
+  written?: WrittenEvent | undefined
   /** Secrets that were taken out, by JSON pointer; never written as they are. */
   hidden?: JsonObject | undefined
   /** Likewise, as this installation sealed them earlier: comes with an import. */
   sealed?: string | undefined
+}
+
+/** What was written in a thread, without its secrets. */
+export interface WrittenEvent {
+  parts: WrittenTexts
+  /** Their lines in the checksum, where the event may be compared with a stored one. */
+  checked: WrittenTexts | undefined
+  /** The secrets as a JSON object. */
+  hidden: string | undefined
+}
+
+export interface WrittenTexts {
+  context: string | undefined
+  result: string | undefined
+  meta: string | undefined
 }
 
 /** An event that knows whose it is: everything in the log. */
@@ -55,7 +72,8 @@ export const DEFAULT_ORGANIZATION = 'default'
  * same id does not. Left out is what we add ourselves on arrival (our clock, the catalog lookup).
  */
 export function eventChecksum(event: OwnedEvent): string {
-  const said: (JsonValue | undefined)[] = [
+  const { written } = event
+  const before: (JsonValue | undefined)[] = [
     event.executionId,
     event.eventId,
     event.eventType,
@@ -69,15 +87,29 @@ export function eventChecksum(event: OwnedEvent): string {
     event.status,
     event.workerId,
     event.duration,
-    event.context,
-    event.result,
-    event.meta,
-    event.error,
-    event.stackTrace,
-    event.createdAtGiven ? event.createdAt : undefined,
   ]
-  // One line per field: canonical text has no line breaks, so an absent field cannot be mistaken for another.
+  const after = [event.error, event.stackTrace, event.createdAtGiven ? event.createdAt : undefined]
   let text = ''
-  for (const value of said) text += value === undefined ? '\n' : `${canonicalJson(value)}\n`
+  for (const value of before) text += canonicalLine(value)
+  for (const part of PARTS) {
+    const line = written === undefined ? checkedPart(event[part]) : written.checked?.[part]
+    text += `${line ?? ''}\n`
+  }
+  for (const value of after) text += canonicalLine(value)
   return sha256Hex(text)
+}
+
+const PARTS = ['context', 'result', 'meta'] as const
+const LINE_MAX = 65_536
+
+/** What stands for a part in the checksum. A long one is hashed on its own, so that a thread can do it beforehand. */
+export function checkedPart(part: JsonValue | undefined): string | undefined {
+  if (part === undefined) return undefined
+  const text = canonicalJson(part)
+  return text.length > LINE_MAX ? `sha256:${sha256Hex(text)}` : text
+}
+
+/** One line per field: canonical text has no line breaks, so an absent field cannot be mistaken for another. */
+function canonicalLine(value: JsonValue | undefined): string {
+  return value === undefined ? '\n' : `${canonicalJson(value)}\n`
 }

@@ -28,12 +28,13 @@ export function createEventSecrets(rules: SecretRules, keyring: Keyring, onLost?
     hide: (event) => (event.sealed === undefined ? hideEvent(event, rules) : event),
     seal: (event) => {
       if (event.sealed !== undefined) return event.sealed
-      if (event.hidden === undefined) return null
+      const hidden = event.written === undefined ? event.hidden && writeJson(event.hidden) : event.written.hidden
+      if (hidden === undefined) return null
       if (keyring.sealingKeyId === undefined) {
         onLost?.()
         return null
       }
-      return keyring.seal(Buffer.from(writeJson(event.hidden)), placeOf(event))
+      return keyring.seal(Buffer.from(hidden), placeOf(event))
     },
   }
 }
@@ -43,6 +44,8 @@ export const noEventSecrets: EventSecrets = { hide: (event) => event, seal: (eve
 
 /** The very same record when there is nothing to hide. */
 export function hideEvent<T extends EventRecord>(event: T, rules: SecretRules): T {
+  // Done where it was read.
+  if (event.written !== undefined) return event
   const hidden: Hidden = {}
   const clean: Partial<EventRecord> = {}
   for (const part of [...PARTS, ...TEXTS]) {

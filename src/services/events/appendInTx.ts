@@ -19,6 +19,7 @@ import type { EventId } from '../../domain/ids/ids.js'
 import { isJsonObject } from '../../domain/json/value.js'
 import type { EventSecrets } from '../../domain/secrets/eventSecrets.js'
 import { CpError } from '../../errors.js'
+import { createTurns } from '../../runtime/turns.js'
 import { toEventRecord } from '../../stores/events/eventRows.js'
 import {
   type CommandClaim,
@@ -48,6 +49,7 @@ import {
   withAttempt,
 } from './commandBook.js'
 import { checkOwner, foreignOwnerMessage, owned } from './eventOwner.js'
+import { inSlices } from './slices.js'
 
 export type { AppendContext, AppendItem, AppendOutcome, Unclaimable } from './appendOutcome.js'
 
@@ -71,7 +73,7 @@ export async function appendInTx(
     claims.length === 0 ? [] : findClaims(tx, claims),
     minted.length === 0 ? new Map<string, bigint>() : highestEventIds(tx, minted),
   ])
-  const plan = decide(items, { executions, commands, existing, claimed, highest }, context)
+  const plan = await decide(items, { executions, commands, existing, claimed, highest }, context)
   const ended = endedBy(
     plan.published.map(({ row }) => row.event),
     executions,
@@ -79,10 +81,19 @@ export async function appendInTx(
   const changed = commands.write(tx, ended)
   if (plan.events.length > 0) {
     await Promise.all([
-      insertEvents(tx, plan.events),
-      insertOutboxRows(
-        tx,
-        plan.published.map(({ item, row }) => outboxRow(item, row, context)),
+      inSlices(
+        plan.events,
+        (row) => row,
+        (rows) => insertEvents(tx, rows),
+      ),
+      inSlices(
+        plan.published,
+        ({ row }) => row,
+        (list) =>
+          insertOutboxRows(
+            tx,
+            list.map(({ item, row }) => outboxRow(item, row, context)),
+          ),
       ),
       updateExecutions(tx, [...plan.touched]),
       plan.moved.size === 0 ? undefined : moveEvents(tx, [...plan.moved]),
@@ -133,7 +144,7 @@ interface Known {
 }
 
 /** Everything is locked and known here: a plain decision, in the order given. */
-function decide(items: readonly AppendItem[], found: Found, context: AppendContext): Plan {
+async function decide(items: readonly AppendItem[], found: Found, context: AppendContext): Promise<Plan> {
   const plan: Plan = { outcomes: [], events: [], published: [], touched: new Set(), moved: new Set(), claims: [] }
   const known: Known = {
     executions: found.executions,
@@ -146,7 +157,12 @@ function decide(items: readonly AppendItem[], found: Found, context: AppendConte
     ),
     highest: found.highest,
   }
-  for (const item of items) plan.outcomes.push(decideOne(item, known, plan, context))
+  const turns = createTurns()
+  for (const item of items) {
+    plan.outcomes.push(decideOne(item, known, plan, context))
+    const rest = turns.rest()
+    if (rest !== undefined) await rest
+  }
   return plan
 }
 
@@ -302,6 +318,7 @@ function fromRow(row: ExistingEvent, secrets: EventSecrets): KnownEvent {
       const stored = toEventRecord(row)
       const said = eventChecksum(owned(event, stored))
       if (row.envelope_checksum === said) return true
+      if (row.is_large) return false
       // Written by somebody else, or when other names were secret: compare what the columns would say today.
       return eventChecksum({ ...secrets.hide(stored), createdAtGiven: event.createdAtGiven }) === said
     },

@@ -5,6 +5,7 @@
 import { getHeapStatistics } from 'node:v8'
 import type { Databases } from '../../db/databases.js'
 import type { Tx } from '../../db/db.js'
+import type { EventRecord } from '../../domain/events/eventRecord.js'
 import { isTerminalEventType } from '../../domain/events/eventType.js'
 import { jsonWeight } from '../../domain/json/weight.js'
 import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
@@ -184,10 +185,16 @@ function overloaded(reason: string): CpError {
   return new CpError('overloaded', `${reason}; try again`, { details: { retryAfterSeconds: 1 } })
 }
 
+function partsWeight({ written, context, result, meta }: EventRecord): number {
+  if (written === undefined) return jsonWeight(context) + jsonWeight(result) + jsonWeight(meta)
+  const texts = [...Object.values(written.parts), ...Object.values(written.checked ?? {}), written.hidden]
+  return texts.reduce((sum: number, text) => sum + (text?.length ?? 0), 0)
+}
+
 function bytesOf(items: readonly AppendItem[]): number {
   let sum = 0
   for (const { event } of items) {
-    sum += EVENT_BYTES + jsonWeight(event.context) + jsonWeight(event.result) + jsonWeight(event.meta)
+    sum += EVENT_BYTES + partsWeight(event)
     sum += jsonWeight(event.error ?? '') + jsonWeight(event.stackTrace ?? '')
   }
   return sum

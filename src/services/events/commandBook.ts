@@ -9,10 +9,11 @@ import {
   judgeReport,
   LEASE_SECONDS,
 } from '../../domain/commands/commandRules.js'
-import type { EventRecord } from '../../domain/events/eventRecord.js'
+import type { EventRecord, WrittenEvent } from '../../domain/events/eventRecord.js'
 import { canonicalEventType, isTerminalEventType } from '../../domain/events/eventType.js'
 import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
 import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
+import { writeJson } from '../../domain/json/write.js'
 import {
   attemptOf,
   commandIdOf,
@@ -123,11 +124,22 @@ function errorOf({ status }: CommandRow, event: EventRecord): string | undefined
 export function withAttempt<E extends EventRecord>(event: E, judgement: Judgement): E {
   if (judgement.kind !== 'taken' || isDecided(event)) return event
   const { row, reclaimedFrom } = judgement
-  const meta: JsonObject = { ...objectAt(event.meta), attempt: row.attempt }
+  const more: JsonObject = { attempt: row.attempt }
   if (reclaimedFrom !== undefined) {
-    Object.assign(meta, { reclaimed: true, reclaimed_from_worker: reclaimedFrom, reclaimed_reason: 'lease_expired' })
+    Object.assign(more, { reclaimed: true, reclaimed_from_worker: reclaimedFrom, reclaimed_reason: 'lease_expired' })
   }
-  return { ...event, meta }
+  return {
+    ...event,
+    meta: { ...objectAt(event.meta), ...more },
+    ...(event.written === undefined ? {} : { written: withMeta(event.written, more) }),
+  }
+}
+
+/** Of a name that stands twice in a JSON text the database takes the last one. */
+function withMeta(written: WrittenEvent, more: JsonObject): WrittenEvent {
+  const { meta = '{}' } = written.parts
+  const members = [meta.slice(1, -1), writeJson(more).slice(1, -1)].filter((text) => text !== '')
+  return { ...written, parts: { ...written.parts, meta: `{${members.join(',')}}` } }
 }
 
 /** Driven executions that these events end. */

@@ -8,21 +8,31 @@ import { type WireTime, wireTimeFromMillis } from '../../domain/events/wireTime.
 import { noSuchExecution } from '../../domain/executions/executionStatus.js'
 import { type EventId, parseExecutionId } from '../../domain/ids/ids.js'
 import { aheadMs } from '../../domain/ids/snowflake.js'
+import type { Schema } from '../../domain/json/schema.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
 import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
-import { traced } from '../../runtime/tracing.js'
+import { type Span, traced } from '../../runtime/tracing.js'
+import type { LargeBodies } from '../bodies/largeBodies.js'
 import { findEntry } from '../catalog/findEntry.js'
 import { assertNoSubscriptionEntry } from '../catalog/runnable.js'
 import type { Ids } from '../ids/ids.js'
 import type { Appender } from './appender.js'
 import type { AppendItem, AppendOutcome, Unclaimable } from './appendInTx.js'
+import { toRecords } from './largeEventReading.js'
 
 export interface IngestDeps {
   databases: Databases
   appender: Appender
   ids: Pick<Ids, 'next' | 'databaseNow'>
   clock: Clock
+  large: Pick<LargeBodies, 'readEvents'>
+}
+
+/** A body that the main loop does not read itself, and what it must obey. */
+export interface LargeBody {
+  bytes: Uint8Array
+  schema: Schema
 }
 
 export interface IngestOptions {
@@ -34,11 +44,36 @@ export interface IngestOptions {
 export function ingestEvent(deps: IngestDeps, body: JsonObject, options: IngestOptions = {}): Promise<AppendOutcome> {
   return traced('noetl.ingest', { parent: options.traceContext, inherit: true }, async (span) => {
     const event = normaliseEvent(body, defaults(deps))
-    span.set({ 'noetl.execution_id': event.executionId, 'noetl.event_type': event.eventType, 'noetl.events': 1 })
-    const item = await toItem(deps, event, { ...options, traceContext: span.carrier })
-    const [outcome] = await deps.appender.append([item])
-    return acceptedOrThrow(outcome!)
+    return appendOne(deps, event, options, span)
   })
+}
+
+export function ingestLargeEvent(
+  deps: IngestDeps,
+  body: LargeBody,
+  options: IngestOptions = {},
+): Promise<AppendOutcome> {
+  return traced('noetl.ingest', { parent: options.traceContext, inherit: true }, async (span) => {
+    const [event] = await toRecords(await deps.large.readEvents({ ...body, isBatch: false, now: nowOf(deps) }))
+    return appendOne(deps, withId(deps, event!), options, span)
+  })
+}
+
+async function appendOne(
+  deps: IngestDeps,
+  event: NormalisedEvent,
+  options: IngestOptions,
+  span: Span,
+): Promise<AppendOutcome> {
+  span.set({ 'noetl.execution_id': event.executionId, 'noetl.event_type': event.eventType, 'noetl.events': 1 })
+  const item = await toItem(deps, event, { ...options, traceContext: span.carrier })
+  const [outcome] = await deps.appender.append([item])
+  return acceptedOrThrow(outcome!)
+}
+
+/** A thread mints no ids. */
+function withId(deps: IngestDeps, event: NormalisedEvent): NormalisedEvent {
+  return event.eventIdGiven ? event : { ...event, eventId: deps.ids.next() as EventId }
 }
 
 /** One execution, many events, one transaction. A malformed item refuses the batch before anything is written. */
@@ -48,19 +83,41 @@ export function ingestBatch(deps: IngestDeps, body: JsonObject, options: IngestO
       'noetl.execution_id': String(body['execution_id']),
       'noetl.events': (body['events'] as JsonValue[]).length,
     })
-    return appendBatch(deps, body, { ...options, traceContext: span.carrier })
+    const events = eventsOf(deps, body)
+    return appendBatch(deps, parseExecutionId(body['execution_id']), events, { ...options, traceContext: span.carrier })
   })
 }
 
-async function appendBatch(deps: IngestDeps, body: JsonObject, options: IngestOptions): Promise<AppendOutcome[]> {
+export function ingestLargeBatch(
+  deps: IngestDeps,
+  body: LargeBody,
+  options: IngestOptions = {},
+): Promise<AppendOutcome[]> {
+  return traced('noetl.ingest', { parent: options.traceContext, inherit: true }, async (span) => {
+    const read = await deps.large.readEvents({ ...body, isBatch: true, now: nowOf(deps) })
+    span.set({ 'noetl.execution_id': read.executionId, 'noetl.events': read.count })
+    const events = (await toRecords(read)).map((event) => withId(deps, event))
+    return appendBatch(deps, read.executionId, events, { ...options, traceContext: span.carrier })
+  })
+}
+
+function eventsOf(deps: IngestDeps, body: JsonObject): NormalisedEvent[] {
   const executionId = parseExecutionId(body['execution_id'], '/execution_id')
   const workerId = typeof body['worker_id'] === 'string' ? body['worker_id'] : undefined
   const list = body['events'] as JsonValue[]
   const shared = { ...defaults(deps), executionId, workerId, actionable: false }
-  const events = list.map((entry, index) => {
+  return list.map((entry, index) => {
     if (!isJsonObject(entry)) throw new CpError('invalid_input', `/events/${index} must be an object`)
     return normaliseEvent(entry, { ...shared, at: `/events/${index}` })
   })
+}
+
+async function appendBatch(
+  deps: IngestDeps,
+  executionId: string,
+  events: readonly NormalisedEvent[],
+  options: IngestOptions,
+): Promise<AppendOutcome[]> {
   const items: AppendItem[] = []
   for (const event of events) items.push(await toItem(deps, event, options))
   const outcomes = await deps.appender.append(items)

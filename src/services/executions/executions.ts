@@ -15,6 +15,7 @@ import type { CatalogId, EventId, ExecutionId } from '../../domain/ids/ids.js'
 import { canonicalChecksum } from '../../domain/json/canonical.js'
 import { parseJson } from '../../domain/json/parse.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
+import { writeJson } from '../../domain/json/write.js'
 import { shardOf } from '../../domain/shards/shards.js'
 import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
@@ -22,6 +23,7 @@ import { traced } from '../../runtime/tracing.js'
 import type { CatalogEntry } from '../../stores/catalog/catalogStore.js'
 import { dedupHolder, keepDedupKey } from '../../stores/executions/dedupStore.js'
 import { lockExecutions } from '../../stores/executions/executionStore.js'
+import { LARGE_BYTES, type LargeBodies } from '../bodies/largeBodies.js'
 import { findEntry } from '../catalog/findEntry.js'
 import { assertRunnable, type RunnableDeps } from '../catalog/runnable.js'
 import type { AppendItem } from '../events/appendInTx.js'
@@ -36,6 +38,7 @@ export interface ExecutionsDeps extends RunnableDeps {
   clock: Clock
   /** The version of the engine that drives what is started here; undefined: nobody does. */
   engine?: number | undefined
+  large: LargeBodies
 }
 
 export interface StartRequest {
@@ -43,6 +46,8 @@ export interface StartRequest {
   catalogId?: string | undefined
   version?: number | undefined
   payload?: JsonObject | undefined
+  /** Instead of `payload` and `trace`, as JSON text: what is too large to be read here. */
+  texts?: { payload: string | undefined; trace: string | undefined } | undefined
   parentExecutionId?: string | undefined
   executionPool?: string | undefined
   trace?: JsonValue | undefined
@@ -85,7 +90,7 @@ async function startOnce(deps: ExecutionsDeps, request: StartRequest): Promise<S
 export async function startEntry(deps: ExecutionsDeps, entry: CatalogEntry, request: StartRequest): Promise<Started> {
   const executionId = mintExecutionId(deps, request)
   const item: AppendItem = {
-    event: startEvent(deps, request, executionId, entry),
+    event: await makeStartEvent(deps, request, executionId, entry),
     idGiven: false,
     publish: true,
     createExecution: true,
@@ -120,6 +125,35 @@ export function mintExecutionId(
   const digest = canonicalChecksum([request.parentExecutionId ?? '0', request.dedup.key])
   const shard = shardOf(BigInt.asIntN(64, BigInt(`0x${digest.slice(0, 16)}`)), shards)
   return deps.ids.nextInShard(shard, shards) as ExecutionId
+}
+
+export function isLargeStart({ texts }: Pick<StartRequest, 'texts'>, entry: Pick<CatalogEntry, 'payload'>): boolean {
+  return texts !== undefined || (entry.payload?.length ?? 0) > LARGE_BYTES
+}
+
+/** Of any size. */
+export async function makeStartEvent(
+  deps: Pick<ExecutionsDeps, 'ids' | 'clock' | 'large' | 'engine'>,
+  request: StartRequest,
+  executionId: ExecutionId,
+  entry: Pick<CatalogEntry, 'catalog_id' | 'path' | 'kind' | 'version' | 'payload'>,
+): Promise<OwnedEvent> {
+  if (!isLargeStart(request, entry)) return startEvent(deps, request, executionId, entry)
+  const small = startEvent(deps, { ...request, payload: undefined, trace: undefined }, executionId, {
+    ...entry,
+    payload: null,
+  })
+  const { payload, trace, texts } = request
+  const { workload: _, ...context } = small.context as Record<string, string | number>
+  const written = await deps.large.writeStart({
+    context,
+    defaults: entry.payload,
+    payload: texts?.payload ?? (payload === undefined ? undefined : writeJson(payload)),
+    meta: small.meta as Record<string, string>,
+    trace: texts?.trace ?? (trace === undefined ? undefined : writeJson(trace)),
+    result: small.result as Record<string, string>,
+  })
+  return { ...small, written }
 }
 
 export function startEvent(

@@ -4,6 +4,7 @@
 // start costs the database.
 import type { Databases } from '../../db/databases.js'
 import type { Tx } from '../../db/db.js'
+import { writeParts } from '../../domain/events/envelope.js'
 import type { OwnedEvent } from '../../domain/events/eventRecord.js'
 import { isStartEventType } from '../../domain/events/eventType.js'
 import { engineOf } from '../../domain/executions/drivenStart.js'
@@ -73,14 +74,15 @@ async function writeStarts(tx: Tx, items: readonly StartItem[], context: AppendC
     shared,
     items.map(({ event: given, trace }) => {
       const event = context.secrets.hide(given)
+      const parts = writeParts(event)
       return {
         executionId: event.executionId,
         eventId: event.eventId,
         at: event.createdAt,
         subject: context.subjectOf(event),
         trace: trace ?? null,
-        context: writeJson(event.context ?? null),
-        meta: writeJson(event.meta ?? null),
+        context: parts.context ?? 'null',
+        meta: parts.meta ?? 'null',
         sealed: context.secrets.seal(event),
       }
     }),

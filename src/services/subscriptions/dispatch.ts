@@ -9,6 +9,7 @@
 // All messages of a shard are started, or none. The caller acknowledges a message after the commit.
 
 import type { Tx } from '../../db/db.js'
+import type { OwnedEvent } from '../../domain/events/eventRecord.js'
 import { compareIds } from '../../domain/ids/ids.js'
 import type { JsonObject, JsonValue } from '../../domain/json/value.js'
 import { CpError } from '../../errors.js'
@@ -20,7 +21,14 @@ import {
   raiseFence,
   seenKeys,
 } from '../../stores/subscriptions/subscriptionDeliveryStore.js'
-import { type ExecutionsDeps, mintExecutionId, type Started, startEvent } from '../executions/executions.js'
+import {
+  type ExecutionsDeps,
+  isLargeStart,
+  makeStartEvent,
+  mintExecutionId,
+  type Started,
+  startEvent,
+} from '../executions/executions.js'
 import type { StartItem } from '../executions/starts.js'
 import { findPlaybook } from './playbook.js'
 import { confirmRight, lostRight, type Right } from './right.js'
@@ -37,6 +45,8 @@ export interface Delivery {
   key?: string | undefined
   windowSeconds: number
   payload: JsonObject
+  /** Instead of `payload`, as JSON text, when it is large. */
+  payloadText?: string | undefined
   trace?: JsonValue | undefined
   traceContext?: string | undefined
 }
@@ -48,6 +58,8 @@ interface Start {
   index: number
   delivery: Delivery
   dedup: KeptKey
+  /** Made before the transaction, because it is large. */
+  event?: OwnedEvent
 }
 
 /** Each message continues its own trace, although many of them share a transaction. */
@@ -103,14 +115,16 @@ async function startAll(
       parentExecutionId: target.subscriptionId,
       dedup: { key, windowSeconds },
     })
-    const start = { index, delivery, dedup: { key, executionId, windowSeconds } }
+    const start: Start = { index, delivery, dedup: { key, executionId, windowSeconds } }
+    const request = requestOf(target, delivery)
+    if (isLargeStart(request, entry)) start.event = await makeStartEvent(deps, request, executionId, entry)
     const shard = deps.databases.shardOf(executionId)
     const group = byShard.get(shard)
     if (group === undefined) byShard.set(shard, [start])
     else group.push(start)
   }
-  const itemOf = ({ delivery, dedup }: Start): StartItem => ({
-    event: startEvent(deps, requestOf(target, delivery), dedup.executionId as never, entry),
+  const itemOf = ({ delivery, dedup, event }: Start): StartItem => ({
+    event: event ?? startEvent(deps, requestOf(target, delivery), dedup.executionId as never, entry),
     path: entry.path,
     trace: delivery.traceContext,
   })
@@ -200,6 +214,7 @@ function requestOf(target: DispatchTarget, delivery: Delivery) {
   return {
     parentExecutionId: target.subscriptionId,
     payload: delivery.payload,
+    texts: delivery.payloadText === undefined ? undefined : { payload: delivery.payloadText, trace: undefined },
     executionPool: target.executionPool,
     trace: delivery.trace,
     dedup: undefined,

@@ -3,10 +3,17 @@
 import { randomUUID } from 'node:crypto'
 import { wireTimeFromPostgres, wireTimeToMicros } from '../../domain/events/wireTime.js'
 import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
-import { deliveryRules, payloadOf, type Received, senderKey } from '../../domain/subscriptions/ingressMessage.js'
+import {
+  type DeliveryRules,
+  deliveryRules,
+  payloadOf,
+  type Received,
+  senderKey,
+} from '../../domain/subscriptions/ingressMessage.js'
 import { type IngressRules, ingressRules, verifyHead, verifyIngress } from '../../domain/subscriptions/ingressVerify.js'
 import { CpError, toCpError } from '../../errors.js'
 import { findByListener, type SubscriptionRow } from '../../stores/subscriptions/subscriptionStore.js'
+import { LARGE_BYTES } from '../bodies/largeBodies.js'
 import type { CatalogDocuments } from '../catalog/catalogDocuments.js'
 import type { ExecutionsDeps, Started } from '../executions/executions.js'
 import { dispatch } from './dispatch.js'
@@ -33,7 +40,9 @@ export interface PushedMessage extends PushedHead {
   body: Uint8Array
   /** What `admit` answered; saves the second look. */
   admitted?: Admitted | undefined
+  /** Those that a payload may see. */
   headers(): Record<string, string>
+  allHeaders(): Record<string, string>
   traceContext?: string | undefined
 }
 
@@ -82,7 +91,7 @@ export function createIngress(deps: IngressDeps): Ingress {
     verifyIngress(rules, secretOf(rules.verify), { ...received, nowMs: deps.clock.now() })
     assertReceiving(row)
     const delivery = deliveryRules(spec, written)
-    const key = senderKey(delivery, received, DELIVERY_HEADERS, true)
+    const { key, payload, payloadText } = await contentOf(message, delivery, received)
     const [started] = await dispatch(
       deps,
       {
@@ -97,13 +106,33 @@ export function createIngress(deps: IngressDeps): Ingress {
           identity: `push:${randomUUID()}`,
           key,
           windowSeconds: delivery.windowSeconds,
-          payload: payloadOf(delivery, received),
+          payload,
+          payloadText,
           trace: key === undefined ? about : { ...about, key },
           traceContext: message.traceContext,
         },
       ],
     )
     return started!
+  }
+
+  async function contentOf(
+    message: PushedMessage,
+    rules: DeliveryRules,
+    received: Received,
+  ): Promise<{ key: string | undefined; payload: JsonObject; payloadText?: string }> {
+    if (message.body.byteLength <= LARGE_BYTES) {
+      return { key: senderKey(rules, received, DELIVERY_HEADERS, true), payload: payloadOf(rules, received) }
+    }
+    const read = await deps.large.readMessage({
+      rules,
+      body: message.body,
+      headers: message.headers(),
+      allHeaders: message.allHeaders(),
+      about: received.about,
+      deliveryHeaders: DELIVERY_HEADERS,
+    })
+    return { key: read.key, payload: {}, payloadText: read.payload }
   }
 
   function secretOf(verify: { type: string; secret?: string }): string {

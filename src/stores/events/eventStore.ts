@@ -27,6 +27,8 @@ const q = queries(
 
 export interface ExistingEvent extends EventRow {
   envelope_checksum: string | null
+  /** Its parts were not read. */
+  is_large: boolean
 }
 
 export function findExisting(

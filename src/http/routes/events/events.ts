@@ -2,7 +2,14 @@
 import type { JsonObject, JsonValue } from '../../../domain/json/value.js'
 import { integerValue } from '../../../domain/json/value.js'
 import type { AppendOutcome } from '../../../services/events/appendInTx.js'
-import { clashMessage, type IngestDeps, ingestBatch, ingestEvent } from '../../../services/events/ingest.js'
+import {
+  clashMessage,
+  type IngestDeps,
+  ingestBatch,
+  ingestEvent,
+  ingestLargeBatch,
+  ingestLargeEvent,
+} from '../../../services/events/ingest.js'
 import type { ApiRequest, RouteSpec } from '../../route.js'
 import type { Schema } from '../../schema.js'
 import { traceContextOf } from '../../traceContext.js'
@@ -33,7 +40,23 @@ const EVENT_PROPERTIES: Record<string, Schema> = {
   path: { type: 'string', nullable: true },
 }
 
+const EVENT: Schema = {
+  type: 'object',
+  required: ['execution_id'],
+  properties: { execution_id: id, ...EVENT_PROPERTIES },
+}
+
 const BATCH_MAX = 10_000
+
+const BATCH: Schema = {
+  type: 'object',
+  required: ['execution_id', 'events'],
+  properties: {
+    execution_id: id,
+    worker_id: { type: 'string', nullable: true },
+    events: { type: 'array', maxItems: BATCH_MAX, items: { type: 'object', properties: EVENT_PROPERTIES } },
+  },
+}
 
 export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[] {
   return [
@@ -43,7 +66,8 @@ export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[]
       summary: 'Append one event; the same event_id and content again gives the same answer',
       access: 'public',
       bodySize: 'event',
-      body: { type: 'object', required: ['execution_id'], properties: { execution_id: id, ...EVENT_PROPERTIES } },
+      readsLarge: true,
+      body: EVENT,
       responses: {
         200: {
           type: 'object',
@@ -61,7 +85,10 @@ export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[]
         422: 'refused',
       },
       handler: async (request) => {
-        const outcome = await ingestEvent(ingest, request.body as JsonObject, optionsOf(request))
+        const outcome =
+          request.large === undefined
+            ? await ingestEvent(ingest, request.body as JsonObject, optionsOf(request))
+            : await ingestLargeEvent(ingest, { bytes: request.large, schema: EVENT }, optionsOf(request))
         onAppended?.(outcome)
         return { body: answerTo(outcome) }
       },
@@ -72,15 +99,8 @@ export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[]
       summary: 'Append events of one execution in one transaction, with a result per item',
       access: 'public',
       bodySize: 'batch',
-      body: {
-        type: 'object',
-        required: ['execution_id', 'events'],
-        properties: {
-          execution_id: id,
-          worker_id: { type: 'string', nullable: true },
-          events: { type: 'array', maxItems: BATCH_MAX, items: { type: 'object', properties: EVENT_PROPERTIES } },
-        },
-      },
+      readsLarge: true,
+      body: BATCH,
       responses: {
         200: {
           type: 'object',
@@ -96,7 +116,10 @@ export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[]
         422: 'refused; nothing was written',
       },
       handler: async (request) => {
-        const outcomes = await ingestBatch(ingest, request.body as JsonObject, optionsOf(request))
+        const outcomes =
+          request.large === undefined
+            ? await ingestBatch(ingest, request.body as JsonObject, optionsOf(request))
+            : await ingestLargeBatch(ingest, { bytes: request.large, schema: BATCH }, optionsOf(request))
         for (const outcome of outcomes) onAppended?.(outcome)
         const failed = outcomes.some(
           (outcome) =>

@@ -1,13 +1,16 @@
 // POST /api/execute and /api/execute/batch: start executions from the catalog.
 import { parseCatalogId, parseExecutionId } from '../../../domain/ids/ids.js'
+import { parseJson } from '../../../domain/json/parse.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
 import { CpError, toCpError } from '../../../errors.js'
+import { LARGE_BYTES } from '../../../services/bodies/largeBodies.js'
 import {
   type ExecutionsDeps,
   type Started,
   type StartRequest,
   startExecution,
 } from '../../../services/executions/executions.js'
+import type { LargeStart } from '../../../services/executions/inThread/largeStarts.js'
 import type { ApiRequest, RouteSpec } from '../../route.js'
 import { type Schema, violation } from '../../schema.js'
 import { traceContextOf } from '../../traceContext.js'
@@ -63,6 +66,12 @@ const BATCH_MAX = 1000
 const BATCH_SIDE_BY_SIDE = 32
 const DEDUP_WINDOW_SECONDS = 300
 
+const BATCH: Schema = {
+  type: 'object',
+  required: ['executions'],
+  properties: { executions: { type: 'array', minItems: 1, maxItems: BATCH_MAX } },
+}
+
 export function executeRoutes({ executions }: ExecuteRouteDeps): RouteSpec[] {
   return [
     {
@@ -71,6 +80,7 @@ export function executeRoutes({ executions }: ExecuteRouteDeps): RouteSpec[] {
       summary: 'Start an execution of a catalog entry',
       access: 'public',
       bodySize: 'event',
+      readsLarge: true,
       body: REQUEST,
       responses: {
         200: {
@@ -84,9 +94,10 @@ export function executeRoutes({ executions }: ExecuteRouteDeps): RouteSpec[] {
         404: 'unknown catalog entry',
         422: 'neither path nor catalog_id; or a playbook that cannot run, with its problems',
       },
-      handler: async (request) => ({
-        body: answer(await startExecution(executions, toStart(request.body as JsonObject, request))),
-      }),
+      handler: async (request) => {
+        const [start] = await startsOf(executions, request, REQUEST)
+        return { body: answer(await startExecution(executions, toStart(start!(), request))) }
+      },
     },
     {
       method: 'POST',
@@ -94,19 +105,46 @@ export function executeRoutes({ executions }: ExecuteRouteDeps): RouteSpec[] {
       summary: `Start up to ${BATCH_MAX} executions, each on its own`,
       access: 'public',
       bodySize: 'batch',
-      body: {
-        type: 'object',
-        required: ['executions'],
-        properties: { executions: { type: 'array', minItems: 1, maxItems: BATCH_MAX } },
-      },
+      readsLarge: true,
+      body: BATCH,
       responses: { 200: { type: 'object', description: 'counts, and a result per item' }, 400: 'malformed' },
       handler: async (request) => ({ body: await startBatch(executions, request) }),
     },
   ]
 }
 
+/** What is asked for, with texts in place of what is too large. */
+interface GivenStart {
+  body: JsonValue
+  texts?: StartRequest['texts']
+}
+
+/** Each is read when it is its turn: there may be many. */
+async function startsOf(deps: ExecutionsDeps, request: ApiRequest, schema: Schema): Promise<(() => GivenStart)[]> {
+  const isBatch = schema === BATCH
+  if (request.large !== undefined) {
+    const { starts } = await deps.large.readStarts({ bytes: request.large, schema, start: REQUEST, isBatch })
+    return starts.map((start) => () => readStart(start))
+  }
+  const body = request.body as JsonObject
+  return (isBatch ? (body['executions'] as JsonValue[]) : [body]).map((item) => () => ({ body: item }))
+}
+
+function readStart({ fields, payload, trace }: LargeStart): GivenStart {
+  const body = parseJson(fields)
+  if ((payload?.length ?? 0) + (trace?.length ?? 0) > LARGE_BYTES) return { body, texts: { payload, trace } }
+  if (!isJsonObject(body)) return { body }
+  return {
+    body: {
+      ...body,
+      ...(payload === undefined ? {} : { payload: parseJson(payload) }),
+      ...(trace === undefined ? {} : { trace: parseJson(trace) }),
+    },
+  }
+}
+
 async function startBatch(deps: ExecutionsDeps, request: ApiRequest): Promise<JsonObject> {
-  const list = (request.body as JsonObject)['executions'] as JsonValue[]
+  const list = await startsOf(deps, request, BATCH)
   const results: JsonObject[] = new Array(list.length)
   let next = 0
   const worker = async (): Promise<void> => {
@@ -129,14 +167,15 @@ async function startBatch(deps: ExecutionsDeps, request: ApiRequest): Promise<Js
 
 async function startOne(
   deps: ExecutionsDeps,
-  item: JsonValue,
+  start: () => GivenStart,
   index: number,
   request: ApiRequest,
 ): Promise<JsonObject> {
   try {
-    const found = violation(REQUEST, item, `/executions/${index}`)
+    const given = start()
+    const found = violation(REQUEST, given.body, `/executions/${index}`)
     if (found !== undefined) throw new CpError('invalid_input', found)
-    const started = await startExecution(deps, toStart(item as JsonObject, request))
+    const started = await startExecution(deps, toStart(given, request))
     return { index, status: started.status, execution_id: started.executionId, commands_generated: 0 }
   } catch (error) {
     const { message, details } = toCpError(error)
@@ -149,7 +188,8 @@ function answer(started: Started): JsonObject {
   return { execution_id: started.executionId, status: started.status, commands_generated: 0 }
 }
 
-function toStart(body: JsonObject, request: ApiRequest): StartRequest {
+function toStart({ body: given, texts }: GivenStart, request: ApiRequest): StartRequest {
+  const body = given as JsonObject
   const payload = body['payload'] ?? body['workload']
   const dedup = body['dedup']
   const window = isJsonObject(dedup) ? dedup['window_secs'] : undefined
@@ -159,6 +199,7 @@ function toStart(body: JsonObject, request: ApiRequest): StartRequest {
     path: text(body['path']),
     catalogId: body['catalog_id'] == null ? undefined : parseCatalogId(body['catalog_id'], '/catalog_id'),
     payload: isJsonObject(payload) ? payload : undefined,
+    texts,
     parentExecutionId:
       body['parent_execution_id'] == null
         ? undefined

@@ -34,7 +34,8 @@ export function ingressRoutes({ ingress }: IngressRouteDeps): RouteSpec[] {
           body: rawBody ?? Buffer.alloc(0),
           admitted: admitted as Admitted,
           header: (name) => headerOf(headers, name),
-          headers: () => flat(headers),
+          headers: () => flat(headers, isShown),
+          allHeaders: () => flat(headers, () => true),
           traceContext: traceContextOf(headers),
         })
         return { status: 202, body: { status: 'accepted', execution_id: executionId } }
@@ -58,11 +59,15 @@ function headerOf(headers: IncomingHttpHeaders, name: string): string | undefine
   return Array.isArray(value) ? value[0] : value
 }
 
-/** For payloads that want them; what proves who sent it is not theirs to see. */
-function flat(headers: IncomingHttpHeaders): Record<string, string> {
+/** What proves who sent it is not for payloads. */
+function isShown(name: string): boolean {
+  return !/^(authorization|cookie|proxy-authorization)$/.test(name)
+}
+
+function flat(headers: IncomingHttpHeaders, isWanted: (name: string) => boolean): Record<string, string> {
   const found: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined || /^(authorization|cookie|proxy-authorization)$/.test(name)) continue
+    if (value === undefined || !isWanted(name)) continue
     found[name] = Array.isArray(value) ? value.join(', ') : value
   }
   return found

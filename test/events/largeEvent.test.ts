@@ -1,0 +1,54 @@
+// Promise: of an event that was written in a thread everything is decided as if it were whole: whose command it is and
+// which attempt, whether it failed and with which words, where a start comes from.
+import { expect, it } from 'vitest'
+import type { EventRecord } from '../../src/domain/events/eventRecord.js'
+import { toWrittenEvent } from '../../src/domain/events/largeEvent.js'
+import { startPathOf } from '../../src/domain/events/startPath.js'
+import { engineOf } from '../../src/domain/executions/drivenStart.js'
+import { errorText } from '../../src/domain/executions/executionEffect.js'
+import { secretRules } from '../../src/domain/secrets/secretNames.js'
+import {
+  attemptOf,
+  commandIdOf,
+  flagIn,
+  isDecided,
+  objectAt,
+  payloadOf,
+  saysError,
+} from '../../src/domain/state/workflowEvent.js'
+
+const filler = { rows: ['x'.repeat(100_000)], more: { deep: [1, 2, 3] } }
+const base = { executionId: '1', eventId: '2', eventType: 'playbook_started', createdAt: '2026-01-01T00:00:00Z' }
+
+it.each([
+  { meta: { command_id: '1:a:1', attempt: 2, ...filler } },
+  { meta: { command_id: 12345678901234567890n, ...filler } },
+  { result: { context: { command_id: '1:a:1', attempts: 3, ...filler }, status: 'failed' } },
+  { result: { data: { command_id: 7, ...filler }, ...filler } },
+  { context: { command_id: '1:b:1', pending_callback: true, path: 'a/b', ...filler } },
+  { result: { error: { message: 'it broke', ...filler } } },
+  { result: { context: { error: 'it broke', exit_code: 3, ...filler } } },
+  { result: { context: { error: { message: 'it broke', ...filler }, status: 'TIMEOUT' } } },
+  { error: 'it broke', result: filler },
+  { meta: { emitter: 'orchestrator', idempotency_key: 'k', engine: 1, missing: true, ...filler } },
+  { meta: filler, context: ['no object'], result: 'no object' },
+])('%o', (parts) => {
+  const whole = { ...base, ...parts } as unknown as EventRecord
+  const { written, ...head } = toWrittenEvent(whole, secretRules(), true)
+  expect(JSON.stringify(head).length).toBeLessThan(1_000)
+  for (const part of ['context', 'result', 'meta'] as const) {
+    if (whole[part] !== undefined) expect(written!.parts[part]!.length).toBeGreaterThan(5)
+  }
+  const decided = (event: EventRecord) => ({
+    command: commandIdOf(event),
+    attempt: attemptOf(event),
+    parks: flagIn(event, 'pending_callback'),
+    isDecided: isDecided(event),
+    isMissing: objectAt(event.meta)['missing'] === true,
+    isError: saysError(objectAt(event.result)) || saysError(payloadOf(event)),
+    error: errorText(event),
+    path: startPathOf(event),
+    engine: engineOf(event),
+  })
+  expect(decided(head)).toEqual(decided(whole))
+})
