@@ -17,10 +17,8 @@ import { evolveExecution } from '../../domain/executions/executionEffect.js'
 import { isSubscriptionLog, subscriptionUntouched } from '../../domain/executions/kinds.js'
 import type { EventId } from '../../domain/ids/ids.js'
 import { isJsonObject } from '../../domain/json/value.js'
-import type { EventSecrets } from '../../domain/secrets/eventSecrets.js'
 import { CpError } from '../../errors.js'
 import { createTurns } from '../../runtime/turns.js'
-import { toEventRecord } from '../../stores/events/eventRows.js'
 import {
   type CommandClaim,
   type ExistingEvent,
@@ -49,6 +47,7 @@ import {
   withAttempt,
 } from './commandBook.js'
 import { checkOwner, foreignOwnerMessage, owned } from './eventOwner.js'
+import { fromRow, type KnownEvent } from './knownEvent.js'
 import { inSlices } from './slices.js'
 
 export type { AppendContext, AppendItem, AppendOutcome, Unclaimable } from './appendOutcome.js'
@@ -164,11 +163,6 @@ async function decide(items: readonly AppendItem[], found: Found, context: Appen
     if (rest !== undefined) await rest
   }
   return plan
-}
-
-interface KnownEvent {
-  streamVersion: string | undefined
-  saysTheSame(event: EventRecord): boolean
 }
 
 function decideOne(item: AppendItem, known: Known, plan: Plan, context: AppendContext): AppendOutcome {
@@ -309,20 +303,6 @@ function learnFromStart(execution: LockedExecution, { event, path }: AppendItem)
   if (execution.catalogId === '0' && event.catalogId !== undefined) execution.catalogId = event.catalogId
   execution.path ??= path
   execution.parentExecutionId ??= event.parentExecutionId
-}
-
-function fromRow(row: ExistingEvent, secrets: EventSecrets): KnownEvent {
-  return {
-    streamVersion: row.stream_version ?? undefined,
-    saysTheSame: (event) => {
-      const stored = toEventRecord(row)
-      const said = eventChecksum(owned(event, stored))
-      if (row.envelope_checksum === said) return true
-      if (row.is_large) return false
-      // Written by somebody else, or when other names were secret: compare what the columns would say today.
-      return eventChecksum({ ...secrets.hide(stored), createdAtGiven: event.createdAtGiven }) === said
-    },
-  }
 }
 
 function newExecutions(items: readonly AppendItem[]) {
