@@ -172,7 +172,10 @@ export const KEYS = {
   snapshotEvents: setting('State', 'NOETL_CP_SNAPSHOT_EVENTS', integer(1, 10000000), 500, 'Events between two snapshots of a live state'),
   snapshotAtEnd: setting('State', 'NOETL_CP_SNAPSHOT_AT_END', oneOf('remove', 'keep'), 'remove', 'What becomes of the snapshot when its execution ends'),
 
-  workerAllow: setting('Workers', 'NOETL_CP_WORKER_ALLOW', list, [], 'Which of python, shell and container steps may run on this machine; empty runs none of them. With any, every write needs a token'),
+  workerEnabled: setting('Workers', 'NOETL_CP_WORKER', bool, true, 'Run commands of playbooks in this daemon'),
+  workerSlots: setting('Workers', 'NOETL_CP_WORKER_SLOTS', integer(1, 1000), 16, 'Commands that run at a time; one that only waits for a child playbook lends its slot', { flag: 'worker-slots' }),
+  workerPools: setting('Workers', 'NOETL_CP_WORKER_POOLS', list, ['shared', 'system', 'subscription'], 'Pools whose commands this worker takes', { flag: 'worker-pools' }),
+  workerAllow: setting('Workers', 'NOETL_CP_WORKER_ALLOW', list, [], 'Which of python, shell and container steps may run on this machine; empty runs none of them. With any, every write needs a token', { flag: 'worker-allow' }),
   workerPython: setting('Workers', 'NOETL_CP_WORKER_PYTHON', text, 'python3', 'Interpreter of steps of kind python'),
   workerDataDir: setting('Workers', 'NOETL_CP_WORKER_DATA_DIR', text, undefined, 'The one folder whose files steps may name (scripts, artifacts, duckdb); default worker in the data folder'),
   workerHttpAllow: setting('Workers', 'NOETL_CP_WORKER_HTTP_ALLOW', list, [], 'Hosts, addresses or host:port that steps of kind http may reach although they are refused otherwise: our own listeners, our database and NATS, link-local and metadata addresses'),

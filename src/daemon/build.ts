@@ -26,6 +26,7 @@ import type { Deps } from './deps.js'
 import { eventTableLoops } from './eventTableLoops.js'
 import { buildHttpServer } from './httpServer.js'
 import { loopErrors } from './loopErrors.js'
+import { resultStore } from './noResults.js'
 import { outboxLoops } from './outboxLoops.js'
 import { payloadFetch } from './payloadFetch.js'
 import { apiFacts } from './protection.js'
@@ -34,6 +35,7 @@ import { replayDeps, replayLoops } from './replay.js'
 import { buildStates } from './states.js'
 import { createStreamWatch } from './streamWatch.js'
 import { buildIngress, subscriptionDeps, subscriptionLoops } from './subscriptions.js'
+import { buildWorker, type WorkerParts } from './worker.js'
 
 export interface Built {
   services: Service[]
@@ -42,11 +44,20 @@ export interface Built {
   protection(): ApiProtection
 }
 
+/** What the built-in worker sees of the machine. */
+export interface DaemonSurroundings {
+  environment: Readonly<Record<string, string | undefined>>
+  dataDir: string
+  workFolder: string
+  /** For the run that started this instance. */
+  onLook?: WorkerParts['onLook']
+}
+
 const PROJECTOR_ACK_WAIT_MS = 30_000
 const PROJECTOR_PENDING_MAX = 2_000
 
 /** `clusterId` names this installation in message headers. */
-export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPreparer): Built {
+export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPreparer, around: DaemonSurroundings): Built {
   const { config, metrics, databases, bus, clock, random } = deps
   metrics.set('noetl_cp_build_info', 1, { version: VERSION })
   observeEventLoop(deps)
@@ -182,14 +193,28 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
     }),
     protection,
   )
+  const worker = config.workerEnabled
+    ? buildWorker(deps, core, {
+        commands,
+        results: resultStore,
+        children: children.pipelines(resultStore),
+        around: { ...around, listening: () => listeningAt(http) },
+        onLook: around.onLook,
+      }).services
+    : []
   const messaging = bus === undefined || stream === undefined ? [] : [bus, stream]
   return {
     // Whoever follows events is let go first: an answer that has no end would hold up the end of the HTTP server.
-    services: [...messaging, core.ids, schema, health, ...loops, credentials, http, following],
+    services: [...messaging, core.ids, schema, health, ...loops, credentials, http, ...worker, following],
     health,
     http,
     protection,
   }
+}
+
+function listeningAt(http: HttpServer): { host: string; port: number } {
+  const { hostname, port } = new URL(http.url())
+  return { host: hostname, port: Number(port) }
 }
 
 function buildHealth(deps: Deps, schema: SchemaPreparer, ids: Ids): HealthMonitor {

@@ -15,7 +15,7 @@ import { registerSealKey } from '../services/secrets/sealedValues.js'
 import { readClusterId } from '../stores/ids/identityStore.js'
 import { VERSION } from '../version.js'
 import { banner } from './banner.js'
-import { type Built, buildDaemon } from './build.js'
+import { type Built, buildDaemon, type DaemonSurroundings } from './build.js'
 import { type Deps, openDeps } from './deps.js'
 import { embeddedEndpoints, isProduction, productionEndpoints } from './endpoints.js'
 import { assertProtected, assertServable } from './httpServer.js'
@@ -24,14 +24,16 @@ import { loopErrors } from './loopErrors.js'
 export interface ServeOptions {
   loaded: LoadedConfig
   dataDir: string
-  /** PATH, to find nats-server. */
-  pathEnv: string | undefined
+  /** Of the process: PATH to find nats-server, and what steps may see. */
+  environment: Readonly<Record<string, string | undefined>>
   command: string
   log: Log
   shutdown: Shutdown
   announce(text: string): void
   /** Only for the run that started it. */
   isPrivate?: boolean
+  /** What the steps of a run print, as they print it. */
+  onLook?: DaemonSurroundings['onLook']
   /** Where the API listens. */
   onReady?(httpUrl: string): void
 }
@@ -85,7 +87,12 @@ async function run(options: ServeOptions): Promise<number> {
     })
     const schema = await prepareDatabases(deps, embedded !== undefined)
     await checkSecretKeys(deps)
-    built = buildDaemon(deps, await readClusterId(deps.databases.cluster.db), schema)
+    built = buildDaemon(deps, await readClusterId(deps.databases.cluster.db), schema, {
+      environment: options.environment,
+      dataDir: options.dataDir,
+      workFolder: process.cwd(),
+      onLook: options.onLook,
+    })
     await startAll(built.services, stopMs * STOP_SHARES.services)
     if (embedded !== undefined) await announceInstance(deps, built, embedded, options.isPrivate ?? false)
     options.announce(
@@ -161,7 +168,7 @@ async function startServers(options: ServeOptions): Promise<EmbeddedServers> {
     postgresPort: config.embeddedPostgresPort,
     natsPort: config.embeddedNatsPort,
     natsServerPath: config.natsServerPath,
-    pathEnv: options.pathEnv,
+    pathEnv: options.environment['PATH'],
     version: VERSION,
     log: (level, message, fields) => log[level](fields ?? {}, message),
     signal: options.shutdown.signal,

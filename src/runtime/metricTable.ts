@@ -30,6 +30,22 @@ export const METRICS = {
   noetl_cp_worker_task_seconds: { kind: 'histogram', help: 'Run time of worker-thread tasks.', labels: { task: [] } },
   noetl_cp_worker_queue: { kind: 'gauge', help: 'Tasks waiting for a thread.' },
   noetl_cp_worker_threads: { kind: 'gauge', help: 'Threads of the pool.' },
+  noetl_cp_tool_runs_total: {
+    kind: 'counter',
+    help: 'Commands that the built-in worker ran, by kind of tool and outcome; lost: their execution ended, or another worker got them.',
+    labels: { kind: [], outcome: ['success', 'error', 'timeout', 'lost'] },
+  },
+  noetl_cp_tool_seconds: {
+    kind: 'histogram',
+    help: 'Run time of commands in the built-in worker.',
+    labels: { kind: [] },
+  },
+  noetl_cp_worker_slots: { kind: 'gauge', help: 'Commands that the built-in worker may run at a time.' },
+  noetl_cp_worker_slots_busy: { kind: 'gauge', help: 'Slots that are taken.' },
+  noetl_cp_worker_commands_held: {
+    kind: 'gauge',
+    help: 'Commands that the built-in worker holds, those that lend their slot included.',
+  },
   noetl_cp_loop_errors_total: {
     kind: 'counter',
     help: 'Passes of a background loop that failed.',

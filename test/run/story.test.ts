@@ -25,7 +25,7 @@ it('shows a step with its time and data', () => {
   story.tell(event('command.issued', 'fetch', 0))
   story.tell(event('call.done', 'fetch', 9, { context: { result: { context: { data: { rows: 3 } } } } }))
   const visit = story.tell(event('step.exit', 'fetch', 12, { status: 'COMPLETED' }))
-  expect(shown(visit)).toBe('  fetch     http       ok          12 ms  {"rows":3}')
+  expect(shown(visit)).toBe('  fetch     http          ok          12 ms  {"rows":3}')
 })
 
 it('shows a loop as a bar while it runs and as a count when it has ended', () => {

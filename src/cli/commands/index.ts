@@ -128,7 +128,8 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       subscriptionRebuild,
     ]
   }),
-  group('worker', 'Workers that run the commands of playbooks', async () => [
+  group('worker', 'Run commands of playbooks, in a process of its own', async () => [
+    (await import('./workers/workerRun.js')).worker,
     (await import('./workers/worker.js')).workerList,
   ]),
   group('credential', 'Credentials of tools, stored sealed', async () => {

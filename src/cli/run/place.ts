@@ -85,7 +85,7 @@ async function startPrivate(
       },
     },
     dataDir,
-    pathEnv: context.env['PATH'],
+    environment: context.env,
     command: howToCall(context, 'status'),
     log: createLog({
       level: loaded.origins.logLevel.source === 'default' ? 'error' : loaded.config.logLevel,

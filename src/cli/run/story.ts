@@ -153,7 +153,9 @@ export class Story {
 }
 
 function answered(visit: Visit, event: JsonObject): Visit {
-  const envelope = mapAt(mapAt(mapAt(event, 'context'), 'result'), 'context')
+  const envelope = mapAt(mapAt(said(event), 'result'), 'context')
+  const runs = runsOf(envelope)
+  if (runs > 1) visit.note = `${runs} runs`
   if (visit.loop === undefined) visit.data = envelope['data'] ?? visit.data
   if (typeof envelope['stderr'] === 'string') visit.stderr = envelope['stderr']
   if (isJsonObject(envelope['error'])) visit.error = envelope['error']
@@ -161,13 +163,24 @@ function answered(visit: Visit, event: JsonObject): Visit {
 }
 
 function wentWrong(visit: Visit, event: JsonObject): Visit {
-  const context = mapAt(event, 'context')
-  const envelope = mapAt(mapAt(context, 'result'), 'context')
-  const error = context['error'] ?? envelope['error']
+  const payload = said(event)
+  const envelope = mapAt(mapAt(payload, 'result'), 'context')
+  const error = payload['error'] ?? envelope['error']
   if (isJsonObject(error)) visit.error = error
   else if (visit.error === undefined) visit.error = { message: String(error ?? event['error'] ?? 'failed') }
   if (typeof envelope['stderr'] === 'string') visit.stderr = envelope['stderr']
   return visit
+}
+
+/** Workers put what they say into the result, others into the context. */
+function said(event: JsonObject): JsonObject {
+  return { ...mapAt(event, 'context'), ...mapAt(mapAt(event, 'result'), 'context') }
+}
+
+function runsOf(envelope: JsonObject): number {
+  const tasks = mapAt(envelope, 'meta')['tasks']
+  const runs = Array.isArray(tasks) ? tasks.map((task) => (isJsonObject(task) ? Number(task['runs'] ?? 1) : 1)) : []
+  return Math.max(1, ...runs)
 }
 
 function noted(visit: Visit, event: JsonObject): Visit {

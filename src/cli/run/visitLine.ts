@@ -1,5 +1,6 @@
 // A visit as one line: what ran, how it is, how long it took, and what came out.
 import type colors from 'picocolors'
+import { isJsonObject } from '../../domain/json/value.js'
 import { writeJson } from '../../domain/json/write.js'
 import { printable } from '../../runtime/printable.js'
 import type { Visit } from './story.js'
@@ -13,7 +14,7 @@ export interface LineOptions {
   nowMs: number
 }
 
-const KIND_WIDTH = 9
+const KIND_WIDTH = 12
 const BAR_WIDTH = 20
 const TIME_WIDTH = 8
 const PREVIEW_MAX = 200
@@ -56,7 +57,16 @@ function remark(visit: Visit): string {
   const loop = loopRemark(visit)
   if (loop !== undefined) return visit.note === undefined ? loop : `${loop}  ${visit.note}`
   if (visit.state === 'running') return visit.note ?? ''
-  return visit.data === undefined || visit.data === null ? '' : writeJson(visit.data).slice(0, PREVIEW_MAX)
+  const data = preview(visit.data)
+  return visit.note === undefined ? data : `${visit.note}  ${data}`
+}
+
+/** Of a command of the shell, what it printed is what a person wants to see. */
+function preview(data: Visit['data']): string {
+  if (data === undefined || data === null) return ''
+  const printed = isJsonObject(data) && data['exit_code'] !== undefined ? data['stdout'] : undefined
+  if (typeof printed === 'string') return printed.trim().split('\n').at(-1) ?? ''
+  return writeJson(data).slice(0, PREVIEW_MAX)
 }
 
 function loopRemark({ loop, state, done, failed, issued }: Visit): string | undefined {

@@ -31,8 +31,14 @@ export function readAnswer(text: PayloadText | undefined): Answer {
   const outer = objectAt(document, 'context', 'result')
   const envelope = objectAt(outer, 'context')
   const reference = readReference(own(outer, 'reference')) ?? readReference(own(objectAt(document), 'reference'))
-  const { data, updates } = withoutUpdates(reference === undefined ? dataOf(document) : null)
-  return { data, reference, updates, error: own(envelope, 'error') ?? own(outer, 'error') }
+  // Beside a reference there may be what a pipeline wants to change.
+  const { data, updates } = withoutUpdates(dataOf(document))
+  return {
+    data: reference === undefined ? data : null,
+    reference,
+    updates,
+    error: own(envelope, 'error') ?? own(outer, 'error'),
+  }
 }
 
 const ENVELOPE_KEYS: ReadonlySet<string> = new Set(['status', 'error', 'duration_ms', 'stdout', 'stderr', 'exit_code'])

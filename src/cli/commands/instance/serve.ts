@@ -30,7 +30,7 @@ export const serve: CommandSpec = {
       return await runDaemon({
         loaded,
         dataDir: context.dataDir(),
-        pathEnv: context.env['PATH'],
+        environment: context.env,
         command: howToCall(context, 'status'),
         log,
         shutdown,

@@ -1,0 +1,184 @@
+// Promise: the built-in worker runs the commands of playbooks in the daemon or alone: data flows from step to step, failures say
+// why, a cancelled step ends with everything it has started and gives its slot back, and a worker that is told to stop gives
+// back what it holds.
+
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { BINARY, type Daemon, runBinary, startDaemon } from '../support/binary.js'
+import { useDatabase } from '../support/database.js'
+import { processesMentioning } from '../support/processes.js'
+import { until } from '../support/until.js'
+
+const database = useDatabase()
+const TOKEN = 'a-token-of-the-test'
+let daemon: Daemon
+let folder: string
+let server: Server
+let url: string
+let answers = 0
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'noetl-cp-worker-'))
+  server = createServer((request, response) => {
+    answers += 1
+    if (request.url === '/hangs') return
+    if (request.url === '/flaky' && answers % 2 === 1) response.writeHead(503)
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ rows: [1, 2, 3] }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  daemon = await startDaemon([], { env: env({ NOETL_CP_WORKER_ALLOW: 'python,shell', NOETL_CP_WORKER_SLOTS: '2' }) })
+})
+afterAll(async () => {
+  await daemon?.stop()
+  server.closeAllConnections()
+  server.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+function env(more: Record<string, string> = {}): Record<string, string> {
+  return { NOETL_DATABASE_URL: database.get().url, NOETL_API_TOKEN: TOKEN, ...more }
+}
+
+interface Told {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+async function run(workflow: string, ...args: string[]): Promise<Told> {
+  const file = join(folder, `playbook-${Math.random().toString(36).slice(2)}.yaml`)
+  await writeFile(
+    file,
+    `apiVersion: noetl.io/v2\nkind: Playbook\nmetadata: {name: worker, path: worker/test}\nworkflow:\n${workflow}`,
+  )
+  return runBinary(['run', file, '--port', new URL(daemon.url).port, '--set', `url=${url}`, ...args], { env: env() })
+}
+
+const statusOf = async (id: string): Promise<string> => {
+  const [row] = await database
+    .get()
+    .sql<{ status: string }>('select status from noetl.execution where execution_id = $1::bigint', [id])
+  return row!.status
+}
+
+describe('tools', () => {
+  it('hand their data from step to step', async () => {
+    const { code, stdout, stderr } = await run(
+      `  - step: fetch
+    tool: {kind: http, url: "{{ workload.url }}/rows"}
+    next: [sum]
+  - step: sum
+    tool: {kind: python, input: {rows: "{{ fetch.data.rows }}"}, code: "result = {'sum': sum(rows)}"}
+    next: [say]
+  - step: say
+    tool: {kind: shell, cmds: ["echo total={{ sum.sum }}"], exports: [total]}
+    next: [each]
+  - step: each
+    loop: {in: "{{ fetch.data.rows }}", iterator: n, spec: {mode: parallel, max_in_flight: 2}}
+    tool: {kind: python, input: {n: "{{ n }}"}, code: "result = n * 10"}
+    next: [end]
+  - step: end
+    tool: {kind: noop, result: {said: "{{ say.stdout | trim }}", each: "{{ each.results }}"}}
+`,
+      '--result',
+    )
+    expect([code, stderr]).toEqual([0, expect.stringContaining('COMPLETED')])
+    expect(JSON.parse(stdout)).toEqual({ said: 'total=6', each: [10, 20, 30] })
+  })
+
+  it('are run again as their policy says, and the line says how often', async () => {
+    answers = 0
+    const { code, stderr } = await run(
+      `  - step: fetch
+    tool: {kind: http, url: "{{ workload.url }}/flaky", retry: {max_attempts: 3, delay: 0.1}}
+`,
+    )
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/fetch +http +ok +.* 2 runs/)])
+  })
+
+  it('that fail say why, with their place and standard error', async () => {
+    const { code, stderr } = await run(
+      `  - step: broken
+    tool: {kind: python, code: "import sys\\nprint('so far', file=sys.stderr)\\nraise ValueError('no such thing')"}
+`,
+    )
+    expect(code).toBe(1)
+    expect(stderr).toContain('step broken (/workflow/0): ValueError: no such thing [exception]')
+    expect(stderr).toContain('    so far\n')
+  })
+
+  it.each([
+    ['a host that hangs', 'kind: http, url: "{{ workload.url }}/hangs", timeout: 0.5', 'timeout'],
+    ['a Python that never ends', 'kind: python, code: "while True: pass", timeout: 0.5', 'timeout'],
+    ['a shell that forks', 'kind: shell, cmds: ["sleep 3191 & sleep 3191"], timeout: 0.5', 'timeout'],
+    ['a kind that is not allowed', 'kind: container, image: none', 'config'],
+    ['a credential that nobody has', 'kind: postgres, auth: nobody_has_it, query: select 1', 'credential'],
+  ])('%s: a clear error on the step, and the slot comes back', async (_, tool, kind) => {
+    const { code, stdout } = await run(`  - step: bad\n    tool: {${tool}}\n`, '--json', '--pool', 'shared')
+    if (kind === 'config') {
+      expect(code).toBe(2)
+      return
+    }
+    const summary = JSON.parse(stdout.trimEnd().split('\n').at(-1)!)
+    expect([code, summary.status, summary.error_kind]).toEqual([1, 'FAILED', kind])
+    expect(processesMentioning('sleep 3191')).toEqual([])
+    const after = await run('  - step: fine\n    tool: {kind: shell, cmds: ["true"]}\n')
+    expect(after.code).toBe(0)
+  })
+})
+
+describe('a cancelled execution', () => {
+  it('ends its processes and gives the slots back', async () => {
+    const workflow = '  - step: long\n    tool: {kind: shell, cmds: ["sleep 3197 & sleep 3197"]}\n'
+    const ids = await Promise.all([1, 2].map(async () => (await run(workflow, '--detach')).stdout.trim()))
+    await until('both slots are taken', () => processesMentioning('sleep 3197').length >= 4)
+    for (const id of ids) expect((await runBinary(['execution', 'cancel', id], { env: env() })).code).toBe(0)
+    await until('its processes are gone', () => processesMentioning('sleep 3197').length === 0, { timeoutMs: 8_000 })
+    expect((await run('  - step: fine\n    tool: {kind: shell, cmds: ["true"]}\n')).code).toBe(0)
+  })
+})
+
+describe('a worker alone', () => {
+  it('announces itself, takes the commands of its pool, and gives back what it holds when it is told to stop', async () => {
+    const start = () => {
+      const child = spawn(process.execPath, [BINARY, 'worker', '--worker-pools', 'lonely', '--worker-allow', 'shell'], {
+        env: { ...process.env, ...env({ NOETL_SHUTDOWN_TIMEOUT_SECONDS: '4' }) },
+        stdio: 'pipe',
+      })
+      let said = ''
+      child.stdout.on('data', (chunk) => {
+        said += chunk
+      })
+      const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+      return {
+        child,
+        ended,
+        ready: () => until('the worker is ready', () => said.includes('takes commands of lonely')),
+      }
+    }
+    const first = start()
+    await first.ready()
+    const { stdout } = await run(
+      `  - step: once\n    tool: {kind: shell, cmds: ["test -e ${folder}/second && exit 0; touch ${folder}/second; sleep 3203"]}\n`,
+      '--detach',
+      '--pool',
+      'lonely',
+    )
+    const id = stdout.trim()
+    await until('it runs', () => processesMentioning('sleep 3203').length > 0)
+    first.child.kill('SIGTERM')
+    expect(await first.ended).toBe(0)
+    expect(processesMentioning('sleep 3203')).toEqual([])
+    const second = start()
+    await until('the second worker has ended it', async () => (await statusOf(id)) === 'COMPLETED')
+    second.child.kill('SIGTERM')
+    expect(await second.ended).toBe(0)
+  })
+})
