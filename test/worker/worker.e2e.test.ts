@@ -27,8 +27,9 @@ beforeAll(async () => {
   server = createServer((request, response) => {
     answers += 1
     if (request.url === '/hangs') return
-    if (request.url === '/flaky' && answers % 2 === 1) response.writeHead(503)
-    response.setHeader('content-type', 'application/json')
+    response.writeHead(request.url === '/flaky' && answers % 2 === 1 ? 503 : 200, {
+      'content-type': 'application/json',
+    })
     response.end(JSON.stringify({ rows: [1, 2, 3] }))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -149,7 +150,7 @@ describe('a worker alone', () => {
   it('announces itself, takes the commands of its pool, and gives back what it holds when it is told to stop', async () => {
     const start = () => {
       const child = spawn(process.execPath, [BINARY, 'worker', '--worker-pools', 'lonely', '--worker-allow', 'shell'], {
-        env: { ...process.env, ...env({ NOETL_SHUTDOWN_TIMEOUT_SECONDS: '4' }) },
+        env: { ...process.env, ...env({ NOETL_CP_SHUTDOWN_TIMEOUT: '4' }) },
         stdio: 'pipe',
       })
       let said = ''

@@ -9,7 +9,7 @@ const database = useDatabase()
 let daemon: Daemon
 
 beforeAll(async () => {
-  daemon = await startDaemon([], { env: { NOETL_DATABASE_URL: database.get().url } })
+  daemon = await startDaemon([], { env: { NOETL_DATABASE_URL: database.get().url, NOETL_CP_WORKER: 'false' } })
 })
 afterAll(() => daemon?.stop())
 
