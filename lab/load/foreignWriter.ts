@@ -1,4 +1,4 @@
-// Writes rows as the original does: plain INSERTs of event and outbox row in one transaction, straight into the
+// Writes rows as the NoETL server does: plain INSERTs of event and outbox row in one transaction, straight into the
 // database. And late events without outbox row, with old ids and times, into executions of others.
 
 import { composeSnowflake } from '../../src/domain/ids/snowflake.js'

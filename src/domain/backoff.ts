@@ -3,10 +3,10 @@
 
 export const BACKOFF_STEP_MS = 1_000
 export const BACKOFF_DOUBLINGS_MAX = 8
-/** The original's default cap; the table ends below it, a caller may lower it. */
+/** The NoETL server's default cap; the table ends below it, a caller may lower it. */
 export const BACKOFF_MAX_MS = 300_000
 
-/** The table itself, as the original's routes promise it. Zero attempts count as one. */
+/** The table itself, as the NoETL server's routes promise it. Zero attempts count as one. */
 export function backoffCeilingMs(attempts: number, maxMs: number = BACKOFF_MAX_MS): number {
   const doublings = Math.min(BACKOFF_DOUBLINGS_MAX, Math.max(0, Math.trunc(attempts) - 1))
   return Math.max(0, Math.min(maxMs, BACKOFF_STEP_MS * 2 ** doublings))

@@ -1,5 +1,5 @@
-// A function of a text that is computed once per text. Bounded: whoever invents a new text for every call must not fill
-// the memory, so long texts are not kept, and all are forgotten when there are too many.
+// Remembers the results of a function of text. Bounded: long texts are not kept, and all are forgotten when there are
+// too many.
 
 export interface MemoLimits {
   entriesMax: number

@@ -1,5 +1,6 @@
-// Promise: any number of starters bring a database to the same schema once; an edited or newer history is
-// refused, and so is the database of an earlier build; an existing NoETL database is adopted with all its rows, and doctor finds nothing wrong with it.
+// Promise: any number of starters bring a database to the same schema once; an edited or newer history is refused,
+// and so is the database of an earlier build; an existing NoETL database is adopted with all its rows, and doctor
+// finds nothing wrong with it.
 import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, inject, it } from 'vitest'
 import { openDatabases } from '../../src/db/databases.js'
@@ -196,7 +197,7 @@ describe('an existing NoETL database', () => {
       await database.sql('select outbox_id, status, payload::text as payload from noetl.outbox order by 1'),
     ).toEqual([
       { outbox_id: '1', status: 'PENDING', payload: '{"event_id": 370000000000000002}' },
-      // Its publisher had died; nothing in the original would ever have taken it back.
+      // Its publisher had died; nothing in the NoETL server would ever have taken it back.
       { outbox_id: '2', status: 'PENDING', payload: '{"event_id": 370000000000000003}' },
       { outbox_id: '3', status: 'PENDING', payload: '{}' },
     ])

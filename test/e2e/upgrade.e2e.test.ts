@@ -1,6 +1,6 @@
-// Promise: a NoETL database in use is adopted by `migrate` and served. What it says about its executions is what their
-// events say, all of them replay, rows whose publisher had died reach the stream in order, subscriptions keep their
-// state, a second `migrate` changes nothing, and writers of the original may go on beside us.
+// Promise: a NoETL database in use is adopted by `migrate` and served. What it says about its executions is what
+// their events say, all of them replay, rows whose publisher had died reach the stream in order, subscriptions keep
+// their state, a second `migrate` changes nothing, and writers of the NoETL server may go on beside us.
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createConnection } from '../../src/db/connection.js'
@@ -31,7 +31,7 @@ const json = async (...args: string[]) => {
 const idOf = (n: number) =>
   ((BigInt(Date.UTC(2026, 9, 17, 12)) - 1_704_067_200_000n + BigInt(n) * 1000n) << 22n).toString()
 
-/** Every row of every table that the original knows, in columns that it knows. */
+/** Every row of every table that the NoETL server knows, in columns that it knows. */
 async function content(): Promise<string> {
   const [row] = await database.sql<{ digest: string }>(
     `select md5(string_agg(line, e'\\n' order by line)) as digest from (
@@ -52,7 +52,7 @@ async function content(): Promise<string> {
 beforeAll(async () => {
   database = await cloneDatabase(inject('servers'), { empty: true })
   stream = await useStream(inject('servers'))
-  // The stream as the original makes it.
+  // The stream as the NoETL server makes it.
   await stream.make({ max_age: 86_400e9 })
   env = { NOETL_DATABASE_URL: database.url, NOETL_INTERNAL_API_TOKEN: 't', ...stream.env }
   const connection = createConnection(database.settings)
@@ -109,7 +109,7 @@ describe('a NoETL database in use', () => {
       },
       { timeoutMs: 120_000 },
     )
-    // What the original had published before is not published again; the window of such rows is over by now.
+    // What the NoETL server had published before is not published again; the window of such rows is over by now.
     expect(before.size).toBe(80)
     const due = all.filter((row) => !before.has(row.message_id))
     const messages = await stream.messages()
@@ -123,7 +123,7 @@ describe('a NoETL database in use', () => {
     // The two publishers that died had held 40 and 10 rows.
     const claimed = due.filter((row) => [3n, 4n, 5n].includes(BigInt(row.message_id.split(':')[1]!) & 0xffn))
     expect(claimed.length).toBeGreaterThanOrEqual(50)
-    // The payload is the original's, digit for digit, and the row without a subject has got one.
+    // The payload is the NoETL server's, digit for digit, and the row without a subject has got one.
     const one = messages.find((message) => message.messageId === `${idOf(11)}:${BigInt(idOf(11)) + 6n}`)!
     expect(one.body).toContain(`"execution_id": ${idOf(11)}`)
     expect(one.subject.startsWith(`${stream.prefix}.`)).toBe(true)
@@ -172,9 +172,9 @@ describe('a NoETL database in use', () => {
     ).toEqual([{ subscription_id: '375000000000000201' }])
   })
 
-  it('goes on: an execution that was running takes events from us and from a writer of the original', async () => {
+  it('goes on: an execution that was running takes events from us and from a writer of the NoETL server', async () => {
     const id = idOf(7)
-    // As the original inserts it: no version, and a command that failed and will be tried again.
+    // As the NoETL server inserts it: no version, and a command that failed and will be tried again.
     await database.sql(
       `insert into noetl.event (execution_id, event_id, catalog_id, event_type, node_name, status, meta)
        values ($1::bigint, $1::bigint + 50, 701, 'command.failed', 'load', 'FAILED', '{"command_id": "c", "attempt": 1}')`,

@@ -1,4 +1,4 @@
-// Promise: a row that somebody else writes into noetl.event with the original's columns alone is found by every
+// Promise: a row that somebody else writes into noetl.event with the NoETL server's columns alone is found by every
 // reader within the adopt interval, gets a dense version, exactly one, and never waits for anybody else's row.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createConnection } from '../../src/db/connection.js'
@@ -48,7 +48,7 @@ afterAll(async () => {
 const sql = <R>(text: string, values: string[] = []) => database.get().sql<R>(text, values)
 const start = async (): Promise<string> => (await startExecution(core, { path: 'tests/foreign' })).executionId
 
-/** The columns the original writes, and no others. */
+/** The columns the NoETL server writes, and no others. */
 const INSERT = `insert into noetl.event (execution_id, event_id, catalog_id, event_type, node_id, node_name, status, context, result, meta, created_at)
   values ($1::bigint, $2::bigint, 7, $3, $4, $4, $5, $6::jsonb, '{"status": "x"}', '{}', '2026-06-01 10:00:00')`
 const write = (executionId: string, eventId: string, type: string, node = 'n', context = '{}') =>

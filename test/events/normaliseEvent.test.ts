@@ -1,4 +1,4 @@
-// Promise: the original's request fields become its columns, without what it lost on the way, and a bad
+// Promise: the NoETL server's request fields become its columns, without what it lost on the way, and a bad
 // field is refused by its pointer before anything is minted.
 
 import { describe, expect, it } from 'vitest'

@@ -115,7 +115,7 @@ describe('a dedup key', () => {
     expect(answers.map(({ status }) => status)).toEqual(['started', 'started', 'started', 'duplicate'])
     expect(answers[3]!.executionId).toBe(answers[1]!.executionId)
   })
-  it('written by the original, without an expiry, counts by the time it was seen', async () => {
+  it('written by the NoETL server, without an expiry, counts by the time it was seen', async () => {
     await sql(
       `insert into noetl.subscription_dedup (subscription_id, dedup_key, execution_id, seen_at) values (0, 'old', 77, now() - interval '30 seconds')`,
     )

@@ -29,7 +29,7 @@ function codeOf(run: () => unknown): string {
   return 'none'
 }
 
-describe('traces of the original', () => {
+describe('traces of the NoETL server', () => {
   it.each(idVectors.generator_traces.filter((trace) => trace.ids))('$name', ({ machine_id, clock_readings, ids }) => {
     const readings = (clock_readings ?? []).map(Number)
     const generator = createIdGenerator({ machineId: machine_id, now: () => readings.shift() as number })

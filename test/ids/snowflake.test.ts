@@ -1,4 +1,4 @@
-// Promise: ids are composed and read bit by bit as the original does, and an id of the database function
+// Promise: ids are composed and read bit by bit as the NoETL server does, and an id of the database function
 // is recognised although its layout differs.
 
 import fc from 'fast-check'

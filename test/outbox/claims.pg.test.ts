@@ -445,7 +445,7 @@ describe('over HTTP', () => {
     http = server({ access: { internalTokens: ['t'] }, limits: testLimits() }, outboxRoutes({ outbox: deps }))
   })
 
-  it('answers in the shape of the original, big numbers bare, absent fields left out', async () => {
+  it('answers in the shape of the NoETL server, big numbers bare, absent fields left out', async () => {
     await plant([7, null])
     const answer = await post('claim', '{"limit": 5000000}')
     const token = answer.body.rows[0].lease_token

@@ -1,4 +1,4 @@
-// Promise: POST /api/internal/cleanup/purge takes the original's fields or no body at all, answers with its
+// Promise: POST /api/internal/cleanup/purge takes the NoETL server's fields or no body at all, answers with its
 // names, and a dead shard is named beside the work that was done.
 import { afterEach, beforeEach, expect, inject, it } from 'vitest'
 import type { Databases } from '../../src/db/databases.js'

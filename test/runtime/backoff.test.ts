@@ -1,4 +1,4 @@
-// Promise: the ceilings are the original's table, and jitter never exceeds them nor retries at once.
+// Promise: the ceilings are the NoETL server's table, and jitter never exceeds them nor retries at once.
 
 import fc from 'fast-check'
 import { expect, it } from 'vitest'

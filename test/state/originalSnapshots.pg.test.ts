@@ -1,5 +1,5 @@
-// Promise: snapshots that the original wrote stay as they are, whatever happens to the execution here: ours lie beside
-// them.
+// Promise: snapshots that the NoETL server wrote stay as they are, whatever happens to the execution here: ours lie
+// beside them.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { takeSeed } from '../../src/services/replay/seeds.js'
 import { pruneAll, rebuildSnapshotOf } from '../../src/services/state/snapshots.js'

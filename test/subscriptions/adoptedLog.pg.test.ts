@@ -1,5 +1,5 @@
-// Promise: a log that the original wrote is taken over as it stands: the migration makes one row per subscription from
-// its newest lifecycle event, the newest live id of a path holds it, and the keeper reads the entries.
+// Promise: a log that the NoETL server wrote is taken over as it stands: the migration makes one row per subscription
+// from its newest lifecycle event, the newest live id of a path holds it, and the keeper reads the entries.
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { applyMigrations } from '../../src/db/migrations.js'
 import {
@@ -37,7 +37,7 @@ beforeAll(async () => {
   await applyMigrations(database.settings, { upTo: BEFORE_SUBSCRIPTIONS })
   await entry('9001', 'shop/orders', pullDocument({ path: 'shop/orders', stream: 'ORDERS' }))
   await entry('9002', 'shop/hook', pushDocument({ path: 'shop/hook', listener: 'adopted-hook' }))
-  // Two racing registrations of one path, as the original lets happen.
+  // Two racing registrations of one path, as the NoETL server lets happen.
   await log(ORDERS_OLD, '9001', 'shop/orders', ['registered', 'activated'])
   await log(ORDERS, '9001', 'shop/orders', ['registered', 'activated', 'paused'])
   await log(HOOK, '9002', 'shop/hook', ['registered'])
@@ -64,7 +64,7 @@ async function entry(catalogId: string, path: string, content: string): Promise<
 
 const STATUS: Record<string, string> = { registered: 'REGISTERED', paused: 'PAUSED', draining: 'DRAINING' }
 
-/** As the original writes them: no stream_version, the path in the node name or in the context. */
+/** As the NoETL server writes them: no stream_version, the path in the node name or in the context. */
 async function log(subscription: string, catalogId: string, path: string, types: readonly string[]): Promise<void> {
   for (const [index, type] of types.entries()) {
     const status = STATUS[type] ?? (type === 'deactivated' ? 'DEACTIVATED' : 'ACTIVE')

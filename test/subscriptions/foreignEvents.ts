@@ -1,4 +1,5 @@
-// Lifecycle events as another NoETL server writes them: straight into the table, with the original's columns alone.
+// Lifecycle events as another NoETL server writes them: straight into the table, with the NoETL server's columns
+// alone.
 import type { TestCore } from '../support/core.js'
 import type { TestDatabase } from '../support/database.js'
 

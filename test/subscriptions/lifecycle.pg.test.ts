@@ -95,7 +95,7 @@ describe.each([1, 3])('over %i database(s)', (count) => {
     expect(await outboxOf(id)).toBe((await typesOf(id)).length)
   })
 
-  it('writes the event the way the original does', async () => {
+  it('writes the event the way the NoETL server does', async () => {
     const { id, path } = await fresh()
     await changeSubscription(core, { id, action: 'activate', reason: 'go', actor: 'ann' })
     const [event] = await shards[core.databases.shardOf(id)]!.sql<Record<string, any>>(

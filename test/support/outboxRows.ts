@@ -1,4 +1,4 @@
-// Outbox rows as another writer would insert them: plain INSERTs with the original columns only.
+// Outbox rows as another writer would insert them: plain INSERTs with the NoETL server columns only.
 import type { TestDatabase } from './database.js'
 
 export const EXECUTION_BASE = 380_000_000_000_000_000n

@@ -70,6 +70,13 @@ not_shown as materialized (
 select case
   -- Looked at again: most that are not shown have just ended.
   when exists (select 1 from not_shown where pg_xact_status(xid) = 'in progress') then '0001-01-01 00:00:00+00'
+  -- The snapshot lists only what is older than the last transaction that ended. Locks show the newer ones, of every role.
+  when exists (
+    select 1
+    from pg_locks as held left join pg_stat_activity as session using (pid)
+    where held.locktype = 'transactionid' and held.mode = 'ExclusiveLock' and held.granted
+      and (held.pid is null or session.query = '<insufficient privilege>')
+  ) then '0001-01-01 00:00:00+00'
   else least(now(), (select min(xact_start) from shown where counts))
 end::text as open_since;
 

@@ -1,6 +1,6 @@
-// How the public API is protected, decided from a few facts. While nothing here can start code and no credential is
-// stored, this machine may read and write; as soon as one of both is so, a write needs a token. An operator may open
-// it again, and then everybody is told.
+// Decides how the public API is protected. While no tool may run here and no credential is stored, programs of this
+// machine may read and write. As soon as one of both is so, a write needs a token. An operator may open it again;
+// `doctor` then says so.
 
 export interface ApiFacts {
   /** NOETL_API_TOKEN is set: every call needs it. */

@@ -1,5 +1,5 @@
-// A list of what is wrong with a document, each item with its place. A document is judged whole: whoever
-// wrote it gets every mistake at once, not one per attempt.
+// A list of what is wrong with a document, each item with its place. A document is checked as a whole: its author
+// gets every mistake at once, not one per attempt.
 
 import { CpError } from '../../errors.js'
 import { escapeSegment } from '../json/pointer.js'

@@ -1,5 +1,5 @@
-// The events of the engine, in the form that readers of the log know (step.enter, command.issued, …). Every one of them is
-// written here and read back by domain/state/applyDriven.ts.
+// The events of the engine, in the form that readers of the log know (step.enter, command.issued, …). Every one of
+// them is written here and read back by domain/state/applyDriven.ts.
 
 import type { JsonObject, JsonValue } from '../json/value.js'
 import { jsonWeight } from '../json/weight.js'
@@ -8,7 +8,7 @@ import type { Writes } from './assign.js'
 import { hasWrites } from './assign.js'
 import type { ArrivalOnBoard, Board, LiveVisit } from './board.js'
 
-/** Readers of the original look for small contexts inside of the result. */
+/** Readers of the NoETL server look for small contexts inside of the result. */
 const COPIED_BYTES_MAX = 4_096
 
 export function emit(board: Board, event: EmittedEvent): void {

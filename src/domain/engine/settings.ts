@@ -8,7 +8,7 @@ export interface EngineSettings {
   readonly loopInFlight: number
   /** Visits of one step; more of them end the execution, which runs in circles. */
   readonly maxVisits: number
-  /** `reference`: a tool that failed inside a completed command counts as a success, as in the original. */
+  /** `reference`: a tool that failed inside a completed command counts as a success, as in the NoETL server. */
   readonly toolErrors: 'strict' | 'reference'
   /** Run `noop` in the engine; otherwise it is a command like any other. */
   readonly nativeNoop: boolean

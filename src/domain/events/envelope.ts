@@ -113,7 +113,7 @@ export interface EnvelopeDefaults {
 }
 
 /**
- * Only the event id is demanded. Missing execution and catalog ids are 0 as in the original; a missing time
+ * Only the event id is demanded. Missing execution and catalog ids are 0 as in the NoETL server; a missing time
  * is the time of arrival, which is then no part of what the event says.
  */
 export function parseEnvelope(input: JsonValue, defaults: EnvelopeDefaults): ParsedEnvelope {

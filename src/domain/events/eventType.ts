@@ -63,7 +63,7 @@ export function namesNode(type: string): boolean {
 }
 
 /**
- * The status of an event that carries none. The original looks for the words anywhere in the type, so that
+ * The status of an event that carries none. The NoETL server looks for the words anywhere in the type, so that
  * "incompleted" would be a success; here a word must start where a part of the name starts.
  */
 export const deriveEventStatus: (type: string) => string = rememberByText((type) => {

@@ -1,4 +1,4 @@
-// Turns the body of POST /api/events, or one item of a batch, into an event record: the original's fields,
+// Turns the body of POST /api/events, or one item of a batch, into an event record: the NoETL server's fields,
 // aliases and defaults, with what was lost there repaired (see the notes below). Everything wrong is refused
 // with a JSON pointer to the field; nothing is guessed and nothing else is consulted.
 
@@ -37,7 +37,7 @@ export interface EventDefaults {
   /** What surrounds the items of a batch. */
   executionId?: ExecutionId | undefined
   workerId?: string | undefined
-  /** True for single events, false for the items of a batch, as in the original. */
+  /** True for single events, false for the items of a batch, as in the NoETL server. */
   actionable?: boolean | undefined
   tenantId?: string | undefined
   organizationId?: string | undefined
@@ -128,7 +128,7 @@ function readStep(input: JsonObject, eventType: string, at: string): string {
 }
 
 /**
- * `{status}` plus a reference or the payload: the only keys the table's check allows. The original drops a
+ * `{status}` plus a reference or the payload: the only keys the table's check allows. The NoETL server drops a
  * payload that is not an object; it is kept here as `context.value`.
  */
 function shapeResult(input: JsonObject, status: string, payload: JsonValue | undefined, at: string): JsonObject {

@@ -1,5 +1,5 @@
-// Executions and the logs of subscriptions are kept alike and share their ids. The start event tells them apart, and
-// whoever takes one for the other is told what it is.
+// Executions and the logs of subscriptions are stored alike and share their ids; the start event tells them apart. An
+// error for the wrong kind says what the id is and which command shows it.
 import { CpError } from '../../errors.js'
 import { canonicalEventType } from '../events/eventType.js'
 

@@ -3,7 +3,7 @@
 // refuses when that would run too far ahead. It must not be shared by threads, and a caller that holds the
 // slot by a lease passes `mayMint`, which throws once the lease is gone.
 //
-// The ids are those of the original for every clock sequence, with two exceptions: at the very first
+// The ids are those of the NoETL server for every clock sequence, with two exceptions: at the very first
 // millisecond of 2024 the sequence starts at 0 (there 1), and a clock that fell back by more than
 // `CLOCK_STEP_MAX_MS` is an error (there an endless spin once the millisecond is used up).
 //

@@ -16,7 +16,7 @@ export type SubscriptionId = Id<'SubscriptionId'>
 export const INT64_MIN = -(2n ** 63n)
 export const INT64_MAX = 2n ** 63n - 1n
 
-/** `any` is for the few places where the original takes a plain signed 64-bit integer (shard-info). */
+/** `any` is for the few places where the NoETL server takes a plain signed 64-bit integer (shard-info). */
 export type IdSign = 'nonNegative' | 'any'
 
 const CANONICAL = /^(?:0|-?[1-9][0-9]{0,18})$/

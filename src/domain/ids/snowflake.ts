@@ -1,5 +1,5 @@
 // The layout of 64-bit ids: milliseconds since 2024-01-01 in 41 bits, machine in 10, sequence in 12.
-// Databases that were filled by the predecessor also hold ids of another family, minted by a database
+// Databases that were filled by a NoETL server also hold ids of another family, minted by a database
 // function with one more bit below the time; `inspectSnowflake` tells the two apart. What we append behind such
 // ids is one of ours, doubled: the same instant in that layout. Minting is in
 // idGenerator.ts; nothing here may guess at the time, `now` is always an argument.

@@ -23,7 +23,7 @@ export interface EventKind {
   readonly loop: 'done' | 'failed' | 'completed' | null
 }
 
-/** The original knows fewer. */
+/** The NoETL server knows fewer. */
 const RUNNING_IN_PYTHON = ['playbook.initialized', 'execution.started', 'stage.opened', 'frame.dispatched']
 const STAGE = new Set(['opened', 'closed'])
 const FRAME = new Set(['dispatched', 'started', 'abandoned', 'committed', 'failed'])

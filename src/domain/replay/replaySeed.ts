@@ -9,7 +9,7 @@ import { CP_PROFILE_MARK, type FoldProfile } from './profile.js'
 import type { ReplayQuery } from './replayQuery.js'
 import { verifyState } from './verifyState.js'
 
-/** Ours lie beside those of the original, which we read and never write. */
+/** Ours lie beside those of the NoETL server, which we read and never write. */
 export const SEED_AGGREGATE_TYPE = 'cp_replay_state'
 
 export function seedAggregateType(profile: FoldProfile): string {

@@ -1,5 +1,5 @@
 // Reads the list of databases an installation is spread over (NOETL_SHARDS, NOETL_CLUSTER_DSN). Two
-// spellings: `host=..;user=..` pairs separated by commas as in the original, and postgres:// URLs separated
+// spellings: `host=..;user=..` pairs separated by commas as in the NoETL server, and postgres:// URLs separated
 // by commas or spaces. Everything wrong is reported at once. Messages name the position, the key or the
 // host, and never a value that may be a password.
 

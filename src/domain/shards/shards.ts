@@ -5,7 +5,7 @@
 import { CpError } from '../../errors.js'
 import { xxh64Modulo } from './xxh64.js'
 
-/** The documented ceiling of the original's diagnostics; also keeps the arithmetic of the hash exact. */
+/** The documented ceiling of the NoETL server's diagnostics; also keeps the arithmetic of the hash exact. */
 export const SHARD_COUNT_MAX = 1024
 
 /** A count of 0 or 1 means "not sharded" and gives 0. */

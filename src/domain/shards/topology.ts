@@ -96,7 +96,7 @@ function readIndex(settings: TopologySettings, problems: string[]): number | und
     return index
   }
   if (settings.shardIndexFromHostname !== true) return 0
-  // The original falls back to 0 here, so a pod with a random name would claim shard 0 beside its owner.
+  // The NoETL server falls back to 0 here, so a pod with a random name would claim shard 0 beside its owner.
   const ordinal = hostnameOrdinal(settings.hostname ?? '')
   if (ordinal === undefined) {
     problems.push(

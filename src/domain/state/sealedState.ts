@@ -10,7 +10,7 @@ import { digestText, type LiveState, parseDigest } from './liveState.js'
 import { parseState, serialiseState } from './serialiseState.js'
 import { FOLD_VERSION } from './workflowState.js'
 
-/** Beside those of the original (`orchestrator_workflow_state`), which are not ours to change. */
+/** Beside those of the NoETL server (`orchestrator_workflow_state`), which are not ours to change. */
 export const STATE_SNAPSHOT_TYPE = 'cp_workflow_state'
 
 export const SNAPSHOT_PROBLEMS = {

@@ -1,13 +1,13 @@
-// The lifecycle of a subscription. Its state is the status of its newest lifecycle event; other events with the same id do
-// not count.
+// The lifecycle of a subscription. Its state is the status of its newest lifecycle event; other events with the same
+// id do not count.
 //
 //   register ──▶ REGISTERED ──activate──▶ ACTIVE ◀──activate, resume── PAUSED
 //                                          │  └───────pause──────────────▲
 //                                          └──drain──▶ DRAINING ◀──drain── PAUSED
 //   any state ──deactivate──▶ DEACTIVATED ──activate──▶ ACTIVE          DRAINING ends with deactivate only
 //
-// SUBSCRIPTION_TRANSITIONS below is the whole rule. An action that leads to the present state is a repetition and writes
-// nothing.
+// SUBSCRIPTION_TRANSITIONS below is the whole rule. An action that leads to the present state is a repetition and
+// writes nothing.
 
 import { CpError } from '../../errors.js'
 import { canonicalEventType } from '../events/eventType.js'
@@ -91,7 +91,7 @@ export function lifecycleStatusOf(eventType: string): SubscriptionState | undefi
   return STATUS_BY_TYPE.get(canonicalEventType(eventType))
 }
 
-/** The state that a lifecycle event leaves behind: its status, as the original reads it; without one, that of its type. */
+/** The state that a lifecycle event leaves behind: its status, as the NoETL server reads it; without one, that of its type. */
 export function stateAfter(eventType: string, status: string | null): ShownState | undefined {
   const byType = lifecycleStatusOf(eventType)
   if (byType === undefined || status === null || status === '') return byType

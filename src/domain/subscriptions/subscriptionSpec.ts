@@ -1,6 +1,6 @@
 // The `spec` of a subscription document: where messages come from, what they start, and how they are held
 // back. Everything that is wrong is listed with its place; keys that are not known are left alone, because
-// the original's tools write more of them than the control plane reads.
+// the NoETL server's tools write more of them than the control plane reads.
 
 import type { Reader, Violation } from '../catalog/violation.js'
 import type { JsonObject } from '../json/value.js'

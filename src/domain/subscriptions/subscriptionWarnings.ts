@@ -1,5 +1,5 @@
-// Parts of a valid subscription that nothing here acts upon. They belong to the original's workers; whoever writes
-// them should hear at registration what happens instead, and not find out from a lost expectation.
+// Parts of a valid subscription that nothing here acts upon. They belong to the NoETL server's workers; whoever
+// writes them should hear at registration what happens instead, and not find out from a lost expectation.
 
 import type { Violation } from '../catalog/violation.js'
 import { isJsonObject } from '../json/value.js'

@@ -1,5 +1,6 @@
 // Brings the rows of subscriptions up to date with their logs: finishes intents, takes over state changes that others
-// have written, and makes rows for ids that others have registered. Safe to repeat and to run in several daemons at once.
+// have written, and makes rows for ids that others have registered. Safe to repeat and to run in several daemons at
+// once.
 import type { Db } from '../../db/db.js'
 import { compareIds } from '../../domain/ids/ids.js'
 import { CpError, toCpError } from '../../errors.js'

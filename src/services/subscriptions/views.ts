@@ -114,7 +114,7 @@ function toItem(row: HistoryRow): HistoryItem {
   }
 }
 
-/** The original's status object, nothing more. */
+/** The NoETL server's status object, nothing more. */
 export function statusOf(row: SubscriptionRow): JsonObject {
   const status: JsonObject = {
     subscription_id: row.subscription_id,

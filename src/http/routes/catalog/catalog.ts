@@ -1,4 +1,4 @@
-// The catalog routes of the original, plus paging and identical-content detection.
+// The catalog routes of the NoETL server, plus paging and identical-content detection.
 
 import { parseWireTime, wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
 import { parseCatalogId } from '../../../domain/ids/ids.js'

@@ -1,4 +1,4 @@
-// POST /api/events and /api/events/batch: the original's fields and answers.
+// POST /api/events and /api/events/batch: the NoETL server's fields and answers.
 import type { JsonObject, JsonValue } from '../../../domain/json/value.js'
 import { integerValue } from '../../../domain/json/value.js'
 import type { AppendOutcome } from '../../../services/events/appendInTx.js'
@@ -144,7 +144,7 @@ function optionsOf(request: ApiRequest) {
 }
 
 function answerTo(outcome: AppendOutcome): JsonObject {
-  // A worker that claims what it already holds is told so by event id 0, as in the original.
+  // A worker that claims what it already holds is told so by event id 0, as in the NoETL server.
   if (outcome.kind === 'claimed') return { status: 'ok', event_id: 0, commands_generated: 0 }
   if (outcome.kind === 'ignored') {
     return { status: 'ignored', reason: outcome.reason, event_id: 0, commands_generated: 0 }

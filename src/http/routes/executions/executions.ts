@@ -1,4 +1,4 @@
-// Reads and control of executions. Ids go out as numbers, as in the original; the list is a bare array and
+// Reads and control of executions. Ids go out as numbers, as in the NoETL server; the list is a bare array and
 // everything about paging is in headers.
 
 import { parseWireTime, wireTimeFromPostgres } from '../../../domain/events/wireTime.js'

@@ -1,4 +1,4 @@
-// Liveness, readiness, and the two health routes of the original. Liveness never looks at a dependency: a
+// Liveness, readiness, and the two health routes of the NoETL server. Liveness never looks at a dependency: a
 // database outage must not restart the daemon.
 import type { JsonObject } from '../../../domain/json/value.js'
 import type { Clock } from '../../../runtime/clock.js'
@@ -52,7 +52,7 @@ export function healthRoutes({ health, clock, version, startedAtMs }: HealthRout
     {
       method: 'GET',
       path: '/health',
-      summary: 'Always ok, as in the original',
+      summary: 'Always ok, as in the NoETL server',
       access: 'open',
       responses: { 200: 'ok' },
       handler: async () => ({ body: { status: 'ok' } }),
@@ -60,7 +60,7 @@ export function healthRoutes({ health, clock, version, startedAtMs }: HealthRout
     {
       method: 'GET',
       path: '/api/health',
-      summary: 'Health of database and NATS, as in the original',
+      summary: 'Health of database and NATS, as in the NoETL server',
       access: 'open',
       responses: { 200: 'healthy', 503: 'a database does not answer' },
       handler: async () => {

@@ -1,4 +1,4 @@
-// /api/internal/outbox/*: the original's routes for outside publishers, with leases behind them; and the
+// /api/internal/outbox/*: the NoETL server's routes for outside publishers, with leases behind them; and the
 // public route where consumers fetch what was too large for the stream.
 import { parseEventId, parseExecutionId, parseInt64, parseOutboxId } from '../../../domain/ids/ids.js'
 import { integerValue, isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'

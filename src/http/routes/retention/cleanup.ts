@@ -1,4 +1,4 @@
-// POST /api/internal/cleanup/purge, with the original's fields. A shard that could not be purged is named in
+// POST /api/internal/cleanup/purge, with the NoETL server's fields. A shard that could not be purged is named in
 // `failures`; the others are done.
 import { integerValue, isJsonObject, type JsonObject } from '../../../domain/json/value.js'
 import { PURGE_DEFAULTS, type Purged, type PurgeRequest, purge } from '../../../services/retention/purge.js'

@@ -1,4 +1,4 @@
-// /api/subscriptions: register, list, show, move through the lifecycle. The status object is the original's;
+// /api/subscriptions: register, list, show, move through the lifecycle. The status object is the NoETL server's;
 // everything more is behind ?verbose=true and in the history.
 
 import { isStorable } from '../../../domain/events/storableText.js'

@@ -1,12 +1,13 @@
-// The publishing side of the relay: takes rows from the queues, keeps up to `window` messages unanswered at a time, and
-// acts on each outcome:
+// The publishing side of the relay: takes rows from the queues, keeps up to `window` messages unanswered at a time,
+// and acts on each outcome:
 //
 //   stored       the row is acked, the settler marks it PUBLISHED
 //   unknown      no answer: sent again with the same message id; after 5 silences while others were answered: refused
 //   unavailable  the broker or the stream: everything pauses for 0.25 s, doubling up to 5 s; costs no attempt
 //   rejected     this row: FAILED with a growing wait, DEAD after the last attempt or when it can never succeed
 //
-// A row that may be stored already, and longer ago than JetStream remembers message ids, is looked up in the stream first.
+// A row that may be stored already, and longer ago than JetStream remembers message ids, is looked up in the stream
+// first.
 import type { Publisher, PublishOutcome } from '../../../bus/publisher.js'
 import type { StreamLimits } from '../../../bus/streams.js'
 import { compareIds } from '../../../domain/ids/ids.js'
