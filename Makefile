@@ -87,11 +87,12 @@ install: build ## put noetl-cp on PATH (PREFIX=/usr/local)
 clean: ## remove what was built and installed
 	rm -rf dist node_modules $(STAMP) bench/node_modules bench/results lab/results
 
-# From the lock file, which --no-save leaves as it is. Not `npm ci`: that refuses a lock file without the
-# binaries of platforms that the registry at hand does not carry.
+# From the lock file, which --no-save leaves as it is, and held to it afterwards. Not `npm ci`: that refuses a lock file
+# without the binaries of platforms that the registry at hand does not carry.
 $(STAMP)/install: package-lock.json package.json
 	@mkdir -p $(STAMP)
 	npm install --no-save --loglevel=error
+	@node scripts/installed-as-locked.mjs
 	@touch $@
 
 $(STAMP)/build: $(STAMP)/install $(SOURCES)

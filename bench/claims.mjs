@@ -11,7 +11,7 @@ const WAITING = 1_000_000
 const PUBLISHERS = 4
 const SHARED_CLAIMS = 40
 const GIVE_UP_MS = 120_000
-const TOKEN = 'bench'
+const TOKEN = 'internal-token-of-the-benchmark'
 
 const WAITING_SQL = {
   backoff: `select 1000000 + n % 100000, n, '{}', 'FAILED', now() + interval '1 day'`,

@@ -14,6 +14,7 @@ import {
   streamName,
   subjectTokens,
   text,
+  token,
   url,
 } from './parsers.js'
 
@@ -123,10 +124,10 @@ export const KEYS = {
 
   httpHost: setting('HTTP', 'NOETL_HOST', text, '127.0.0.1', 'Address to listen on', { flag: 'host' }),
   httpPort: setting('HTTP', 'NOETL_PORT', port, 8082, 'Port to listen on; 0 takes any free one', { flag: 'port' }),
-  internalToken: setting('HTTP', 'NOETL_INTERNAL_API_TOKEN', secretText, undefined, 'Bearer token of /api/internal; without one those routes answer 503', secret),
-  internalTokenPrevious: setting('HTTP', 'NOETL_INTERNAL_API_TOKEN_PREVIOUS', secretText, undefined, 'Second valid token while the first is being rotated', secret),
-  apiToken: setting('HTTP', 'NOETL_API_TOKEN', secretText, undefined, 'Bearer token of the public API; needed to listen beyond loopback', secret),
-  apiTokenPrevious: setting('HTTP', 'NOETL_API_TOKEN_PREVIOUS', secretText, undefined, 'Second valid token while the first is being rotated', secret),
+  internalToken: setting('HTTP', 'NOETL_INTERNAL_API_TOKEN', token, undefined, 'Bearer token of /api/internal; without one those routes answer 503', secret),
+  internalTokenPrevious: setting('HTTP', 'NOETL_INTERNAL_API_TOKEN_PREVIOUS', token, undefined, 'Second valid token while the first is being rotated', secret),
+  apiToken: setting('HTTP', 'NOETL_API_TOKEN', token, undefined, 'Bearer token of the public API; needed to listen beyond loopback', secret),
+  apiTokenPrevious: setting('HTTP', 'NOETL_API_TOKEN_PREVIOUS', token, undefined, 'Second valid token while the first is being rotated', secret),
   allowOpenApi: setting('HTTP', 'NOETL_ALLOW_OPEN_API', bool, false, 'Allow a public API without token on a non-loopback address, and writes without one where they could start code; web pages of other sites are kept out all the same'),
   allowedHosts: setting('HTTP', 'NOETL_CP_ALLOWED_HOSTS', list, [], 'Further names (or name:port) accepted in Host and Origin by an API without token; the one of NOETL_PUBLIC_SERVER_URL is implied'),
   eventLimitMb: setting('HTTP', 'NOETL_CP_EVENT_LIMIT_MB', integer(1, 64), 4, 'Largest body that is one event or one document: /api/events, /api/execute, /ingress, /api/catalog/register'),

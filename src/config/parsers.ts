@@ -23,6 +23,20 @@ export const secretText = parser('text', (value) => {
   return trimmed
 })
 
+const TOKEN_LENGTH_MIN = 16
+/** What our samples have in place of a token, and what people write there. */
+const SAMPLE = /change.?me|replace.?me|your.?(?:api.?|internal.?)?token|placeholder|example/i
+const MAKE_ONE = 'make one with: openssl rand -base64 32'
+
+/** What callers show to us: long enough that nobody guesses it, and in no file that others have, too. */
+export const token = parser('token', (value) => {
+  const trimmed = secretText.parse(value)
+  if (trimmed.length < TOKEN_LENGTH_MIN)
+    throw new Error(`must have ${TOKEN_LENGTH_MIN} characters or more; ${MAKE_ONE}`)
+  if (SAMPLE.test(trimmed)) throw new Error(`is still the one of a sample, which everybody knows; ${MAKE_ONE}`)
+  return trimmed
+})
+
 const SECRET_KEY_LENGTH_MIN = 32
 
 /** Keys that replace each other, the newest first. */

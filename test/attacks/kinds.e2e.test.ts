@@ -7,8 +7,8 @@ import { type Daemon, startDaemon } from '../support/binary.js'
 import { builtCli } from '../support/cli.js'
 import { playbook } from '../support/core.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
+import { INTERNAL_TOKEN } from '../support/tokens.js'
 
-const TOKEN = 'internal-token-of-the-test'
 const NOBODY = '4611686018427387904'
 let database: TestDatabase
 let daemon: Daemon
@@ -17,7 +17,9 @@ let execution: string
 
 beforeAll(async () => {
   database = await cloneDatabase(inject('servers'))
-  daemon = await startDaemon([], { env: { NOETL_DATABASE_URL: database.url, NOETL_INTERNAL_API_TOKEN: TOKEN } })
+  daemon = await startDaemon([], {
+    env: { NOETL_DATABASE_URL: database.url, NOETL_INTERNAL_API_TOKEN: INTERNAL_TOKEN },
+  })
   for (const content of [playbook('tests/handler'), pushDocument({ path: 'tests/hook', listener: 'kinds' })]) {
     await call('POST', '/api/catalog/register', { content })
   }
@@ -32,7 +34,7 @@ afterAll(async () => {
 async function call(method: string, path: string, body?: object) {
   const response = await fetch(new URL(path, daemon.url), {
     method,
-    headers: { authorization: `Bearer ${TOKEN}` },
+    headers: { authorization: `Bearer ${INTERNAL_TOKEN}` },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     signal: AbortSignal.timeout(20_000),
   })

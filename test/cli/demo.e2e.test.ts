@@ -6,10 +6,10 @@ import { playbook } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
 import { countBy } from '../support/outboxRows.js'
 import { type TestStream, useStream } from '../support/stream.js'
+import { API_TOKEN } from '../support/tokens.js'
 import { until } from '../support/until.js'
 
 const database = useDatabase()
-const TOKEN = 'api-token-of-the-test'
 let stream: TestStream
 let daemon: Daemon
 let env: Record<string, string>
@@ -21,7 +21,7 @@ let made: {
 
 beforeAll(async () => {
   stream = await useStream(database.servers())
-  env = { NOETL_DATABASE_URL: database.get().url, NOETL_API_TOKEN: TOKEN, ...stream.env }
+  env = { NOETL_DATABASE_URL: database.get().url, NOETL_API_TOKEN: API_TOKEN, ...stream.env }
   daemon = await startDaemon([], { env })
   env['NOETL_PORT'] = new URL(daemon.url).port
 })
@@ -46,7 +46,7 @@ describe('noetl-cp demo', () => {
       ['CANCELLED', 'COMPLETED', 'COMPLETED', 'COMPLETED', 'COMPLETED', 'FAILED', 'RUNNING'].sort(),
     )
     for (const { execution_id, path, status } of made.executions) {
-      const { body } = await daemon.get(`/api/executions/${execution_id}`, { authorization: `Bearer ${TOKEN}` })
+      const { body } = await daemon.get(`/api/executions/${execution_id}`, { authorization: `Bearer ${API_TOKEN}` })
       expect(body).toMatchObject({ path, status })
     }
     await until('all is published', async () => {
@@ -85,7 +85,7 @@ describe('noetl-cp demo', () => {
     const call = (path: string, body: object) =>
       fetch(new URL(path, daemon.url), {
         method: 'POST',
-        headers: { authorization: `Bearer ${TOKEN}` },
+        headers: { authorization: `Bearer ${API_TOKEN}` },
         body: JSON.stringify(body),
       })
     await call('/api/catalog/register', { content: playbook('real/work') })
@@ -99,7 +99,7 @@ describe('noetl-cp demo', () => {
   })
 
   it('says what is wrong: a token that is not taken, a daemon that does not answer', async () => {
-    const forbidden = await runBinary(['demo'], { env: { ...env, NOETL_API_TOKEN: 'other' } })
+    const forbidden = await runBinary(['demo'], { env: { ...env, NOETL_API_TOKEN: 'token-of-another-daemon' } })
     expect(forbidden.code).toBe(4)
     expect(forbidden.stderr).toContain('was answered with 403')
     const away = await runBinary(['demo'], { env: { ...env, NOETL_PORT: '1' } })

@@ -168,8 +168,7 @@ describe('config show', () => {
       const { env } = KEYS[key]
       if (key === 'databaseUrl') return [env, 'postgres://user:hunter2@host/db']
       if (key === 'natsUrl') return [env, 'nats://hunter2@host']
-      if (key === 'secretKeys' || key === 'credentialKeys') return [env, 'hunter2'.repeat(5)]
-      return [env, key === 'shards' ? 'host=a;user=b;password=hunter2,postgres://u:hunter2@h/d' : 'hunter2']
+      return [env, key === 'shards' ? 'host=a;user=b;password=hunter2,postgres://u:hunter2@h/d' : 'hunter2'.repeat(5)]
     }),
   )
   it('names every setting with value and origin, and no secret', async () => {

@@ -8,6 +8,7 @@ import { KEYS, type KeyName, type Setting } from '../../src/config/keys.js'
 import { type Flags, KEY_NAMES, loadConfig } from '../../src/config/load.js'
 import { maskAddress, maskSetting } from '../../src/config/masked.js'
 import { CpError } from '../../src/errors.js'
+import { INTERNAL_TOKEN } from '../support/tokens.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'noetl-config-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -131,6 +132,13 @@ describe('bad values', () => {
     ['NOETL_NATS_URL', 'http://host'],
     ['NOETL_CP_LOG_LEVEL', 'loud'],
     ['NOETL_INTERNAL_API_TOKEN', '   '],
+    ['NOETL_INTERNAL_API_TOKEN', 'fifteen-letters'],
+    ['NOETL_INTERNAL_API_TOKEN_PREVIOUS', ' fifteen-letters '],
+    ['NOETL_API_TOKEN', 'fifteen-letters'],
+    ['NOETL_API_TOKEN_PREVIOUS', 'short'],
+    ['NOETL_API_TOKEN', 'Change_Me-Change_Me-Change_Me'],
+    ['NOETL_API_TOKEN', 'your-api-token-goes-here'],
+    ['NOETL_INTERNAL_API_TOKEN', '<your internal token here>'],
     ['NOETL_HOST', '  '],
     ['NOETL_EVENT_NATS_SUBJECT_PREFIX', 'noetl.>'],
     ['NOETL_EVENT_NATS_SUBJECT_PREFIX', 'noetl..events'],
@@ -158,6 +166,12 @@ describe('bad values', () => {
       'NOETL_TLS_CERT and NOETL_TLS_KEY belong together; set both or neither',
       'config file FILE: unknown setting logLevle; did you mean logLevel?',
     ])
+  })
+
+  it('tell how to make a token', () => {
+    for (const value of ['fifteen-letters', 'change-me-change-me'])
+      expect(problemsOf({ NOETL_API_TOKEN: value })[0]).toContain('openssl rand -base64 32')
+    expect(problemsOf({ NOETL_API_TOKEN: 'sixteen-letters-' })).toEqual([])
   })
 
   it('name the Kubernetes service link that sets NOETL_PORT', () => {
@@ -205,10 +219,10 @@ describe('times', () => {
 describe('secrets from files', () => {
   it('are read without the newline at their end', () => {
     const { config, origins } = loadConfig({
-      NOETL_INTERNAL_API_TOKEN_FILE: file('s3cret\n'),
+      NOETL_INTERNAL_API_TOKEN_FILE: file(`${INTERNAL_TOKEN}\n`),
       NOETL_SHARDS_FILE: file('host=a;user=b;password=c\n'),
     })
-    expect(config.internalToken).toBe('s3cret')
+    expect(config.internalToken).toBe(INTERNAL_TOKEN)
     expect(config.shards).toBe('host=a;user=b;password=c')
     expect(origins.internalToken).toEqual({ source: 'env', name: 'NOETL_INTERNAL_API_TOKEN_FILE' })
   })
@@ -230,10 +244,10 @@ describe('secrets from files', () => {
 describe('the settings file', () => {
   it('keeps every value as it was written: YAML numbers and booleans are still text', () => {
     const config = file(
-      'apiToken: 0123\npostgresPassword: 1e3\nnatsToken: true\nallowedHosts: [a.example, b.example]\nhttpPort: 9000\nnatsUrl:\n',
+      'apiToken: 0123456789012345678\npostgresPassword: 1e3\nnatsToken: true\nallowedHosts: [a.example, b.example]\nhttpPort: 9000\nnatsUrl:\n',
     )
     const loaded = loadConfig({}, { config }).config
-    expect(loaded.apiToken).toBe('0123')
+    expect(loaded.apiToken).toBe('0123456789012345678')
     expect(loaded.postgresPassword).toBe('1e3')
     expect(loaded.natsToken).toBe('true')
     expect(loaded.allowedHosts).toEqual(['a.example', 'b.example'])
@@ -276,8 +290,8 @@ describe('masking', () => {
       `postgres://u:${SECRET}@h/d,host=a;user=b;password=${SECRET}`,
       'postgres://u:[REDACTED]@h/d,host=a;user=b;password=[REDACTED]',
     ],
-    ['apiToken', SECRET, '********'],
-    ['apiToken', `odd://${SECRET}`, '********'],
+    ['apiToken', SECRET.repeat(3), '********'],
+    ['apiToken', `odd://user:${SECRET}@host`, '********'],
     ['postgresPassword', SECRET, '********'],
   ] as [KeyName, string, string][])('%s: %s is shown as %s', (key, text, shown) => {
     expect(maskSetting(row(key), row(key).parser.parse(text))).toBe(shown)

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { startDaemon } from '../support/binary.js'
 import { cli } from '../support/cli.js'
 import { useDatabase } from '../support/database.js'
+import { INTERNAL_TOKEN } from '../support/tokens.js'
 
 const database = useDatabase()
 const OLD_KEY = 'an-old-key-of-at-least-thirty-two-characters'
@@ -79,11 +80,10 @@ describe('a credential', () => {
 
 describe('over HTTP', () => {
   it('the internal token stores and reads values; without it they are refused, and lists never have them', async () => {
-    const token = 'an-internal-token-of-the-test'
     const daemon = await startDaemon([], {
       env: {
         NOETL_DATABASE_URL: database.get().url,
-        NOETL_INTERNAL_API_TOKEN: token,
+        NOETL_INTERNAL_API_TOKEN: INTERNAL_TOKEN,
         NOETL_CP_CREDENTIALS_KEY: OLD_KEY,
       },
     })
@@ -92,7 +92,7 @@ describe('over HTTP', () => {
         const answer = await fetch(new URL(path, daemon.url), {
           method,
           headers: {
-            ...(internal && { authorization: `Bearer ${token}` }),
+            ...(internal && { authorization: `Bearer ${INTERNAL_TOKEN}` }),
             ...(body && { 'content-type': 'application/json' }),
           },
           ...(body && { body: JSON.stringify(body) }),

@@ -1,6 +1,7 @@
 // Promise: what the Dockerfile puts together runs. There may be no engine to build it, so its steps are done by hand in
 // an empty folder: the files of its COPY lines, and of the packages only those that production installs. The daemon
 // starts there on a database, as an unprivileged user with nothing to write to, and has no Postgres of its own.
+import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { chmod } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,6 +9,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { runBinary, startDaemon } from '../support/binary.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
+import { freePort } from '../support/natsServer.js'
 import { useStream } from '../support/stream.js'
 import { ROOT, readText } from './deployFiles.js'
 
@@ -69,7 +71,7 @@ describe('the Dockerfile', () => {
     expect(stages[2]).toMatch(/^ENTRYPOINT \["noetl-cp"\]$/m)
     expect(stages[2]).toContain(`/app/${JSON.parse(readText('package.json')).bin['noetl-cp']}`)
     const wanted = JSON.parse(readText('package.json')).engines.node.replace(/\D*(\d+).*/, '$1')
-    for (const stage of stages) expect(stage.split('\n')[0]).toMatch(new RegExp(`^node:${wanted}-`))
+    for (const stage of stages) expect(stage.split('\n')[0]).toMatch(new RegExp(`^node:${wanted}\\.`))
   })
 })
 
@@ -95,6 +97,35 @@ describe('what it puts together', () => {
     } finally {
       await daemon.stop('SIGKILL')
       await stream.close()
+    }
+  })
+  it.each([
+    ['plain', {}],
+    ['with TLS', { NOETL_TLS_CERT: 'right.pem', NOETL_TLS_KEY: 'right.key' }],
+    [
+      'with TLS for callers of another CA',
+      { NOETL_TLS_CERT: 'right.pem', NOETL_TLS_KEY: 'right.key', NOETL_TLS_CLIENT_CA: 'other.pem' },
+    ],
+  ])('has a health check that follows the daemon: %s', async (_, files: Record<string, string>) => {
+    const port = String(await freePort())
+    cpSync(join(ROOT, 'test/fixtures/tls'), join(image, 'tls'), { recursive: true })
+    const settings = Object.fromEntries(Object.entries(files).map(([name, file]) => [name, join(image, 'tls', file)]))
+    const env = { ...settings, NOETL_DATABASE_URL: database.url, NOETL_HOST: '127.0.0.1', NOETL_PORT: port }
+    const check = dockerfile.match(/^ {2}CMD \["node", "\/app\/(.+)"\]$/m)![1]!
+    const healthy = () => {
+      const options = { env: { ...env, PATH: process.env['PATH'] }, encoding: 'utf8', ...user } as const
+      return spawnSync(process.execPath, [join(image, check)], options)
+    }
+    expect(healthy()).toMatchObject({ status: 1, stderr: expect.stringContaining(`127.0.0.1:${port}`) })
+    const daemon = await startDaemon(['--port', port], { ...inImage(), env })
+    try {
+      expect(healthy()).toMatchObject({ status: 0, stderr: '' })
+      // Stopped, not gone: the port still takes connections.
+      process.kill(daemon.pid, 'SIGSTOP')
+      expect(healthy().status).toBe(1)
+      process.kill(daemon.pid, 'SIGCONT')
+    } finally {
+      await daemon.stop('SIGKILL')
     }
   })
   it('says what to do when no database is named', async () => {

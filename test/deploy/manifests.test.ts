@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { KEYS } from '../../src/config/keys.js'
+import { loadConfig } from '../../src/config/load.js'
 import { healthRoutes } from '../../src/http/routes/health/health.js'
 import { type Manifest, ROOT, readManifests, readText, readYaml } from './deployFiles.js'
 
@@ -27,6 +28,7 @@ const TYPES: Readonly<Record<string, string>> = {
   Job: "import('kubernetes-types/batch/v1').Job",
   Service: "import('kubernetes-types/core/v1').Service",
   ConfigMap: "import('kubernetes-types/core/v1').ConfigMap",
+  NetworkPolicy: "import('kubernetes-types/networking/v1').NetworkPolicy",
   PodDisruptionBudget: "import('kubernetes-types/policy/v1').PodDisruptionBudget",
   TriggerAuthentication:
     '{ apiVersion: "keda.sh/v1alpha1", kind: string, metadata: { name: string }, spec: { secretTargetRef: { parameter: string, name: string, key: string }[] } }',
@@ -134,6 +136,87 @@ describe('Kubernetes', () => {
   })
 })
 
+describe('the network of Kubernetes', () => {
+  const policies = ofKind('NetworkPolicy')
+  const templates = kubernetes.flatMap((manifest) => manifest['spec']?.template ?? [])
+  const policyOf = (labels: Record<string, string>) =>
+    policies.filter(({ spec }) =>
+      Object.entries(spec.podSelector.matchLabels).every(([name, value]) => labels[name] === value),
+    )
+
+  it('has one policy for each pod, which opens no more than is said', () => {
+    for (const { metadata } of templates) {
+      const [policy, ...others] = policyOf(metadata.labels)
+      expect(others).toEqual([])
+      expect(policy!['spec'].policyTypes).toEqual(['Ingress', 'Egress'])
+      for (const rule of [...(policy!['spec'].ingress ?? []), ...policy!['spec'].egress])
+        expect(rule.ports?.length).toBeGreaterThan(0)
+      for (const rule of policy!['spec'].ingress ?? []) expect(rule.from?.length).toBeGreaterThan(0)
+    }
+    expect(policies).toHaveLength(templates.length)
+  })
+  it('lets through what the settings name, and never to the metadata of the machine', () => {
+    const [daemon] = policyOf({ 'app.kubernetes.io/name': 'noetl-cp' })
+    const ports = daemon!['spec'].egress.flatMap((rule: any) => rule.ports.map(({ port }: any) => port))
+    const { data } = ofKind('ConfigMap')[0]!
+    const addresses = [...data.NOETL_NATS_URL.split(','), data.NOETL_PUBLIC_SERVER_URL]
+    for (const address of addresses) expect(ports).toContain(Number(new URL(address).port))
+    expect(ports).toContain(KEYS.postgresPort.default)
+    for (const rule of daemon!['spec'].egress.filter(({ ports }: any) => ports.some(({ port }: any) => port === 443)))
+      for (const { ipBlock } of rule.to) expect(ipBlock.except).toContain('169.254.0.0/16')
+  })
+})
+
+describe('images', () => {
+  const { version } = JSON.parse(readText('package.json'))
+  const composed = Object.values(readYaml('deploy/compose/compose.yaml').services).map(({ image }: any) => image)
+  const bases = [...readText('deploy/docker/Dockerfile').matchAll(/^FROM (\S+)/gm)].map((match) => match[1]!)
+
+  it('have a full version: the same files give the same servers', () => {
+    expect(composed.length + bases.length).toBeGreaterThan(7)
+    // Postgres has two numbers since version 10.
+    for (const image of [...composed, ...bases])
+      expect(image).toMatch(/^(postgres:\d+\.\d+|[a-z-]+:\d+\.\d+\.\d+)(-[a-z0-9.-]+)?$/)
+  })
+  it('of ours are of this version', () => {
+    expect(composed).toContain(`noetl-cp:${version}`)
+    const { images } = readYaml('deploy/kubernetes/kustomization.yaml')
+    expect(images).toEqual([{ name: 'noetl-cp', newTag: version }])
+    for (const { containers } of podSpecs) for (const { image } of containers) expect(image).toBe('noetl-cp')
+  })
+  it('hold the packages of the lock file, or are not built', () => {
+    const installs = [...readText('deploy/docker/Dockerfile').matchAll(/^RUN (npm .*)$/gm)].map((match) => match[1]!)
+    expect(installs).toHaveLength(2)
+    for (const line of installs) expect(line).toMatch(/&& node scripts\/installed-as-locked\.mjs( --production)?$/)
+  })
+})
+
+describe('samples', () => {
+  const folders = ['deploy/compose', 'deploy/docker', 'deploy/kubernetes', 'deploy/keda', 'deploy/systemd', 'docs']
+  const files = ['README.md', 'deploy/README.md', 'deploy/compose/.env.example', 'deploy/systemd/noetl-cp.env.example']
+  for (const folder of folders)
+    files.push(
+      ...readdirSync(`${ROOT}/${folder}`)
+        .filter((name) => /\.(md|ya?ml|conf|service)$|^Dockerfile$/.test(name))
+        .map((name) => `${folder}/${name}`),
+    )
+  const shown = files.flatMap((file) =>
+    [...readText(file).matchAll(/(NOETL_(?:INTERNAL_)?API_TOKEN(?:_PREVIOUS)?)[ \t]*[=:][ \t]*"?([^\s"|`]*)/g)].map(
+      (match) => [file, match[1]!, match[2]!] as const,
+    ),
+  )
+
+  it('show a token here and there, so that this test has something to look at', () => {
+    expect(shown.map(([file]) => file)).toContain('deploy/systemd/noetl-cp.env.example')
+  })
+  it.each(shown.filter(([, , value]) => value !== '' && !value.startsWith('$')))(
+    '%s: with %s=%s nothing starts',
+    (_, name, value) => {
+      expect(() => loadConfig({ [name]: value })).toThrow(/openssl rand/)
+    },
+  )
+})
+
 describe('compose', () => {
   const { services, volumes } = readYaml('deploy/compose/compose.yaml')
 
@@ -148,10 +231,9 @@ describe('compose', () => {
   it('has three NATS nodes that route to each other, and as many replicas', () => {
     const nodes = Object.keys(services).filter((name) => name.startsWith('nats-'))
     expect(nodes).toHaveLength(3)
-    const conf = readText('deploy/compose/nats.conf')
     for (const node of nodes) {
       expect(services[node]).toMatchObject({ hostname: node, command: ['-c', '/etc/nats/nats.conf'] })
-      expect(conf).toContain(`nats://${node}:6222`)
+      expect(services[node].environment.NATS_ROUTES).toContain(`@${node}:6222`)
       expect(services['noetl-cp'].environment.NOETL_NATS_URL).toContain(`nats://${node}:4222`)
       expect(services['noetl-cp'].depends_on[node].condition).toBe('service_healthy')
     }

@@ -5,8 +5,8 @@ import { rawRequest } from '../http/httpHarness.js'
 import { type Daemon, startDaemon } from '../support/binary.js'
 import { playbook } from '../support/core.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
+import { INTERNAL_TOKEN } from '../support/tokens.js'
 
-const TOKEN = 'internal-token-of-the-test'
 const SECRET = 'do-not-log-this-payload'
 let database: TestDatabase
 let daemon: Daemon
@@ -15,7 +15,7 @@ let executionId: string
 beforeAll(async () => {
   database = await cloneDatabase(inject('servers'))
   daemon = await startDaemon([], {
-    env: { NOETL_DATABASE_URL: database.url, NOETL_INTERNAL_API_TOKEN: TOKEN, NOETL_CP_LOG_LEVEL: 'trace' },
+    env: { NOETL_DATABASE_URL: database.url, NOETL_INTERNAL_API_TOKEN: INTERNAL_TOKEN, NOETL_CP_LOG_LEVEL: 'trace' },
   })
   await send('/api/catalog/register', JSON.stringify({ content: playbook('tests/bad') }))
   executionId = (await send('/api/execute', '{"path":"tests/bad","driven":false}')).body.execution_id
@@ -28,7 +28,7 @@ afterAll(async () => {
 async function send(path: string, body: string | Uint8Array, method = 'POST') {
   const response = await fetch(new URL(path, daemon.url), {
     method,
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${TOKEN}` },
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${INTERNAL_TOKEN}` },
     ...(method === 'GET' ? {} : { body: body as string }),
     signal: AbortSignal.timeout(20_000),
   })
@@ -113,7 +113,7 @@ describe.each(ROUTES)('%s refuses', (path, body, pointer) => {
     const big = Buffer.alloc(64 * 1024 * 1024, 0x20)
     const answer = await fetch(new URL(path, daemon.url), {
       method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${TOKEN}` },
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${INTERNAL_TOKEN}` },
       body: big,
     }).then(
       (response) => response.status,
@@ -326,7 +326,7 @@ describe('after all that', () => {
     expect((await daemon.get('/readyz')).status).toBe(200)
     const log = daemon.stdout() + daemon.stderr()
     expect(log).not.toContain(SECRET)
-    expect(log).not.toContain(TOKEN)
+    expect(log).not.toContain(INTERNAL_TOKEN)
     expect(log).not.toContain(new URL(database.url).password)
     expect(log).not.toMatch(/"level":(50|60)/)
   })

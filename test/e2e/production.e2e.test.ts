@@ -5,6 +5,7 @@ import { type Daemon, type EndedEarly, startDaemon } from '../support/binary.js'
 import { builtCli } from '../support/cli.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
 import { freePort, startNats } from '../support/natsServer.js'
+import { INTERNAL_TOKEN, INTERNAL_TOKEN_PREVIOUS } from '../support/tokens.js'
 
 let database: TestDatabase
 const daemons: Daemon[] = []
@@ -76,8 +77,8 @@ describe('with NATS', () => {
       NOETL_NATS_MONITOR_URL: `http://127.0.0.1:${monitorPort}`,
       NOETL_EVENT_NATS_STREAM: `E2E_${database.settings.target.database}`,
       NOETL_EVENT_NATS_SUBJECT_PREFIX: `e2e.${database.settings.target.database}`,
-      NOETL_INTERNAL_API_TOKEN: 'new',
-      NOETL_INTERNAL_API_TOKEN_PREVIOUS: 'old',
+      NOETL_INTERNAL_API_TOKEN: INTERNAL_TOKEN,
+      NOETL_INTERNAL_API_TOKEN_PREVIOUS: INTERNAL_TOKEN_PREVIOUS,
     }
     const daemon = await serve(env)
     const ready = await daemon.get('/readyz')

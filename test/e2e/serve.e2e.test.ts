@@ -12,6 +12,7 @@ import { builtCli } from '../support/cli.js'
 import { sql } from '../support/database.js'
 import { newDataFolder, nothingRunsIn, removeDataFolders } from '../support/dataFolder.js'
 import { isAlive, processesMentioning, processTree } from '../support/processes.js'
+import { API_TOKEN } from '../support/tokens.js'
 import { until } from '../support/until.js'
 
 const daemons: Daemon[] = []
@@ -205,7 +206,7 @@ describe('an unprotected address', () => {
   })
   it('is fine with a token', async () => {
     const folder = await newDataFolder()
-    const daemon = await serve(folder, { env: { NOETL_HOST: '0.0.0.0', NOETL_API_TOKEN: 's3cret' } })
+    const daemon = await serve(folder, { env: { NOETL_HOST: '0.0.0.0', NOETL_API_TOKEN: API_TOKEN } })
     expect(daemon.stdout()).toContain('token needed')
     expect((await daemon.stop()).code).toBe(0)
   })

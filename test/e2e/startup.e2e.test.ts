@@ -12,6 +12,7 @@ import { adminSettings } from '../support/adminSql.js'
 import { runBinary } from '../support/binary.js'
 import { newDataFolder, removeDataFolders } from '../support/dataFolder.js'
 import type { TestServers } from '../support/servers.js'
+import { API_TOKEN } from '../support/tokens.js'
 
 afterEach(removeDataFolders)
 
@@ -41,7 +42,7 @@ it('a port in use is found before a database is made', async () => {
 it('so are an address of another machine and a certificate that is none', async () => {
   const folder = await newDataFolder()
   const elsewhere = await runBinary(['serve', '--port', '0', '--data-dir', folder, '--host', '192.0.2.1'], {
-    env: { NOETL_API_TOKEN: 'a-token-that-is-long-enough' },
+    env: { NOETL_API_TOKEN: API_TOKEN },
   })
   expect(elsewhere).toMatchObject({ code: 4, stderr: expect.stringContaining('192.0.2.1 is not an address') })
   const pem = join(dirname(folder), 'cert.pem')

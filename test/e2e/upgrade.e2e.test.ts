@@ -9,6 +9,7 @@ import { builtCli } from '../support/cli.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
 import { committedRows, countBy } from '../support/outboxRows.js'
 import { judge, type TestStream, useStream } from '../support/stream.js'
+import { INTERNAL_TOKEN } from '../support/tokens.js'
 import { until } from '../support/until.js'
 
 const FIXTURE = readFileSync(new URL('../fixtures/noetl-in-use.sql', import.meta.url), 'utf8')
@@ -54,7 +55,7 @@ beforeAll(async () => {
   stream = await useStream(inject('servers'))
   // The stream as the NoETL server makes it.
   await stream.make({ max_age: 86_400e9 })
-  env = { NOETL_DATABASE_URL: database.url, NOETL_INTERNAL_API_TOKEN: 't', ...stream.env }
+  env = { NOETL_DATABASE_URL: database.url, NOETL_INTERNAL_API_TOKEN: INTERNAL_TOKEN, ...stream.env }
   const connection = createConnection(database.settings)
   await connection.script(FIXTURE.replaceAll("'noetl.events.", `'${stream.prefix}.`), 30_000)
   await connection.close(1_000)

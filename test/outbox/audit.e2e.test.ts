@@ -11,6 +11,7 @@ import { startNats } from '../support/natsServer.js'
 import { committedRows, countBy, insertRows } from '../support/outboxRows.js'
 import { judge, type TestStream, useStream } from '../support/stream.js'
 import { startTcpProxy } from '../support/tcpProxy.js'
+import { INTERNAL_TOKEN } from '../support/tokens.js'
 import { until } from '../support/until.js'
 
 let database: TestDatabase
@@ -31,7 +32,7 @@ afterAll(() => database.drop())
 beforeEach(async () => {
   await database.sql('truncate noetl.outbox restart identity')
   stream = await useStream(inject('servers'))
-  env = { NOETL_DATABASE_URL: database.url, NOETL_INTERNAL_API_TOKEN: 't', ...stream.env }
+  env = { NOETL_DATABASE_URL: database.url, NOETL_INTERNAL_API_TOKEN: INTERNAL_TOKEN, ...stream.env }
   return () => stream.close()
 })
 
@@ -275,7 +276,9 @@ describe('readiness', () => {
       await until('it is red', async () => (await daemon.get('/readyz')).status === 503)
       const { body } = await daemon.get('/readyz')
       expect(body.checks.outbox).toMatchObject({ ok: false, detail: expect.stringContaining('3 row(s) in all') })
-      const pending = await daemon.get('/api/internal/outbox/pending-count', { authorization: 'Bearer t' })
+      const pending = await daemon.get('/api/internal/outbox/pending-count', {
+        authorization: `Bearer ${INTERNAL_TOKEN}`,
+      })
       expect(pending.body).toEqual({ pending: 3 })
       expect((await daemon.get('/api/internal/outbox/pending-count')).status).toBe(403)
       expect((await run(['drain'])).code).toBe(0)

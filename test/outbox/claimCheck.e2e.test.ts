@@ -6,6 +6,7 @@ import { type Daemon, startDaemon } from '../support/binary.js'
 import { playbook } from '../support/core.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
 import { type TestStream, useStream } from '../support/stream.js'
+import { INTERNAL_TOKEN } from '../support/tokens.js'
 import { until } from '../support/until.js'
 
 let home: TestDatabase
@@ -45,7 +46,7 @@ beforeAll(async () => {
   await away.sql('update noetl.cp_identity set cluster_id = gen_random_uuid()')
   stream = await useStream(inject('servers'))
   await stream.make()
-  env = { ...stream.env, NOETL_INTERNAL_API_TOKEN: 't' }
+  env = { ...stream.env, NOETL_INTERNAL_API_TOKEN: INTERNAL_TOKEN }
 })
 afterAll(async () => {
   await Promise.all([publisher?.stop(), reader?.stop()])

@@ -8,6 +8,7 @@ import { cloneDatabase, type TestDatabase } from '../support/database.js'
 import { committedRows, countBy, insertRows } from '../support/outboxRows.js'
 import { judge, type TestStream, useStream } from '../support/stream.js'
 import { startTcpProxy } from '../support/tcpProxy.js'
+import { INTERNAL_TOKEN } from '../support/tokens.js'
 import { until } from '../support/until.js'
 
 let database: TestDatabase
@@ -21,7 +22,7 @@ afterAll(() => database.drop())
 beforeEach(async () => {
   await database.sql('truncate noetl.outbox restart identity')
   stream = await useStream(inject('servers'))
-  env = { NOETL_DATABASE_URL: database.url, NOETL_INTERNAL_API_TOKEN: 't', ...stream.env }
+  env = { NOETL_DATABASE_URL: database.url, NOETL_INTERNAL_API_TOKEN: INTERNAL_TOKEN, ...stream.env }
   return () => stream.close()
 })
 

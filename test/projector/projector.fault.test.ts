@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/binary.js'
 import { builtCli } from '../support/cli.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
+import { INTERNAL_TOKEN } from '../support/tokens.js'
 import { until } from '../support/until.js'
 
 let database: TestDatabase
@@ -25,7 +26,7 @@ beforeAll(async () => {
     NOETL_NATS_TOKEN: natsToken,
     NOETL_EVENT_NATS_STREAM: name,
     NOETL_EVENT_NATS_SUBJECT_PREFIX: `${name}.events`,
-    NOETL_INTERNAL_API_TOKEN: 'internal-token-of-the-test',
+    NOETL_INTERNAL_API_TOKEN: INTERNAL_TOKEN,
   }
   daemon = await startDaemon([], { env })
 })

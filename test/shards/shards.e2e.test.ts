@@ -6,6 +6,7 @@ import { type Daemon, runBinary, startDaemon } from '../support/binary.js'
 import { playbook } from '../support/core.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
 import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
+import { INTERNAL_TOKEN } from '../support/tokens.js'
 import { until } from '../support/until.js'
 
 const COUNT = 3
@@ -33,7 +34,7 @@ beforeAll(async () => {
   env = {
     NOETL_SHARDS: links.map(({ url }) => url).join(','),
     NOETL_CLUSTER_DSN: clusterLink.url,
-    NOETL_INTERNAL_API_TOKEN: 'internal-token-of-the-test',
+    NOETL_INTERNAL_API_TOKEN: INTERNAL_TOKEN,
     NOETL_CP_ADOPT_INTERVAL: '0.1',
     NOETL_CP_PG_CONNECT_TIMEOUT: '1',
   }

@@ -6,11 +6,11 @@ import { type Daemon, startDaemon } from '../support/binary.js'
 import { builtCli } from '../support/cli.js'
 import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
+import { INTERNAL_TOKEN } from '../support/tokens.js'
 import { until } from '../support/until.js'
 import { append, insertForeign, start } from './stateHarness.js'
 
 const database = useDatabase()
-const TOKEN = 'internal-token-of-the-test'
 let core: TestCore
 let daemon: Daemon
 let executionId: string
@@ -28,7 +28,7 @@ afterAll(async () => {
 function environment(): Record<string, string> {
   return {
     NOETL_DATABASE_URL: database.get().url,
-    NOETL_INTERNAL_API_TOKEN: TOKEN,
+    NOETL_INTERNAL_API_TOKEN: INTERNAL_TOKEN,
     NOETL_CP_SNAPSHOT_EVENTS: '5',
     NOETL_CP_LOG_LEVEL: 'warn',
   }
@@ -37,7 +37,7 @@ function environment(): Record<string, string> {
 async function advance(ids: unknown[]): Promise<{ status: number; text: string }> {
   const response = await fetch(new URL('/api/internal/projection/advance', daemon.url), {
     method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${TOKEN}` },
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${INTERNAL_TOKEN}` },
     body: `{"execution_ids":[${ids.join(',')}]}`,
   })
   return { status: response.status, text: await response.text() }

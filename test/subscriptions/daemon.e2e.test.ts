@@ -7,6 +7,7 @@ import { builtCli } from '../support/cli.js'
 import { playbook } from '../support/core.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
 import { type TestStream, useStream } from '../support/stream.js'
+import { INTERNAL_TOKEN } from '../support/tokens.js'
 import { holds, until } from '../support/until.js'
 import { pullDocument, pushDocument } from './specs.js'
 
@@ -27,7 +28,7 @@ beforeAll(async () => {
   env = {
     ...stream.env,
     NOETL_SHARDS: shards.map((shard) => shard.url).join(','),
-    NOETL_INTERNAL_API_TOKEN: 'internal-token',
+    NOETL_INTERNAL_API_TOKEN: INTERNAL_TOKEN,
     NOETL_SECRET_TEST_HOOK: 'shh',
     NOETL_CP_SUBSCRIPTION_LEASE: '3',
     NOETL_CP_LOG_LEVEL: 'warn',
@@ -120,7 +121,7 @@ describe('a pull subscription', () => {
     const list = await daemon.get('/api/subscriptions?state=active&verbose=true')
     expect(list.body.subscriptions).toHaveLength(1)
     const backlog = await daemon.get(`/api/internal/subscriptions/${id}/backlog`, {
-      authorization: 'Bearer internal-token',
+      authorization: `Bearer ${INTERNAL_TOKEN}`,
     })
     expect(backlog.body).toMatchObject({ subscription_id: id, state: 'ACTIVE', pending: 0 })
     await until('the metrics know', async () =>
