@@ -40,6 +40,23 @@ const counts = async (): Promise<Counts> =>
   )[0]!
 
 describe('one append', () => {
+  it('whose statements fail one after the other fails once, and leaves no failure that nobody waits for', async () => {
+    const executionId = await start()
+    await sql('update noetl.execution set engine = 1 where execution_id = $1::bigint', [executionId])
+    await sql(
+      `create function refuse() returns trigger language plpgsql as $$ begin raise 'refused by the test'; end $$`,
+    )
+    await sql('create trigger refuse before update on noetl.command for each statement execute function refuse()')
+    try {
+      const before = await counts()
+      await expect(post({ execution_id: executionId, event_type: 'playbook.completed' })).rejects.toThrow(
+        'refused by the test',
+      )
+      expect(await counts()).toEqual(before)
+    } finally {
+      await sql('drop trigger refuse on noetl.command')
+    }
+  })
   it('writes event, outbox row, version and read model', async () => {
     const executionId = await start()
     const outcome = await post({ execution_id: executionId, payload: { n: 1.5, big: 2n ** 60n }, worker_id: 'w1' })

@@ -77,34 +77,36 @@ export async function appendInTx(
     plan.published.map(({ row }) => row.event),
     executions,
   )
-  const changed = commands.write(tx, ended)
-  if (plan.events.length > 0) {
-    await Promise.all([
-      inSlices(
-        plan.events,
-        (row) => row,
-        (rows) => insertEvents(tx, rows),
-      ),
-      inSlices(
-        plan.published,
-        ({ row }) => row,
-        (list) =>
-          insertOutboxRows(
-            tx,
-            list.map(({ item, row }) => outboxRow(item, row, context)),
-          ),
-      ),
-      updateExecutions(tx, [...plan.touched]),
-      plan.moved.size === 0 ? undefined : moveEvents(tx, [...plan.moved]),
-      noteLifecycle(
-        tx,
-        plan.events.map(({ event }) => event),
-      ),
-    ])
-  }
-  const leases = await changed
+  // Sent and awaited together: when the connection breaks, each of them fails, and nobody may be left with that failure.
+  const [leases] = await Promise.all([commands.write(tx, ended), store(tx, plan, context)])
   for (const claim of plan.claims) claim.leaseUntil = leases.get(claim.commandId) ?? undefined
   return plan.outcomes
+}
+
+async function store(tx: Tx, plan: Plan, context: AppendContext): Promise<void> {
+  if (plan.events.length === 0) return
+  await Promise.all([
+    inSlices(
+      plan.events,
+      (row) => row,
+      (rows) => insertEvents(tx, rows),
+    ),
+    inSlices(
+      plan.published,
+      ({ row }) => row,
+      (list) =>
+        insertOutboxRows(
+          tx,
+          list.map(({ item, row }) => outboxRow(item, row, context)),
+        ),
+    ),
+    updateExecutions(tx, [...plan.touched]),
+    plan.moved.size === 0 ? undefined : moveEvents(tx, [...plan.moved]),
+    noteLifecycle(
+      tx,
+      plan.events.map(({ event }) => event),
+    ),
+  ])
 }
 
 /** The items as they may be stored and published. */
