@@ -25,6 +25,7 @@ describe('names', () => {
       'spring.datasource.password',
       'Set-Cookie',
     ],
+    ...['api\u212aey', 'pgpass', 'htpasswd', 'conn_string', 'storage-key', 'x.jwt', 'cookies', 'passcode', 'bearer'],
     ...['connectionString', 'secretKeyBase', 'OAUTH_ACCESS_TOKEN', 'idToken', 'sshKey', 'service_account_json', 'dsn'],
   ])('%s hides its value', (key) => {
     expect(redact({ [key]: 'x' }, RULES)).toEqual({ [key]: REDACTED })
@@ -38,6 +39,14 @@ describe('names', () => {
   ])('%s survives', (key) => {
     const value = { [key]: 'x', nested: [{ [key]: 5 }] }
     expect(redact(value, RULES)).toBe(value)
+  })
+
+  it('of the installation hide theirs, written together or apart', () => {
+    const rules = secretRules(['shoe_size', 'mothersName'])
+    for (const key of ['shoe_size', 'shoeSize', 'shoesize', 'SHOE-SIZE', 's_hoe_size', 'mothers_name']) {
+      expect(redact({ [key]: 'x' }, rules), key).toEqual({ [key]: REDACTED })
+    }
+    expect(redact({ shoe: 'x', size: 'x' }, rules)).toEqual({ shoe: 'x', size: 'x' })
   })
 
   it('hide whole structures and numbers, but no flags, nothing, or references to the keychain', () => {

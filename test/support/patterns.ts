@@ -7,8 +7,8 @@ export interface WrittenPattern {
   pattern: RegExp
 }
 
-// Behind these a slash begins a pattern; behind a name, a number or a closing bracket it divides.
-const BEFORE_PATTERN = /(?:^|[=(,:[!&|?{};+~<>]|\b(?:return|typeof|case|of|in))$/
+// Behind these a slash begins a pattern; behind a name, a number or a closing bracket it divides, and behind `!` after one.
+const BEFORE_PATTERN = /(?:^|[=(,:[&|?{};+~<>]|(?<![\w)\]])!|\b(?:return|typeof|case|of|in))$/
 
 export function patternsOf({ path, text }: SourceFile): WrittenPattern[] {
   const found: WrittenPattern[] = []

@@ -73,6 +73,15 @@ const ABOUT: ReadonlySet<string> = new Set([
 /** Our own numbers of leases: they fence, and whoever claims a row needs them. */
 const FENCES: ReadonlySet<string> = new Set(['lease token', 'lease tokens'])
 
+/**
+ * A name without any of these is open, and most names are: a quick look, because bodies may have hundreds of thousands of
+ * them. Letters beyond ASCII may become ASCII when they are made small.
+ */
+const STEMS = [
+  ...['pass', 'pwd', 'secret', 'token', 'jwt', 'bearer', 'credential', 'authorization', 'cookie', 'dsn'],
+  ...['key', 'string', 'account', '[^\\x00-\\x7f]'],
+]
+
 /** Names may be hostile; the end of one decides. */
 const NAME_LENGTH_MAX = 200
 const REMEMBERED = { entriesMax: 4_000, textLengthMax: NAME_LENGTH_MAX }
@@ -83,7 +92,10 @@ export function secretRules(further: readonly string[] = []): SecretRules {
   const phrases = [...PHRASES.map((phrase) => phrase.split(' ')), ...own]
   const glued = new Set(own.map((words) => words.join('')))
   const judge = rememberByText((name) => verdictOf(wordsOf(name), phrases, glued), REMEMBERED)
-  return { judge }
+  // Names of the installation may be written together or apart: only their first letter is sure.
+  const firstLetters = own.map(([word]) => word![0]!)
+  const suspicious = new RegExp([...STEMS, ...firstLetters].join('|'), 'i')
+  return { judge: (name) => (suspicious.test(name) ? judge(name) : 'open') }
 }
 
 function verdictOf(words: readonly string[], phrases: readonly string[][], glued: ReadonlySet<string>): NameVerdict {
