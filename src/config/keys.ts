@@ -154,7 +154,7 @@ export const KEYS = {
   partitionsAhead: setting('Events', 'NOETL_CP_PARTITIONS_AHEAD', integer(1, 24), 3, 'Months for which the daemon makes event partitions ahead of time'),
   eventRetentionDays: setting('Events', 'NOETL_CP_EVENT_RETENTION_DAYS', integer(0, 36500), 0, 'Drop events of executions that ended more days ago than this; 0 keeps everything'),
 
-  engineEnabled: setting('Engine', 'NOETL_CP_ENGINE', bool, true, 'Run playbooks: executions that are started here are driven to their end. Off: they wait for events that somebody else sends'),
+  engineEnabled: setting('Engine', 'NOETL_CP_ENGINE', bool, true, 'Run playbooks: executions that are started here are driven to their end. Off: they wait for events that others send'),
   engineLoopInFlight: setting('Engine', 'NOETL_CP_ENGINE_LOOP_IN_FLIGHT', integer(1, 100000), 200, 'Commands of a parallel loop at a time, if the loop does not say'),
   engineMaxVisits: setting('Engine', 'NOETL_CP_ENGINE_MAX_VISITS', integer(1, 10000000), 10000, 'Visits of one step; an execution that makes more runs in circles and fails'),
   engineChildDepth: setting('Engine', 'NOETL_CP_ENGINE_CHILD_DEPTH', integer(1, 1000), 20, 'Playbooks that start playbooks, one inside of the other; deeper ones are refused, so that a circle ends'),

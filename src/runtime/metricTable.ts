@@ -64,7 +64,7 @@ export const METRICS = {
   noetl_cp_http_request_seconds: { kind: 'histogram', help: 'Time to answer.', labels: { route: [] } },
   noetl_cp_http_connections_cut_total: {
     kind: 'counter',
-    help: 'Connections that were cut: too many requests at once, or answers that nobody read.',
+    help: 'Connections that were closed: too many requests at once, or answers that the client did not read.',
     labels: { reason: ['pipeline', 'unread'] },
   },
   noetl_cp_machine_id: { kind: 'gauge', help: 'The machine id in ids minted here; -1 while there is none.' },
@@ -129,7 +129,7 @@ export const METRICS = {
   noetl_cp_outbox_duplicates_total: { kind: 'counter', help: 'Rows that the stream already had.' },
   noetl_cp_outbox_possible_duplicates_total: {
     kind: 'counter',
-    help: 'Rows published again although it could not be told whether the stream has them.',
+    help: 'Rows published again without knowing whether the stream already has them.',
   },
   noetl_cp_outbox_publish_seconds: { kind: 'histogram', help: 'Time from publish to acknowledgement.' },
   noetl_cp_outbox_dead_total: {

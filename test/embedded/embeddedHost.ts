@@ -147,7 +147,7 @@ export function leftOvers(folder: string): string[] {
 export async function until<T>(
   probe: () => T | undefined | Promise<T | undefined>,
   what: string | (() => string),
-  deadlineMs = 20_000,
+  deadlineMs = 90_000,
 ): Promise<T> {
   const deadline = performance.now() + deadlineMs
   for (;;) {

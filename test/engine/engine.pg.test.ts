@@ -188,7 +188,7 @@ describe('an execution that is started', () => {
     expect(said).toContainEqual(
       expect.stringMatching(
         new RegExp(
-          `^unclaimed command: command ${id}:b:1 of step b is issued, nobody claimed it; the engine gives it up at 20`,
+          `^unclaimed command: command ${id}:b:1 of step b is issued, no worker has claimed it; the engine gives it up at 20`,
         ),
       ),
     )

@@ -8,11 +8,12 @@ import { projectEnvelopes } from '../../src/services/projector/projector.js'
 import { findSubscription } from '../../src/services/subscriptions/lifecycle.js'
 import { createLogWatch } from '../../src/services/subscriptions/logWatch.js'
 import type { TestCore } from '../support/core.js'
+import { scaled } from '../support/scale.js'
 import { until } from '../support/until.js'
 import { changeForeign, STATUS } from './foreignEvents.js'
 import { numbers, openPullRuntime, type PullRuntime } from './runtime.js'
 
-const MESSAGES = 4_000
+const MESSAGES = scaled(2_000, 4_000)
 
 /** Ways in which such an event comes into the log. */
 const WAYS: [string, (runtime: PullRuntime, id: string, type: string) => Promise<unknown>][] = [

@@ -255,7 +255,7 @@ function findingOf(
     case 'unclaimed':
       return {
         reason: 'unclaimed command',
-        what: `command ${commandId} of step ${step} is issued, nobody claimed it`,
+        what: `command ${commandId} of step ${step} is issued, no worker has claimed it`,
         next: 'look at the workers of its pool',
       }
     default: {

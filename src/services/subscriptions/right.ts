@@ -53,5 +53,5 @@ export async function confirmRight(deps: RightDeps, right: Right): Promise<Confi
 }
 
 export function lostRight({ subscriptionId }: Right): CpError {
-  return new CpError('lost_claim', `subscription ${subscriptionId} was stopped, or is driven by somebody else`)
+  return new CpError('lost_claim', `subscription ${subscriptionId} was stopped, or is driven by another daemon`)
 }

@@ -16,7 +16,7 @@ export const idNew: CommandSpec = {
   path: ['id', 'new'],
   summary: 'Mint ids without a server',
   description:
-    'Mints 64-bit ids. Without a database nobody can lease a machine id, so a random one of 1008..1023 is used: fine for scripts and tests, not for several writers at high rates.',
+    'Mints 64-bit ids. Without a database there is no leased machine id, so a random one of 1008..1023 is used: fine for scripts and tests, not for several writers at high rates.',
   options: [{ flags: '--count <n>', help: `how many, up to ${COUNT_MAX}`, default: '1' }],
   examples: [
     ['id new', 'one id'],

@@ -91,7 +91,7 @@ export const snapshotRebuild: CommandSpec = {
   path: ['snapshot', 'rebuild'],
   summary: 'Fold the whole log of an execution and store a new snapshot of its live state',
   args: [{ name: 'id', help: 'execution id' }],
-  examples: [['snapshot rebuild 320816801799737344', 'throw the old one away and make it anew']],
+  examples: [['snapshot rebuild 320816801799737344', 'replace the stored one']],
   run: async (context, input) => {
     const executionId = parseExecutionId(input.args['id'], 'id')
     const { version } = await withStates(context, ({ threads, deps }) =>
@@ -110,7 +110,7 @@ export const snapshotPrune: CommandSpec = {
   description:
     'The daemon removes a snapshot when its execution ends (NOETL_CP_SNAPSHOT_AT_END=remove); this removes what a crash or the setting "keep" has left, together with the keys of decisions.',
   options: [{ flags: '--yes', help: 'really remove them' }],
-  examples: [['snapshot prune --yes', 'remove what nobody needs']],
+  examples: [['snapshot prune --yes', 'remove snapshots of ended executions']],
   run: async (context, input) => {
     requireYes(input, 'snapshots of ended executions will be removed')
     const deps = await context.deps()

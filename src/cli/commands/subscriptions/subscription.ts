@@ -132,7 +132,7 @@ export const subscriptionDeactivate = actionCommand('deactivate', {
 
 export const subscriptionRebuild: CommandSpec = {
   path: ['subscription', 'rebuild'],
-  summary: 'Make the table of subscriptions anew from the log',
+  summary: 'Rebuild the table of subscriptions from the log',
   description:
     'Reads the lifecycle events of every shard and corrects rows that are missing or say something else, one path at a time, and names the ids that a newer one of their path has superseded. The log is the truth; running this at any time is safe.',
   examples: [['subscription rebuild', 'after a restore, or when in doubt']],
@@ -152,7 +152,7 @@ export const subscriptionRebuild: CommandSpec = {
             (id) =>
               `subscription ${id} is superseded: its path has a newer id, and it delivers nothing; noetl-cp subscription deactivate ${id}`,
           ),
-          ...failed.map(({ path, reason }) => `${path} could not be made anew: ${reason}`),
+          ...failed.map(({ path, reason }) => `${path} could not be rebuilt: ${reason}`),
         ],
         exitCode: failed.length > 0 ? EXIT.workRemains : EXIT.ok,
       }

@@ -7,7 +7,7 @@ import { toned } from '../../output.js'
 
 export const workerList: CommandSpec = {
   path: ['worker', 'list'],
-  summary: 'Worker pools that announced themselves, and when they were last heard',
+  summary: 'Worker pools that announced themselves, and when they last reported',
   options: [{ flags: '--all', help: 'also those that ended or fell silent' }],
   examples: [
     ['worker list', 'pools that are alive'],
@@ -34,7 +34,7 @@ export const workerList: CommandSpec = {
       blocks: [
         {
           kind: 'table',
-          columns: ['name', 'pool', 'status', 'slots', 'last heard'],
+          columns: ['name', 'pool', 'status', 'slots', 'last report'],
           rows: shown.map((pool) => [
             pool.name,
             poolOf(pool),

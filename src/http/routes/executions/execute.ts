@@ -50,7 +50,7 @@ const REQUEST: Schema = {
     driven: {
       type: 'boolean',
       nullable: true,
-      description: 'false: the engine leaves it alone, and whoever started it sends its events',
+      description: 'false: the engine does not drive it; the caller sends its events',
     },
     children_map: {
       type: 'object',
