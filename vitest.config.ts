@@ -14,7 +14,7 @@ const services = {
 export default defineConfig({
   test: {
     // Most of the time of the slow suites is waiting for servers and deadlines, so more files than cores run at once.
-    maxWorkers: Math.max(3, availableParallelism()),
+    maxWorkers: Math.max(4, availableParallelism()),
     reporters: ['default', './test/support/closingLineReporter.ts'],
     projects: [
       {
