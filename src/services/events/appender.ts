@@ -2,13 +2,15 @@
 // own short queue, bounded in events and, over all shards, in bytes; a caller's items stay together in one
 // transaction and in order. When a shared transaction is refused by the data of one caller, the callers are tried
 // one by one, so that nobody pays for somebody else's mistake.
+
 import { getHeapStatistics } from 'node:v8'
 import type { Databases } from '../../db/databases.js'
 import type { Tx } from '../../db/db.js'
 import type { EventRecord } from '../../domain/events/eventRecord.js'
 import { isTerminalEventType } from '../../domain/events/eventType.js'
 import { jsonWeight } from '../../domain/json/weight.js'
-import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
+import { CpError, toCpError } from '../../errors.js'
+import { answerJobs } from '../../runtime/isolateRefused.js'
 import { type AppendContext, type AppendItem, type AppendOutcome, appendInTx, withoutSecrets } from './appendInTx.js'
 
 export interface Appender {
@@ -107,32 +109,21 @@ export function createAppender(
     const jobs = takeJobs(lane)
     lane.active += 1
     try {
-      const outcomes = await writeTwice(
-        shard,
-        jobs.flatMap((job) => job.items),
-      )
-      let start = 0
-      for (const job of jobs) {
-        job.resolve(outcomes.slice(start, start + job.items.length))
-        start += job.items.length
-      }
-    } catch (error) {
-      if (jobs.length === 1 || isOwnTrouble(error)) for (const job of jobs) job.reject(toCpError(error))
-      else await flushOneByOne(shard, jobs)
+      await answerJobs(jobs, async (some) => {
+        const outcomes = await writeTwice(
+          shard,
+          some.flatMap((job) => job.items),
+        )
+        let end = 0
+        return some.map(({ items }) => {
+          end += items.length
+          return outcomes.slice(end - items.length, end)
+        })
+      })
     } finally {
       for (const { bytes } of jobs) heldBytes -= bytes
       lane.active -= 1
       pump(shard, lane)
-    }
-  }
-
-  async function flushOneByOne(shard: number, jobs: readonly Job[]): Promise<void> {
-    for (const job of jobs) {
-      try {
-        job.resolve(await writeTwice(shard, job.items))
-      } catch (error) {
-        job.reject(toCpError(error))
-      }
     }
   }
 

@@ -1,6 +1,7 @@
 // Writes exported events back: every column as it was, a number of our own in the order given. The
 // same event again changes nothing; another one under the same id is refused. By default nothing is published:
 // an import restores history, and whoever listens has heard it already.
+
 import type { Databases } from '../../db/databases.js'
 import type { Tx } from '../../db/db.js'
 import { eventChecksum } from '../../domain/events/eventRecord.js'
@@ -9,6 +10,7 @@ import { startPathOf } from '../../domain/events/startPath.js'
 import type { JsonValue } from '../../domain/json/value.js'
 import { writeJson } from '../../domain/json/write.js'
 import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
+import { isolateRefused } from '../../runtime/isolateRefused.js'
 import { toEventRecord } from '../../stores/events/eventRows.js'
 import { findExisting } from '../../stores/events/eventStore.js'
 import { restoreColumns } from '../../stores/events/eventTransferStore.js'
@@ -73,15 +75,14 @@ async function importGroup(
   lines: readonly ParsedLine[],
   options: { publish: boolean },
 ): Promise<Imported[]> {
-  try {
-    return await deps.appender.appendWith(executionId, (tx, append) => writeLines(tx, append, lines, options))
-  } catch (error) {
-    if (isOwnTrouble(error)) throw error
-    if (lines.length === 1) return [{ kind: 'refused', error: toCpError(error) }]
-    const answers: Imported[] = []
-    for (const line of lines) answers.push(...(await importGroup(deps, executionId, [line], options)))
-    return answers
-  }
+  const answers = await isolateRefused(lines, (some) =>
+    deps.appender.appendWith(executionId, (tx, append) => writeLines(tx, append, some, options)),
+  )
+  return answers.map((answer): Imported => {
+    if (!(answer instanceof CpError)) return answer
+    if (isOwnTrouble(answer)) throw answer
+    return { kind: 'refused', error: answer }
+  })
 }
 
 async function writeLines(

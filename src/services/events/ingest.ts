@@ -10,8 +10,9 @@ import { type EventId, parseExecutionId } from '../../domain/ids/ids.js'
 import { aheadMs } from '../../domain/ids/snowflake.js'
 import type { Schema } from '../../domain/json/schema.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
-import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
+import { CpError, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
+import { isolateRefused } from '../../runtime/isolateRefused.js'
 import { type Span, traced } from '../../runtime/tracing.js'
 import type { LargeBodies } from '../bodies/largeBodies.js'
 import { findEntry } from '../catalog/findEntry.js'
@@ -157,21 +158,15 @@ export async function ingestMany(deps: IngestDeps, bodies: readonly JsonValue[])
 }
 
 async function appendEach(deps: IngestDeps, items: readonly AppendItem[]): Promise<(AppendOutcome | CpError)[]> {
-  try {
-    const outcomes = await deps.appender.append(items)
-    return outcomes.map((outcome) => {
-      try {
-        return acceptedOrThrow(outcome)
-      } catch (error) {
-        return toCpError(error)
-      }
-    })
-  } catch (error) {
-    if (items.length === 1 || isOwnTrouble(error)) return items.map(() => toCpError(error))
-    const results: (AppendOutcome | CpError)[] = []
-    for (const item of items) results.push(...(await appendEach(deps, [item])))
-    return results
-  }
+  const outcomes = await isolateRefused(items, (some) => deps.appender.append(some))
+  return outcomes.map((outcome) => {
+    if (outcome instanceof CpError) return outcome
+    try {
+      return acceptedOrThrow(outcome)
+    } catch (error) {
+      return toCpError(error)
+    }
+  })
 }
 
 function defaults(deps: IngestDeps): EventDefaults {

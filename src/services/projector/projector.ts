@@ -12,6 +12,7 @@ import { INPUT_DEPTH_MAX } from '../../domain/json/value.js'
 import { writeJson } from '../../domain/json/write.js'
 import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
+import { isolateRefused } from '../../runtime/isolateRefused.js'
 import { quarantine } from '../../stores/projector/quarantineStore.js'
 import type { Appender } from '../events/appender.js'
 import type { AppendItem, AppendOutcome } from '../events/appendInTx.js'
@@ -105,8 +106,11 @@ export async function projectWhatCanBe(
     }
   }
 
-  const settle = async (candidate: Candidate, outcome: AppendOutcome): Promise<void> => {
-    if (outcome.kind === 'stored') result.projected += 1
+  const settle = async (candidate: Candidate, outcome: AppendOutcome | CpError): Promise<void> => {
+    if (outcome instanceof CpError) {
+      if (isOwnTrouble(outcome)) throw outcome
+      await setAside(candidate.arrival, outcome.message, candidate.parsed)
+    } else if (outcome.kind === 'stored') result.projected += 1
     else if (outcome.kind === 'conflict')
       await setAside(candidate.arrival, clashMessage(outcome.eventId), candidate.parsed)
     else if (outcome.kind === 'refused') await setAside(candidate.arrival, outcome.reason, candidate.parsed)
@@ -116,37 +120,13 @@ export async function projectWhatCanBe(
   // Side by side: the appender joins them into few transactions and keeps each execution's order.
   await Promise.all(
     [...byExecution.values()].map(async (candidates) => {
-      const all = candidates.map((candidate) => candidate.arrival)
-      try {
-        const outcomes = await deps.appender.append(candidates.map((candidate) => candidate.item))
-        for (const [index, outcome] of outcomes.entries()) await settle(candidates[index]!, outcome)
-      } catch (error) {
-        if (isOwnTrouble(error)) leave(all, error)
-        else await oneByOne(deps, candidates, settle, setAside).catch((failure: unknown) => leave(all, failure))
+      const outcomes = await isolateRefused(candidates, (some) => deps.appender.append(some.map(({ item }) => item)))
+      for (const [index, candidate] of candidates.entries()) {
+        await settle(candidate, outcomes[index]!).catch((failure: unknown) => leave([candidate.arrival], failure))
       }
     }),
   )
   return { result, untried: firstError && { arrivals: untried, error: firstError } }
-}
-
-/** Something in the group cannot be stored; find out which one. */
-async function oneByOne(
-  deps: ProjectorDeps,
-  candidates: readonly Candidate[],
-  settle: (candidate: Candidate, outcome: AppendOutcome) => Promise<void>,
-  setAside: (arrival: Arrival, reason: string, parsed: ParsedEnvelope) => Promise<void>,
-): Promise<void> {
-  for (const candidate of candidates) {
-    let outcome: AppendOutcome
-    try {
-      outcome = (await deps.appender.append([candidate.item]))[0]!
-    } catch (error) {
-      if (isOwnTrouble(error)) throw error
-      await setAside(candidate.arrival, toCpError(error).message, candidate.parsed)
-      continue
-    }
-    await settle(candidate, outcome)
-  }
 }
 
 /** What arrived, with the payload fetched if it was only referred to. Throws `unavailable` when that must wait. */

@@ -8,8 +8,9 @@ import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
 import type { EventId, ExecutionId } from '../../domain/ids/ids.js'
 import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
 import type { Decision, EmittedEvent } from '../../domain/state/orchestrator.js'
-import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
+import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
+import { answerJobs } from '../../runtime/isolateRefused.js'
 import { type LockedExecution, lockExecutions } from '../../stores/executions/executionStore.js'
 import { type Fence, holdFences } from '../../stores/leases/leaseStore.js'
 import { claimDecisions } from '../../stores/state/stateStore.js'
@@ -57,24 +58,16 @@ export function createDecisionWriter(deps: DecisionDeps): DecisionWriter {
       for (;;) {
         const jobs = waiting.get(shard)?.splice(0, BATCH_MAX) ?? []
         if (jobs.length === 0) return
-        await settle(jobs)
+        // Nobody pays for what the data of another refuses.
+        await answerJobs(jobs, (some) =>
+          appendDecisions(
+            deps,
+            some.map(({ request }) => request),
+          ),
+        )
       }
     } finally {
       busy.delete(shard)
-    }
-  }
-
-  async function settle(jobs: readonly Job[]): Promise<void> {
-    try {
-      const outcomes = await appendDecisions(
-        deps,
-        jobs.map(({ request }) => request),
-      )
-      for (const [index, job] of jobs.entries()) job.resolve(outcomes[index]!)
-    } catch (error) {
-      // Nobody pays for what the data of another refuses.
-      if (jobs.length === 1 || isOwnTrouble(error)) for (const job of jobs) job.reject(toCpError(error))
-      else for (const job of jobs) await settle([job])
     }
   }
 

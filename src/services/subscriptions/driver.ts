@@ -7,6 +7,7 @@
 //               └──────────┴── our own servers are in trouble: it waits, no attempt is counted
 //
 //   stop('finish') starts what is held; stop('return') gives it back at once.
+
 import type { Bus } from '../../bus/connect.js'
 import type { SourceConsumer } from '../../bus/sourceConsumer.js'
 import type { SourceMessage } from '../../bus/sourceMessage.js'
@@ -14,11 +15,12 @@ import { delayMs } from '../../domain/backoff.js'
 import type { DeliveryRules } from '../../domain/subscriptions/ingressMessage.js'
 import type { OwnSources } from '../../domain/subscriptions/ownSources.js'
 import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
+import { isolateRefused } from '../../runtime/isolateRefused.js'
 import { LruMap } from '../../runtime/lruMap.js'
 import { keepDead } from '../../stores/subscriptions/subscriptionDeliveryStore.js'
 import type { HeldSubscription } from '../../stores/subscriptions/subscriptionRuntimeStore.js'
 import type { CatalogDocuments } from '../catalog/catalogDocuments.js'
-import type { ExecutionsDeps } from '../executions/executions.js'
+import type { ExecutionsDeps, Started } from '../executions/executions.js'
 import { type Delivery, dispatch } from './dispatch.js'
 import { createHeldMessages } from './heldMessages.js'
 import { deliveryOf, identityOf } from './natsDelivery.js'
@@ -211,53 +213,59 @@ export function createDriver(held: HeldSubscription, deps: DriverDeps): Driver {
         await giveUp(message, toCpError(error), 1)
       }
     }
-    if (usable.length === 0) return 0
-    try {
-      return await startThese(usable)
-    } catch (error) {
-      if (isOwnTrouble(error)) return setBack(usable, toCpError(error))
-      // One of them cannot be started; find out which.
-      let started = 0
-      for (const one of usable) started += await startOne(one)
-      return started
-    }
+    const target = { ...right, playbook: rules!.playbook, executionPool: rules!.executionPool }
+    const results = await isolateRefused(usable, (some) =>
+      dispatch(
+        deps,
+        target,
+        some.map(({ delivery }) => delivery),
+      ),
+    )
+    const started = acknowledge(usable, results)
+    const failed = usable.flatMap((one, index) => {
+      const failure = results[index]
+      return failure instanceof CpError ? [{ one, failure }] : []
+    })
+    for (const { one, failure } of failed) if (!isOwnTrouble(failure)) await retryOrGiveUp(one, failure)
+    const troubled = failed.filter(({ failure }) => isOwnTrouble(failure))
+    if (troubled[0] === undefined) return started
+    setBack(
+      troubled.map(({ one }) => one),
+      troubled[0].failure,
+    )
+    return started
   }
 
-  async function startThese(usable: readonly Usable[]): Promise<number> {
-    const target = { ...right, playbook: rules!.playbook, executionPool: rules!.executionPool }
-    const results = await dispatch(
-      deps,
-      target,
-      usable.map(({ delivery }) => delivery),
-    )
+  function acknowledge(usable: readonly Usable[], results: readonly (Started | CpError)[]): number {
+    let started = 0
     let duplicates = 0
     for (const [index, { message, delivery }] of usable.entries()) {
+      const result = results[index]!
+      if (result instanceof CpError) continue
       message.ack()
       failures.delete(delivery.identity)
-      if (results[index]!.status === 'duplicate') duplicates += 1
+      if (result.status === 'duplicate') duplicates += 1
+      else started += 1
     }
+    if (started + duplicates === 0) return 0
     setbacks = 0
     if (lost === undefined) tell(null)
-    deps.onMessages('started', usable.length - duplicates)
+    deps.onMessages('started', started)
     deps.onMessages('duplicate', duplicates)
-    return usable.length - duplicates
+    return started
   }
 
-  async function startOne(one: Usable): Promise<number> {
-    try {
-      return await startThese([one])
-    } catch (error) {
-      const failure = toCpError(error)
-      if (isOwnTrouble(failure)) return setBack([one], failure)
-      const { identity } = one.delivery
-      const attempts = (failures.get(identity) ?? 0) + 1
-      if (attempts >= deps.attemptsMax) return giveUp(one.message, failure, attempts)
-      failures.set(identity, attempts)
-      one.message.retryLater(delayMs(attempts, deps.random()))
-      deps.onMessages('retried', 1)
-      tell(failure.message)
-      return 0
+  async function retryOrGiveUp(one: Usable, failure: CpError): Promise<void> {
+    const { identity } = one.delivery
+    const attempts = (failures.get(identity) ?? 0) + 1
+    if (attempts >= deps.attemptsMax) {
+      await giveUp(one.message, failure, attempts)
+      return
     }
+    failures.set(identity, attempts)
+    one.message.retryLater(delayMs(attempts, deps.random()))
+    deps.onMessages('retried', 1)
+    tell(failure.message)
   }
 
   /** Our own servers, or the right to start: not the fault of any message. */
