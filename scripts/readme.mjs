@@ -29,7 +29,7 @@ export function metricsTable(metrics) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { settingsTable } = await import('../dist/config/settingsTable.js')
-  const { METRICS } = await import('../dist/runtime/metricTable.js')
+  const { METRICS } = await import('../dist/daemon/metricTable.js')
   const bench = benchTable(JSON.parse(readFileSync(KEPT, 'utf8')))
   for (const [name, content] of Object.entries({ settings: settingsTable(), metrics: metricsTable(METRICS), bench })) {
     const page = new URL(`../${PAGES[name]}`, import.meta.url)

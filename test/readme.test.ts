@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { allCommands } from '../src/cli/commands/index.js'
 import { EXIT } from '../src/cli/exit.js'
 import { settingsTable } from '../src/config/settingsTable.js'
-import { METRICS } from '../src/runtime/metricTable.js'
+import { METRICS } from '../src/daemon/metricTable.js'
 
 const COMMANDS = await allCommands()
 

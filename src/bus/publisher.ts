@@ -21,7 +21,7 @@ export type PublishOutcome =
   /** The broker or the stream cannot take anything now; nothing is wrong with the message. */
   | { kind: 'unavailable'; reason: string }
   /** This message was refused. */
-  | { kind: 'rejected'; reason: string; permanent: boolean; isTooLarge?: boolean }
+  | { kind: 'rejected'; reason: string; permanent: boolean; why?: 'subject' | 'too_large' }
 
 export interface Publisher {
   /**
@@ -126,7 +126,7 @@ export function createPublisher({ bus, clock, ackTimeoutMs }: PublisherOptions):
         const token = (counter++).toString(36)
         const written = frames!.write(message.subject, inbox + token, message.headers, message.body)
         if (!written) {
-          done({ kind: 'rejected', reason: 'larger than the server takes', permanent: true, isTooLarge: true })
+          done({ kind: 'rejected', reason: 'larger than the server takes', permanent: true, why: 'too_large' })
           return
         }
         pending.set(token, { subject: message.subject, deadline: now + ackTimeoutMs, done })
@@ -173,7 +173,7 @@ function readAnswer(message: Msg): PublishOutcome {
   }
   if (body.error === undefined) return { kind: 'stored', seq: body.seq ?? 0, duplicate: body.duplicate === true }
   const { err_code: code = 0, description = 'refused by JetStream' } = body.error
-  if (code === TOO_LARGE) return { kind: 'rejected', reason: description, permanent: true, isTooLarge: true }
+  if (code === TOO_LARGE) return { kind: 'rejected', reason: description, permanent: true, why: 'too_large' }
   if (NOT_NOW.has(code) || body.error.code === 503) return { kind: 'unavailable', reason: description }
   return { kind: 'rejected', reason: `${description} (${code})`, permanent: false }
 }

@@ -13,13 +13,13 @@ import { CpError } from '../errors.js'
 import { type Clock, systemClock } from '../runtime/clock.js'
 import { componentLog, type Log } from '../runtime/log.js'
 import { createMetrics, type Metrics } from '../runtime/metrics.js'
-import { METRICS } from '../runtime/metricTable.js'
 import { type LargeBodies, largeBodiesInPlace, largeBodiesInThreads } from '../services/bodies/largeBodies.js'
 import { type CatalogDocuments, createCatalogDocuments } from '../services/catalog/catalogDocuments.js'
 import { catalogDocument } from '../services/catalog/inThread/catalogDocument.js'
 import { createWorkerPool, type WorkerPool } from '../workers/pool.js'
 import { TASK_NAMES } from '../workers/tasks.js'
 import type { Endpoints } from './endpoints.js'
+import { METRICS } from './metricTable.js'
 
 export interface Deps {
   config: Config

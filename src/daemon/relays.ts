@@ -2,18 +2,15 @@
 // everything else by polling. A shard that is down does not slow the others.
 import type { Bus } from '../bus/connect.js'
 import { createPublisher, type PublishOutcome } from '../bus/publisher.js'
-import { lastOfSubject } from '../bus/streamLookup.js'
-import { findMessageId } from '../bus/streamReader.js'
 import type { StreamLimits } from '../bus/streams.js'
 import { createListener } from '../db/listen.js'
-import { compareIds } from '../domain/ids/ids.js'
 import { CpError } from '../errors.js'
 import { componentLog } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
-import type { Found } from '../services/outbox/relay/courier.js'
-import { messageId, OUTBOX_ID_HEADER } from '../services/outbox/relay/message.js'
+import { findStored } from '../services/outbox/relay/findStored.js'
 import { createRelay, type Relay } from '../services/outbox/relay/relay.js'
 import type { RelayHooks, RelayLimits } from '../services/outbox/relay/relayLimits.js'
+import type { Allowance } from '../services/outbox/relay/rowAllowance.js'
 import { notifyRelays, type OutboxRow } from '../stores/outbox/outboxStore.js'
 import type { Core } from './core.js'
 import type { Deps } from './deps.js'
@@ -36,7 +33,7 @@ export interface RelayScope {
   /** False for a one-shot drain, which takes free lanes only. */
   share: boolean
   /** At most so many rows in all shards together. */
-  maxRows?: number | undefined
+  allowance?: Allowance | undefined
 }
 
 export function buildRelays(deps: Deps, core: Core, bus: Bus, scope: RelayScope): Relays {
@@ -44,7 +41,6 @@ export function buildRelays(deps: Deps, core: Core, bus: Bus, scope: RelayScope)
   const chosen = deps.databases.shards
     .map((database, shard) => ({ database, shard }))
     .filter(({ shard }) => scope.shard === undefined || shard === scope.shard)
-  const allowance = scope.maxRows === undefined ? undefined : { left: scope.maxRows }
   const relays = chosen.map(({ database, shard }) =>
     createRelay(
       {
@@ -65,7 +61,7 @@ export function buildRelays(deps: Deps, core: Core, bus: Bus, scope: RelayScope)
         hooks: relayHooks(deps, shard),
       },
       limits,
-      { share: scope.share, allowance },
+      { share: scope.share, allowance: scope.allowance },
     ),
   )
   for (const relay of relays) bus.onUp(() => relay.nudge())
@@ -128,29 +124,6 @@ function subjectOf(core: Core, row: OutboxRow): string {
   })
 }
 
-// A subject is one execution's; reading this many headers takes a fraction of a second.
-const SUBJECT_READ_MAX = 10_000
-
-/**
- * The last message of the subject answers most questions: it is the row's own, or an older one, and then the row has not
- * arrived. A newer one proves nothing, because a redriven or late row comes after newer ones: then the subject is read.
- */
-async function findStored(bus: Bus, stream: string, subject: string, row: OutboxRow): Promise<Found> {
-  const last = await lastOfSubject(bus.connection(), stream, subject)
-  if (last === undefined) return { kind: 'absent' }
-  const outboxId = last.header(OUTBOX_ID_HEADER)
-  // Not where a subject is shared by several executions, or has messages of another writer.
-  if (outboxId !== undefined && last.header('Noetl-Execution-Id') === row.execution_id) {
-    const order = compareIds(outboxId, row.outbox_id)
-    if (order === 0) return { kind: 'stored', seq: last.seq }
-    if (order < 0) return { kind: 'absent' }
-  }
-  const place = { subject, messageId: messageId(row), most: SUBJECT_READ_MAX }
-  const seq = await findMessageId(bus.connection(), stream, place)
-  if (seq === 'unclear') return { kind: 'unclear' }
-  return seq === undefined ? { kind: 'absent' } : { kind: 'stored', seq }
-}
-
 function relayHooks(deps: Deps, shard: number): RelayHooks {
   const { metrics } = deps
   const log = componentLog(deps.log, 'relay')
@@ -170,8 +143,8 @@ function relayHooks(deps: Deps, shard: number): RelayHooks {
     onOutcome: (outcome) => {
       tally[outcome] += 1
     },
-    onDead: (reason) => {
-      metrics.inc('noetl_cp_outbox_dead_total', { reason: deadReason(reason) })
+    onDead: (reason, why) => {
+      metrics.inc('noetl_cp_outbox_dead_total', { reason: why })
       log.warn({ shard, reason }, 'an outbox row is dead; see "noetl-cp outbox dead list"')
     },
     onFenced: (count) => {
@@ -186,12 +159,6 @@ function relayHooks(deps: Deps, shard: number): RelayHooks {
     onPaused: (reason) => log.warn({ shard, reason }, 'publishing is paused'),
     onError: loopErrors(deps, `relay ${shard}`),
   }
-}
-
-function deadReason(reason: string): 'attempts' | 'subject' | 'too_large' | 'rejected' {
-  if (reason.startsWith('gave up after')) return 'attempts'
-  if (reason.startsWith('subject')) return 'subject'
-  return /larger|exceeds maximum/.test(reason) ? 'too_large' : 'rejected'
 }
 
 function observe(deps: Deps, relays: readonly Relay[]): void {

@@ -2,8 +2,8 @@
 // alert has its section in the runbook, and the runbook names only commands that exist.
 import { describe, expect, it } from 'vitest'
 import { allCommands } from '../../src/cli/commands/index.js'
+import { METRICS } from '../../src/daemon/metricTable.js'
 import type { MetricRow } from '../../src/runtime/metrics.js'
-import { METRICS } from '../../src/runtime/metricTable.js'
 import { type Asked, askedBy, readText, readYaml } from './deployFiles.js'
 
 const COMMANDS = await allCommands()

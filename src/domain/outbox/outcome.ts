@@ -6,7 +6,10 @@ export type AttemptOutcome =
   | { kind: 'stored' }
   | { kind: 'unknown'; reason: string }
   | { kind: 'unavailable'; reason: string }
-  | { kind: 'rejected'; reason: string; permanent: boolean }
+  | { kind: 'rejected'; reason: string; permanent: boolean; why?: 'subject' | 'too_large' }
+
+/** Why a row is dead, as a metric counts it. */
+export type DeathCause = 'attempts' | 'subject' | 'too_large' | 'rejected'
 
 export type Settlement =
   | { action: 'published' }
@@ -15,7 +18,7 @@ export type Settlement =
   /** Not this row's fault: pause the relay, keep the row at the front. */
   | { action: 'pause'; reason: string }
   | { action: 'fail'; waitMs: number; reason: string }
-  | { action: 'die'; reason: string }
+  | { action: 'die'; reason: string; why: DeathCause }
 
 export interface AttemptFacts {
   /** Attempts recorded in the row before this one. */
@@ -36,12 +39,15 @@ export function settleAttempt(outcome: AttemptOutcome, facts: AttemptFacts, rand
       // A row that never gets an answer while its neighbours do is refused in silence.
       return facts.silentTries < facts.silentTriesMax ? { action: 'again' } : refused(outcome.reason, facts, random)
     case 'rejected':
-      return outcome.permanent ? { action: 'die', reason: outcome.reason } : refused(outcome.reason, facts, random)
+      return outcome.permanent
+        ? { action: 'die', reason: outcome.reason, why: outcome.why ?? 'rejected' }
+        : refused(outcome.reason, facts, random)
   }
 }
 
 function refused(reason: string, facts: AttemptFacts, random: number): Settlement {
   const attempts = facts.attempts + 1
-  if (attempts >= facts.attemptsMax) return { action: 'die', reason: `gave up after ${attempts} attempts: ${reason}` }
+  if (attempts >= facts.attemptsMax)
+    return { action: 'die', reason: `gave up after ${attempts} attempts: ${reason}`, why: 'attempts' }
   return { action: 'fail', waitMs: delayMs(attempts, random), reason }
 }

@@ -222,17 +222,15 @@ export function createDriver(held: HeldSubscription, deps: DriverDeps): Driver {
       ),
     )
     const started = acknowledge(usable, results)
-    const failed = usable.flatMap((one, index) => {
+    const setBackOnes: Usable[] = []
+    for (const [index, one] of usable.entries()) {
       const failure = results[index]
-      return failure instanceof CpError ? [{ one, failure }] : []
-    })
-    for (const { one, failure } of failed) if (!isOwnTrouble(failure)) await retryOrGiveUp(one, failure)
-    const troubled = failed.filter(({ failure }) => isOwnTrouble(failure))
-    if (troubled[0] === undefined) return started
-    setBack(
-      troubled.map(({ one }) => one),
-      troubled[0].failure,
-    )
+      if (!(failure instanceof CpError)) continue
+      if (isOwnTrouble(failure)) setBackOnes.push(one)
+      else await retryOrGiveUp(one, failure)
+    }
+    const trouble = results.find((result) => isOwnTrouble(result))
+    if (trouble instanceof CpError) setBack(setBackOnes, trouble)
     return started
   }
 

@@ -44,7 +44,6 @@ it.each([
       return { kind: 'stored', seq: 7 }
     },
     onHungry: nothing,
-    allowance: undefined,
     signal: new AbortController().signal,
   })
   const row = {

@@ -69,7 +69,7 @@ beforeEach(async () => {
       hooks: {
         onPublished: () => undefined,
         onOutcome: () => undefined,
-        onDead: (reason) => dead.push(reason),
+        onDead: (reason, why) => dead.push(`${why}: ${reason}`),
         onFenced: () => undefined,
         onTakenOver: () => undefined,
         onPossibleDuplicate: () => undefined,
@@ -126,7 +126,7 @@ describe('what the broker answers', () => {
       const counts = await countBy(database.get())
       return counts['PUBLISHED'] === 2 && counts['DEAD'] === 1
     })
-    expect(dead).toEqual(['no such subject'])
+    expect(dead).toEqual(['rejected: no such subject'])
   })
 
   it('refused for now: it waits, and its execution behind it; others go on', async () => {

@@ -1,6 +1,7 @@
 // Empties the outbox once; made for cron.
-import { type DrainEnd, type Drained, drainOutbox } from '../../../daemon/drain.js'
+import { drain } from '../../../daemon/drain.js'
 import { listenForShutdown } from '../../../runtime/shutdown.js'
+import type { DrainEnd, Drained } from '../../../services/outbox/drain.js'
 import type { CommandSpec } from '../../command.js'
 import { EXIT } from '../../exit.js'
 import { integerOption } from '../../options.js'
@@ -37,7 +38,7 @@ export const outboxDrain: CommandSpec = {
     const shutdown = listenForShutdown(context.io)
     const progress = createProgress(context, 'rows published')
     try {
-      const draining = drainOutbox(await context.deps(), {
+      const draining = drain(await context.deps(), {
         httpUrl: (await context.instance()).httpUrl,
         maxSeconds,
         maxRows,

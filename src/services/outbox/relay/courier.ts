@@ -18,6 +18,7 @@ import { jittered } from '../../../runtime/jitter.js'
 import { isTracing, type Span, startSpan } from '../../../runtime/tracing.js'
 import type { OutboxRow } from '../../../stores/outbox/outboxStore.js'
 import type { ExecutionQueues } from './executionQueues.js'
+import type { Found } from './findStored.js'
 import { type MessageSettings, toMessage } from './message.js'
 import type { RelayHooks, RelayLimits } from './relayLimits.js'
 import type { Settler } from './settler.js'
@@ -37,17 +38,7 @@ export interface CourierDeps {
   findStored(row: OutboxRow): Promise<Found>
   /** The queues are running low. */
   onHungry(): void
-  /** How many rows may be published in all, shared with the relays of other shards; undefined: as many as there are. */
-  allowance: Allowance | undefined
   signal: AbortSignal
-}
-
-/** What the stream says about a row that was sent long ago and got no answer. */
-export type Found = { kind: 'stored'; seq: number } | { kind: 'absent' } | { kind: 'unclear' }
-
-/** Each row takes one before it is sent for the first time; what was refused for good or for now gives it back. */
-export interface Allowance {
-  left: number
 }
 
 export interface Courier {
@@ -80,8 +71,6 @@ export function createCourier(deps: CourierDeps): Courier {
   const retries = new Map<string, { attempt: Attempt; lane: number }>()
   const suspects = new Map<number, string>()
   const unanswered = new Map<string, { since: number; lane: number }>()
-  // Rows that may not be sent because the allowance is used up; they count as on their way and never leave.
-  const parked: OutboxRow[] = []
   let published = 0
   let lastAckAt = 0
   let pausedUntil = 0
@@ -106,27 +95,10 @@ export function createCourier(deps: CourierDeps): Courier {
     while (publisher.inFlight() < limits.window && now >= pausedUntil) {
       const row = queues.next()
       if (row === undefined) break
-      if (takeAllowance(row)) send(row, now)
-      else parked.push(row)
+      send(row, now)
     }
     publisher.flush()
     if (queues.queued() < limits.page / 2) deps.onHungry()
-  }
-
-  function takeAllowance(row: OutboxRow): boolean {
-    const { allowance } = deps
-    // A row that is sent again has paid already: it may be in the stream.
-    if (allowance === undefined || retries.has(row.outbox_id)) return true
-    if (allowance.left <= 0) return false
-    allowance.left -= 1
-    return true
-  }
-
-  /** It was certainly not published: another may go in its place. */
-  function giveBackAllowance(): void {
-    if (deps.allowance === undefined) return
-    deps.allowance.left += 1
-    for (const row of parked.splice(0)) queues.again(row)
   }
 
   function send(row: OutboxRow, now: number): void {
@@ -168,14 +140,14 @@ export function createCourier(deps: CourierDeps): Courier {
     const built = toMessage(traced, maxBytes, deps.message)
     const settle = (outcome: PublishOutcome): void => {
       span?.end(outcome.kind === 'stored' ? undefined : outcome.reason)
-      if (outcome.kind === 'rejected' && outcome.isTooLarge === true && built.ok && !built.isReference) {
+      if (outcome.kind === 'rejected' && outcome.why === 'too_large' && built.ok && !built.isReference) {
         // The limit of the stream was lowered since it was last looked at.
         publish(row, attempt, clock.monotonic(), 0)
         publisher.flush()
       } else onOutcome(row, attempt, outcome)
     }
     if (!built.ok) {
-      settle({ kind: 'rejected', reason: built.reason, permanent: true })
+      settle({ kind: 'rejected', reason: built.reason, permanent: true, why: 'subject' })
       return
     }
     span?.set({ 'messaging.destination.name': built.message.subject })
@@ -255,7 +227,6 @@ export function createCourier(deps: CourierDeps): Courier {
         pause(settlement.reason)
         break
       case 'fail':
-        giveBackAllowance()
         settler.failed({
           outboxId: row.outbox_id,
           status: 'FAILED',
@@ -267,8 +238,7 @@ export function createCourier(deps: CourierDeps): Courier {
         schedule()
         break
       case 'die':
-        giveBackAllowance()
-        hooks.onDead(settlement.reason)
+        hooks.onDead(settlement.reason, settlement.why)
         settler.failed({
           outboxId: row.outbox_id,
           status: 'DEAD',
@@ -277,7 +247,7 @@ export function createCourier(deps: CourierDeps): Courier {
           unansweredMs,
         })
         if (limits.deadPolicy === 'hold') queues.hold(row, clock.monotonic(), clock.monotonic())
-        else queues.acked(row)
+        else queues.givenUp(row)
         schedule()
         break
     }

@@ -21,6 +21,8 @@ export interface ExecutionQueues {
   next(): OutboxRow | undefined
   /** Stored by the broker; its execution may go on, the row is remembered until it is settled. */
   acked(row: OutboxRow): void
+  /** Dead, and its execution goes on without it; like an acknowledged one it is remembered until that is written. */
+  givenUp(row: OutboxRow): void
   settled(ids: readonly string[]): void
   /** Not delivered for reasons that are not its own: it stays at the front of its execution. */
   again(row: OutboxRow): void
@@ -142,6 +144,13 @@ export function createExecutionQueues(): ExecutionQueues {
     return entry
   }
 
+  function leave(row: OutboxRow): void {
+    const entry = land(row)
+    if (entry === undefined) return
+    list(entry)
+    tidy(entry)
+  }
+
   return {
     offer: (row, now) => {
       if (known.has(row.outbox_id)) return 'known'
@@ -181,12 +190,8 @@ export function createExecutionQueues(): ExecutionQueues {
       }
       return undefined
     },
-    acked: (row) => {
-      const entry = land(row)
-      if (entry === undefined) return
-      list(entry)
-      tidy(entry)
-    },
+    acked: leave,
+    givenUp: leave,
     settled: (ids) => {
       for (const id of ids) known.delete(id)
     },

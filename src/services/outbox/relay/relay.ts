@@ -32,11 +32,13 @@ import type { TakenLease } from '../../../stores/leases/leaseStore.js'
 import { type OutboxRow, outboxReads, readHead } from '../../../stores/outbox/outboxStore.js'
 import { createLeaseKeeper } from '../../leases/leaseKeeper.js'
 import type { Membership } from '../../leases/membership.js'
-import { type Allowance, createCourier, type Found } from './courier.js'
+import { createCourier } from './courier.js'
 import { createExecutionQueues } from './executionQueues.js'
+import type { Found } from './findStored.js'
 import type { MessageSettings } from './message.js'
 import { createReader } from './reader.js'
 import type { RelayHooks, RelayLimits } from './relayLimits.js'
+import { type Allowance, limitQueues } from './rowAllowance.js'
 import { createSettler } from './settler.js'
 
 export interface RelayDeps {
@@ -85,7 +87,8 @@ export interface RelayOptions {
 
 export function createRelay(deps: RelayDeps, limits: RelayLimits, options: RelayOptions): Relay {
   const { clock, db, publisher, hooks } = deps
-  const queues = createExecutionQueues()
+  const { allowance } = options
+  const queues = allowance === undefined ? createExecutionQueues() : limitQueues(createExecutionQueues(), allowance)
   const stopping = new AbortController()
   let wake: (() => void) | undefined
   let running: Promise<unknown> | undefined
@@ -135,7 +138,6 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
     queues,
     settler,
     limits,
-    allowance: options.allowance,
     mayPublish: () => !stopping.signal.aborted && lanes.isSafe(),
     onHungry: () => {
       if (reader.hasMore()) nudge()

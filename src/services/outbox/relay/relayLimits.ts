@@ -1,5 +1,7 @@
 // What bounds a relay, and what it reports while it works. Shared by the relay and its parts.
+
 import type { PublishOutcome } from '../../../bus/publisher.js'
+import type { DeathCause } from '../../../domain/outbox/outcome.js'
 import type { CpError } from '../../../errors.js'
 
 export interface RelayLimits {
@@ -19,7 +21,7 @@ export interface RelayLimits {
 export interface RelayHooks {
   onPublished(duplicate: boolean, seconds: number): void
   onOutcome(kind: PublishOutcome['kind']): void
-  onDead(reason: string): void
+  onDead(reason: string, why: DeathCause): void
   /** Marks that changed nothing because the lanes had gone to somebody else. */
   onFenced(count: number): void
   onTakenOver(lanes: number): void

@@ -1,5 +1,5 @@
 // Every metric this program exports. Add a row here; the series then exists at zero from the start.
-import type { MetricRow } from './metrics.js'
+import type { MetricRow } from '../runtime/metrics.js'
 
 export const METRICS = {
   noetl_cp_build_info: { kind: 'gauge', help: 'Always 1; the labels name the version.', labels: { version: [] } },

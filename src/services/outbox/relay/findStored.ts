@@ -1,0 +1,33 @@
+// Whether a row that was sent long ago, and got no answer, is in the stream.
+import type { Bus } from '../../../bus/connect.js'
+import { lastOfSubject } from '../../../bus/streamLookup.js'
+import { findMessageId } from '../../../bus/streamReader.js'
+import { compareIds } from '../../../domain/ids/ids.js'
+import type { OutboxRow } from '../../../stores/outbox/outboxStore.js'
+import { messageId, OUTBOX_ID_HEADER } from './message.js'
+
+/** What the stream says about it. */
+export type Found = { kind: 'stored'; seq: number } | { kind: 'absent' } | { kind: 'unclear' }
+
+// A subject is one execution's; reading this many headers takes a fraction of a second.
+const SUBJECT_READ_MAX = 10_000
+
+/**
+ * The last message of the subject answers most questions: it is the row's own, or an older one, and then the row has not
+ * arrived. A newer one proves nothing, because a redriven or late row comes after newer ones: then the subject is read.
+ */
+export async function findStored(bus: Bus, stream: string, subject: string, row: OutboxRow): Promise<Found> {
+  const last = await lastOfSubject(bus.connection(), stream, subject)
+  if (last === undefined) return { kind: 'absent' }
+  const outboxId = last.header(OUTBOX_ID_HEADER)
+  // Not where a subject is shared by several executions, or has messages of another writer.
+  if (outboxId !== undefined && last.header('Noetl-Execution-Id') === row.execution_id) {
+    const order = compareIds(outboxId, row.outbox_id)
+    if (order === 0) return { kind: 'stored', seq: last.seq }
+    if (order < 0) return { kind: 'absent' }
+  }
+  const place = { subject, messageId: messageId(row), most: SUBJECT_READ_MAX }
+  const seq = await findMessageId(bus.connection(), stream, place)
+  if (seq === 'unclear') return { kind: 'unclear' }
+  return seq === undefined ? { kind: 'absent' } : { kind: 'stored', seq }
+}
