@@ -3,7 +3,7 @@
 import { createConnection } from '../../dist/db/connection.js'
 import { answerBytes } from '../../dist/domain/replay/answer.js'
 import { createFold } from '../../dist/domain/replay/fold.js'
-import { REGISTRY_DIGEST } from '../../dist/domain/replay/registry.js'
+import { REGISTRY_DIGEST } from '../../dist/domain/replay/schemaLabel.js'
 
 const PAGE = 5_000
 const DEADLINE_MS = 600_000

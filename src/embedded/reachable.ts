@@ -6,7 +6,6 @@ import { realpath, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 export const READ = 4
-export const WRITE = 2
 export const PASS = 1
 
 export interface Ownership {

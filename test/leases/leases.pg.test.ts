@@ -6,7 +6,6 @@ import { type Clock, systemClock } from '../../src/runtime/clock.js'
 import { createLeaseKeeper, type LeaseKeeper } from '../../src/services/leases/leaseKeeper.js'
 import { createMembership } from '../../src/services/leases/membership.js'
 import { prepareLeases, type TakenLease } from '../../src/stores/leases/leaseStore.js'
-import { listMembers } from '../../src/stores/leases/memberStore.js'
 import { useDatabase } from '../support/database.js'
 
 const database = useDatabase()
@@ -74,7 +73,7 @@ describe('members', () => {
 
     await seven[0]!.giveBack()
     expect(await settle(seven.slice(1))).toEqual([11, 11, 11, 11, 10, 10])
-    expect(await listMembers(database.get().db)).toMatchObject(
+    expect(await database.get().sql('select kind, lease_until > now() as alive from noetl.member')).toMatchObject(
       Array.from({ length: 6 }, () => ({ kind: 'daemon', alive: true })),
     )
     await Promise.all(seven.map((one) => one.giveBack()))

@@ -7,12 +7,11 @@ import type { JsonObject } from '../../src/domain/json/value.js'
 import { writeJson } from '../../src/domain/json/write.js'
 import { type FoldOptions, foldEvents } from '../../src/domain/replay/fold.js'
 import { parseReplayQuery } from '../../src/domain/replay/replayQuery.js'
+import { REGISTRY_DIGEST as DIGEST } from '../../src/domain/replay/schemaLabel.js'
 import { selectReplayInput } from '../../src/domain/replay/selectReplayInput.js'
-import { UpcasterRegistry } from '../../src/domain/replay/upcasters.js'
 import { stateDocumentChecksum, verifyState } from '../../src/domain/replay/verifyState.js'
 import { readVectors } from './replayVectors.js'
 
-const DIGEST = new UpcasterRegistry().digest()
 const LOG = readVectors('replay').find((vector) => vector.name === 'snapshot-used')!.input['log'] as JsonObject[]
 const OPTIONS: FoldOptions = {
   profile: 'cp',

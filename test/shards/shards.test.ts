@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import xxhash, { type XXHashAPI } from 'xxhash-wasm'
 import { INT64_MAX, INT64_MIN } from '../../src/domain/ids/ids.js'
 import { hostnameOrdinal, shardOf } from '../../src/domain/shards/shards.js'
-import { xxh64 } from '../../src/domain/shards/xxh64.js'
+import { xxh64Halves } from '../../src/domain/shards/xxh64.js'
 import { CpError } from '../../src/errors.js'
 import { idVectors } from '../ids/idVectors.js'
 
@@ -28,6 +28,11 @@ function distribution(count: number, ids: number, step = 1n): number[] {
     found[shard] = (found[shard] ?? 0) + 1
   }
   return found
+}
+
+function xxh64(id: string | bigint): bigint {
+  const [high, low] = xxh64Halves(String(id))
+  return (BigInt(high) << 32n) | BigInt(low)
 }
 
 describe('hash', () => {

@@ -2,7 +2,7 @@
 // knows nothing of it; when it cannot be sure it says so instead of returning.
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { registerEntry } from '../../src/services/catalog/catalog.js'
-import type { Starter } from '../../src/services/executions/starts.js'
+import type { Starter } from '../../src/services/events/starts.js'
 import { dispatch } from '../../src/services/subscriptions/dispatch.js'
 import {
   changeSubscription,

@@ -3,10 +3,10 @@
 // were adopted beside a cluster database bring their subscriptions there; the table can always be made anew.
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { applyMigrations } from '../../src/db/migrations.js'
-import { SUBSCRIPTION_LIFECYCLE_TYPES } from '../../src/domain/subscriptions/subscription.js'
+import { SUBSCRIPTION_TRANSITIONS } from '../../src/domain/subscriptions/subscription.js'
 import { registerEntry } from '../../src/services/catalog/catalog.js'
 import { adoptExecution } from '../../src/services/events/adoption.js'
-import type { Starter } from '../../src/services/executions/starts.js'
+import type { Starter } from '../../src/services/events/starts.js'
 import { dispatch } from '../../src/services/subscriptions/dispatch.js'
 import { subscriptionFindings } from '../../src/services/subscriptions/doctor.js'
 import { followNews } from '../../src/services/subscriptions/following.js'
@@ -264,7 +264,11 @@ describe('two shards adopted beside a cluster database', () => {
 })
 
 it('the database knows the same types as the code', async () => {
-  const written = SUBSCRIPTION_LIFECYCLE_TYPES.flatMap((type) => [type, type.replace('.', '_')])
+  const types = [
+    'subscription.registered',
+    ...Object.values(SUBSCRIPTION_TRANSITIONS).map(({ eventType }) => eventType),
+  ]
+  const written = types.flatMap((type) => [type, type.replace('.', '_')])
   const others = ['subscription.updated', 'subscription.circuit.opened', 'playbook_started']
   const rows = await shards[0]!.sql<{ type: string; known: boolean }>(
     'select type, noetl.is_lifecycle(type) as known from unnest($1::text[]) as type',

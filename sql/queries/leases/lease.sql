@@ -22,9 +22,6 @@ group by mine.share;
 -- Member `id` has stopped. Members that were silent for an hour go with it.
 delete from noetl.member where id = :id::text or lease_until < now() - interval '1 hour';
 
--- name: member_list
-select id, kind, (lease_until > now()) as alive, started_at::text as started_at, info from noetl.member order by started_at, id;
-
 -- name: lease_prepare(kind, slots)
 -- Makes the slots 0 to `slots` - 1 of `kind`, where they are missing.
 insert into noetl.lease (kind, slot) select :kind::text, generate_series(0, :slots::int - 1) on conflict do nothing;

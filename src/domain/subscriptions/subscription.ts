@@ -11,7 +11,6 @@
 
 import { CpError } from '../../errors.js'
 import { canonicalEventType } from '../events/eventType.js'
-import { compareIds, type EventId } from '../ids/ids.js'
 
 export const SUBSCRIPTION_STATES = ['REGISTERED', 'ACTIVE', 'PAUSED', 'DRAINING', 'DEACTIVATED'] as const
 export type SubscriptionState = (typeof SUBSCRIPTION_STATES)[number]
@@ -51,9 +50,6 @@ const STATUS_BY_TYPE: ReadonlyMap<string, SubscriptionState> = new Map([
     SUBSCRIPTION_TRANSITIONS[action].status,
   ]),
 ])
-
-/** The six types that make up a history. */
-export const SUBSCRIPTION_LIFECYCLE_TYPES: readonly string[] = [...STATUS_BY_TYPE.keys()]
 
 export type SubscriptionDecision =
   | { changed: false; status: ShownState }
@@ -96,23 +92,6 @@ export function stateAfter(eventType: string, status: string | null): ShownState
   const byType = lifecycleStatusOf(eventType)
   if (byType === undefined || status === null || status === '') return byType
   return SUBSCRIPTION_STATES.find((known) => known === status) ?? 'UNKNOWN'
-}
-
-export interface SubscriptionHistory {
-  state?: SubscriptionState
-  eventId?: EventId
-  eventType?: string
-}
-
-/** The newest lifecycle event by id wins, in whatever order the events come and however often. */
-export function evolveSubscription(
-  history: SubscriptionHistory,
-  event: { eventId: EventId; eventType: string },
-): SubscriptionHistory {
-  const state = lifecycleStatusOf(event.eventType)
-  if (state === undefined) return history
-  if (history.eventId !== undefined && compareIds(event.eventId, history.eventId) <= 0) return history
-  return { state, eventId: event.eventId, eventType: event.eventType }
 }
 
 function isAllowed(state: ShownState, action: SubscriptionAction): boolean {

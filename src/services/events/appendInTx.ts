@@ -1,5 +1,6 @@
-// The one way into the event log. Inside a transaction of its shard: lock the executions in id order, tell
-// repetitions from clashes, number what is new without gaps, write events, outbox rows and read model.
+// The way into the event log for everything but executions that begin, which take a shorter one (starts.ts). Inside a
+// transaction of its shard: lock the executions in id order, tell repetitions from clashes, number what is new without
+// gaps, write events, outbox rows and read model.
 // All of it or nothing. An id that we mint is above everything the execution's log holds at that moment: whatever
 // clocks and whoever else wrote, what is appended later sorts later.
 import type { Tx } from '../../db/db.js'

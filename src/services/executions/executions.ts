@@ -27,9 +27,9 @@ import { LARGE_BYTES, type LargeBodies } from '../bodies/largeBodies.js'
 import { findEntry } from '../catalog/findEntry.js'
 import { assertRunnable, type RunnableDeps } from '../catalog/runnable.js'
 import type { AppendItem } from '../events/appendInTx.js'
+import type { Starter } from '../events/starts.js'
 import type { Ids } from '../ids/ids.js'
 import { assertParentKnown } from './lookups.js'
-import type { Starter } from './starts.js'
 
 export interface ExecutionsDeps extends RunnableDeps {
   databases: Databases

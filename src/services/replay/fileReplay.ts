@@ -7,8 +7,8 @@ import { compareIntegers, type Integer, textOrNull } from '../../domain/replay/c
 import { eventIdOf, inIdOrder } from '../../domain/replay/eventIntake.js'
 import { createFold, type FoldOptions, type FoldResult, foldEvents } from '../../domain/replay/fold.js'
 import type { FoldProfile } from '../../domain/replay/profile.js'
-import { REGISTRY_DIGEST, UPCASTERS } from '../../domain/replay/registry.js'
 import type { ReplayQuery } from '../../domain/replay/replayQuery.js'
+import { labelSchema, REGISTRY_DIGEST } from '../../domain/replay/schemaLabel.js'
 import { isSelected, selectColumns, selectReplayInput } from '../../domain/replay/selectReplayInput.js'
 import { Timeline, type TimelineReport } from '../../domain/replay/timeline.js'
 import { CpError } from '../../errors.js'
@@ -28,7 +28,7 @@ export function replayEvents(profile: FoldProfile, query: ReplayQuery, events: r
     throw noVersions()
   }
   const selected = selectReplayInput(profile, owned, [], query, REGISTRY_DIGEST)
-  const rows = profile === 'python' ? selected.events.map((event) => UPCASTERS.upcast(event)) : selected.events
+  const rows = profile === 'python' ? selected.events.map((event) => labelSchema(event)) : selected.events
   const result = foldEvents(foldOptions(profile, query), rows)
   const extent = { truncated: selected.truncated, nextEventId: textOrNull(selected.nextEventId), mayChange: false }
   return toReplay(profile, query, result, extent, rows.length, () => {
@@ -67,7 +67,7 @@ export function createStreamedReplay(profile: FoldProfile, query: ReplayQuery): 
       }
       count++
       const selected = selectColumns(profile, row)
-      const upcast = profile === 'python' ? UPCASTERS.upcast(selected) : selected
+      const upcast = profile === 'python' ? labelSchema(selected) : selected
       timeline.add(upcast, timeOf(upcast))
       fold.add(upcast)
       return true

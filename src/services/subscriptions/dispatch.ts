@@ -21,6 +21,7 @@ import {
   raiseFence,
   seenKeys,
 } from '../../stores/subscriptions/subscriptionDeliveryStore.js'
+import type { StartItem } from '../events/starts.js'
 import {
   type ExecutionsDeps,
   isLargeStart,
@@ -29,7 +30,6 @@ import {
   type Started,
   startEvent,
 } from '../executions/executions.js'
-import type { StartItem } from '../executions/starts.js'
 import { findPlaybook } from './playbook.js'
 import { confirmRight, lostRight, type Right } from './right.js'
 

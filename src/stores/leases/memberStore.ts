@@ -3,7 +3,7 @@ import type { Queryable } from '../../db/db.js'
 import { queries } from '../../db/queries.js'
 import type { Standing } from '../../domain/leases/share.js'
 
-const q = queries('member_beat', 'member_leave', 'member_list')
+const q = queries('member_beat', 'member_leave')
 
 export interface MemberInfo {
   /** What this member shares with others: kinds of leases, and `subscriptions`. */
@@ -30,16 +30,4 @@ export async function beatMember(db: Queryable, beat: MemberBeat, deadlineMs: nu
 
 export async function leaveMembers(db: Queryable, id: string, deadlineMs: number): Promise<void> {
   await db.run(q.member_leave, [id], { deadlineMs })
-}
-
-export interface MemberRow {
-  id: string
-  kind: string
-  alive: boolean
-  started_at: string
-  info: MemberInfo
-}
-
-export function listMembers(db: Queryable): Promise<MemberRow[]> {
-  return db.run<MemberRow>(q.member_list)
 }

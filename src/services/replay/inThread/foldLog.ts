@@ -4,8 +4,8 @@
 import { toPostgresTimestamp } from '../../../domain/events/wireTime.js'
 import { createFold, type FoldResult } from '../../../domain/replay/fold.js'
 import type { FoldProfile } from '../../../domain/replay/profile.js'
-import { REGISTRY_DIGEST, UPCASTERS } from '../../../domain/replay/registry.js'
 import type { ReplayQuery } from '../../../domain/replay/replayQuery.js'
+import { labelSchema, REGISTRY_DIGEST } from '../../../domain/replay/schemaLabel.js'
 import { Timeline, type TimelineReport } from '../../../domain/replay/timeline.js'
 import { createRowReader, eventIdOfRow } from '../../../stores/replay/replayRows.js'
 import { type LogRange, readLog } from '../../../stores/replay/replayStore.js'
@@ -74,7 +74,7 @@ export async function foldFrom(snapshot: Snapshot, request: FoldRequest, seed: U
       eventsRead++
       const event = toEvent(row)
       if (timeline !== null) timeline.add(event, row.created_at)
-      fold.add(profile === 'python' ? UPCASTERS.upcast(event) : event)
+      fold.add(profile === 'python' ? labelSchema(event) : event)
       return true
     },
     onPage: () => {

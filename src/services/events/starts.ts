@@ -1,7 +1,7 @@
 // Executions that begin. Their ids were minted a moment ago, so nobody can know them: there is nothing to lock, to
-// compare or to number, and their rows are written once, as they stand after the first event. The general way into
-// the log (append) makes the row, locks it and writes it again, with all its index entries, which is most of what a
-// start costs the database.
+// compare or to number, and their rows are written once, as they stand after the first event: the second way into the
+// event log, with the same events, outbox rows and read model as the first. The general one (appendInTx) makes the
+// row, locks it and writes it again, with all its index entries, which is most of what a start costs the database.
 import type { Databases } from '../../db/databases.js'
 import type { Tx } from '../../db/db.js'
 import { writeParts } from '../../domain/events/envelope.js'
@@ -12,8 +12,8 @@ import { evolveExecution, UNKNOWN_EXECUTION } from '../../domain/executions/exec
 import { writeJson } from '../../domain/json/write.js'
 import { CpError } from '../../errors.js'
 import { insertStarts, type SharedStart } from '../../stores/executions/startStore.js'
-import type { Appender, AppendListener } from '../events/appender.js'
-import type { AppendContext } from '../events/appendInTx.js'
+import type { Appender, AppendListener } from './appender.js'
+import type { AppendContext } from './appendInTx.js'
 
 export interface StartItem {
   /** The first event of an execution whose id was minted for it, and for nothing else. */
