@@ -294,8 +294,9 @@ describe.each([1, 2])('over %i database(s)', (count) => {
       inFlight = Math.max(inFlight, (await backlogOf({ ...cores[0]!, bus: buses[0] }, id)).ackPending)
       return (await started(id)).length >= before + 40
     })
-    const perSecond = ((await started(id)).length - before) / ((performance.now() - began) / 1000)
-    expect(perSecond).toBeLessThanOrEqual(32)
+    // A second's worth may come at once, then so many per second; five were on their way when we began to count.
+    const more = (await started(id)).length - before
+    expect(more).toBeLessThanOrEqual(20 + 20 * ((performance.now() - began) / 1000) + 5)
     expect(inFlight).toBeLessThanOrEqual(5)
   })
 
