@@ -23,6 +23,8 @@ export interface OutboxRowSeen {
   status: string
   attempts: number
   last_error: string | null
+  stream_seq?: string | null
+  published_at?: string | null
   payload: string
 }
 
@@ -64,6 +66,7 @@ export async function readShard(shard: Pick<LabPostgres, 'sql'>): Promise<ShardE
     events: await readEvents(shard),
     outbox: await shard.sql<OutboxRowSeen>(
       `select outbox_id::text, execution_id::text, event_id::text, status, attempts, last_error, payload::text as payload,
+         stream_seq::text, to_char(published_at at time zone 'UTC', 'HH24:MI:SS.MS') as published_at,
          coalesce(execution_id::text, 'none') || ':' || event_id as message_id
        from noetl.outbox o order by o.outbox_id`,
     ),

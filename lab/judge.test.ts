@@ -111,6 +111,7 @@ function store(evidence: Evidence, shard: number, { executionId, eventId, type, 
 function messageOf(row: OutboxRowSeen, seq: number): StreamMessage {
   return {
     seq,
+    storedMs: seq,
     subject: 's',
     messageId: row.message_id,
     outboxId: row.outbox_id,

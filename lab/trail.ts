@@ -52,11 +52,15 @@ function stored({ shards, messages }: Evidence, executionId: string, eventId: st
   for (const row of near(events.filter((row) => row.execution_id === executionId)))
     lines.push(`  log        #${row.stream_version ?? '-'} event ${row.event_id} ${row.event_type} ${row.mark ?? ''}`)
   for (const row of near(outbox.filter((row) => row.execution_id === executionId)))
-    lines.push(`  outbox     row ${row.outbox_id} event ${row.event_id} ${row.status}, ${row.attempts} attempt(s)`)
+    lines.push(
+      `  outbox     row ${row.outbox_id} event ${row.event_id} ${row.status} ${row.published_at ?? ''} as ${row.stream_seq ?? '-'}, ${row.attempts} attempt(s)${row.last_error === null ? '' : `, ${row.last_error}`}`,
+    )
   const mine = messages
     .filter((message) => message.executionId === executionId)
     .map((message) => ({ ...message, event_id: message.messageId?.split(':')[1] ?? '' }))
   for (const message of near(mine))
-    lines.push(`  stream     seq ${message.seq} ${message.messageId} row ${message.outboxId}`)
+    lines.push(
+      `  stream     seq ${message.seq} at ${new Date(message.storedMs).toISOString().slice(11, 23)} ${message.messageId} row ${message.outboxId}`,
+    )
   return lines
 }

@@ -17,6 +17,8 @@ export interface TestStream {
 
 export interface StreamMessage {
   seq: number
+  /** Milliseconds since 1970, by the broker. */
+  storedMs: number
   subject: string
   messageId: string | undefined
   outboxId: string | undefined
@@ -73,6 +75,7 @@ export async function readStream(
     for (const key of message.headers?.keys() ?? []) headers[key] = message.headers!.get(key)
     found.push({
       seq: message.seq,
+      storedMs: message.info.timestampNanos / 1e6,
       subject: message.subject,
       messageId: headers['Nats-Msg-Id'],
       outboxId: headers['Noetl-Outbox-Id'],

@@ -46,8 +46,11 @@ export interface Courier {
   schedule(): void
   /** This row was first sent at `since` and got no answer, by us or by an earlier owner of its lane. */
   unanswered(row: OutboxRow, since: number): void
-  /** Rows of this lane up to this id may have been published by an owner that vanished too long ago. */
-  suspect(lane: number, upTo: string): void
+  /**
+   * Rows of this lane up to this id may have been published by an owner that vanished; JetStream knows their message ids
+   * until `rememberedUntil`.
+   */
+  suspect(lane: number, upTo: string, rememberedUntil: number): void
   forgetLanes(lanes: ReadonlySet<number>): void
   published(): bigint
   pausedFor(): string | undefined
@@ -69,7 +72,7 @@ export function createCourier(deps: CourierDeps): Courier {
   const { queues, publisher, settler, clock, limits, hooks } = deps
   // Only of rows that will be sent again; a row that is on its way carries its own.
   const retries = new Map<string, { attempt: Attempt; lane: number }>()
-  const suspects = new Map<number, string>()
+  const suspects = new Map<number, { upTo: string; rememberedUntil: number }>()
   const unanswered = new Map<string, { since: number; lane: number }>()
   let published = 0
   let lastAckAt = 0
@@ -127,8 +130,9 @@ export function createCourier(deps: CourierDeps): Courier {
 
   /** It may be stored already, and so long ago that JetStream no longer knows its message id. */
   function isForgotten(row: OutboxRow, attempt: Attempt, now: number): boolean {
-    const orphanedUpTo = suspects.get(row.lane)
-    if (orphanedUpTo !== undefined && compareIds(row.outbox_id, orphanedUpTo) <= 0) return true
+    const suspect = suspects.get(row.lane)
+    const isOrphan = suspect !== undefined && compareIds(row.outbox_id, suspect.upTo) <= 0
+    if (isOrphan && now > suspect.rememberedUntil) return true
     return now > attempt.firstSentAt + deps.stream().duplicateWindowMs - limits.ackTimeoutMs
   }
 
@@ -268,8 +272,8 @@ export function createCourier(deps: CourierDeps): Courier {
     unanswered: (row, since) => {
       unanswered.set(row.outbox_id, { since, lane: row.lane })
     },
-    suspect: (lane, upTo) => {
-      suspects.set(lane, upTo)
+    suspect: (lane, upTo, rememberedUntil) => {
+      suspects.set(lane, { upTo, rememberedUntil })
     },
     forgetLanes: (lanes) => {
       for (const lane of lanes) suspects.delete(lane)

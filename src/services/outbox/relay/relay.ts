@@ -152,20 +152,23 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
   function onTaken(taken: readonly TakenLease[]): void {
     const orphans = taken.filter((row) => row.idleSeconds !== undefined)
     if (orphans.length > 0) hooks.onTakenOver(orphans.length)
-    // What a vanished owner published shortly before is caught by its message id; older than this it is not.
-    const remembered = (deps.stream().duplicateWindowMs - limits.leaseMs - limits.ackTimeoutMs) / 1000
-    const forgotten = orphans.filter((row) => row.idleSeconds! > remembered).map((row) => row.slot)
-    if (forgotten.length > 0) void suspect(forgotten)
+    if (orphans.length > 0) void suspect(orphans)
     reader.restart(taken.map((row) => row.slot))
     nudge()
   }
 
-  /** The vanished owner can have published what is there now. Until the newest row is known, every row is suspect. */
-  async function suspect(forgotten: readonly number[]): Promise<void> {
-    for (const lane of forgotten) courier.suspect(lane, HIGHEST_ID)
+  /**
+   * The vanished owner can have published what is there now. JetStream catches it by its message id for a while, which may
+   * be over before the row is sent. Until the newest row is known, every row is suspect.
+   */
+  async function suspect(orphans: readonly TakenLease[]): Promise<void> {
+    const now = clock.monotonic()
+    const rememberedMs = deps.stream().duplicateWindowMs - limits.leaseMs - limits.ackTimeoutMs
+    const until = orphans.map((row) => [row.slot, now + rememberedMs - row.idleSeconds! * 1000] as const)
+    for (const [lane, rememberedUntil] of until) courier.suspect(lane, HIGHEST_ID, rememberedUntil)
     try {
       const head = await readHead(db)
-      for (const lane of forgotten) courier.suspect(lane, head)
+      for (const [lane, rememberedUntil] of until) courier.suspect(lane, head, rememberedUntil)
     } catch (error) {
       hooks.onError(toCpError(error))
     }
