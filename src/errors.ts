@@ -7,6 +7,7 @@ export const ERROR_CODES = [
   'refused', // well formed, but not allowed as things are
   'illegal_transition', // refused because of a state machine
   'forbidden', // the credential is missing or wrong
+  'unverified', // a message whose signature or token is missing or wrong
   'not_found',
   'conflict', // the same id with other content, or a lost race
   'lost_claim', // a lease that is no longer ours

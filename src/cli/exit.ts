@@ -19,6 +19,7 @@ export const EXIT_OF: Record<ErrorCode, number> = {
   refused: EXIT.refused,
   illegal_transition: EXIT.refused,
   forbidden: EXIT.refused,
+  unverified: EXIT.refused,
   not_found: EXIT.notFound,
   conflict: EXIT.refused,
   lost_claim: EXIT.refused,

@@ -119,6 +119,15 @@ export function url(...protocols: string[]): Parser<string> {
   })
 }
 
+/** As browsers write them, or they would never be equal. */
+export const origins = parser('list of origins', (value) =>
+  list.parse(value).map((item) => {
+    const { origin } = new URL(url('http', 'https').parse(item))
+    if (origin !== item) throw new Error(`must be origins such as ${origin}, not ${quote(item)}`)
+    return origin
+  }),
+)
+
 /** Every item gets its scheme: without one a token in front of the host would escape the masking of URLs. */
 export const natsUrls = parser('URL list', (value) => {
   const items = value.split(',').map((item) => (item.includes('://') ? item.trim() : `nats://${item.trim()}`))

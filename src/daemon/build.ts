@@ -7,6 +7,7 @@ import type { HttpServer } from '../http/server.js'
 import { componentLog } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
 import { createCatalogRemoval } from '../services/catalog/catalogRemoval.js'
+import { createEntryNames } from '../services/catalog/entryNames.js'
 import { createCredentialWatch } from '../services/credentials/credentialWatch.js'
 import { createAdopter } from '../services/events/adoption.js'
 import { createEventFollowing } from '../services/events/eventFollowing.js'
@@ -140,6 +141,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
   const following = createEventFollowing({ databases, clock })
   core.appender.onAppended((_shard, executionIds) => following.wake(executionIds))
   const credentials = createCredentialWatch({ databases, clock, random, onError: loopErrors(deps, 'credential watch') })
+  const queries = { databases, stepProgress: createStepProgress(), entryNames: createEntryNames(databases) }
   const protection = () => apiProtection(apiFacts(config, credentials.hasCredentials()))
   const http = buildHttpServer(
     deps,
@@ -160,7 +162,10 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       executions: writing,
       following,
       results: { databases },
-      queries: { databases, stepProgress: createStepProgress() },
+      queries,
+      analysis: { queries, stuck: { databases, state: states.state } },
+      overview: { databases, connectionsPerDatabase: config.postgresMaxConnections },
+      sql: { databases, enabled: config.sqlRoute, onCall: () => deps.log.warn('SQL was run over HTTP') },
       wholeEvents: {
         databases,
         shownEvent: (text) =>

@@ -56,7 +56,7 @@ export function buildCore(deps: Deps, use: 'daemon' | 'oneShot'): Core {
     const counters = ids.counters()
     metrics.set('noetl_cp_machine_id', ids.machineId() ?? -1)
     metrics.set('noetl_cp_id_clock_refusals', counters?.clockRefusals ?? 0)
-    metrics.set('noetl_cp_id_ahead_of_clock_ms', counters?.aheadMs ?? 0)
+    metrics.set('noetl_cp_id_ahead_of_clock_seconds', (counters?.aheadMs ?? 0) / 1000)
   })
 
   const template = config.subjectTemplate.replace('{prefix}', config.subjectPrefix)

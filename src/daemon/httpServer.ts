@@ -33,6 +33,7 @@ export function buildHttpServer(deps: Deps, routes: readonly RouteSpec[], protec
         apiTokens: endpoints.apiTokens,
         ownTokens: endpoints.ownApiToken === undefined ? [] : [endpoints.ownApiToken],
         allowedHosts: [...config.allowedHosts, ...publicHost(config)],
+        corsOrigins: config.corsOrigins,
         isLocal: isLoopbackName(config.httpHost),
         writesNeedToken: () => protection() === 'writes_token',
       },

@@ -69,7 +69,7 @@ export const METRICS = {
   },
   noetl_cp_machine_id: { kind: 'gauge', help: 'The machine id in ids minted here; -1 while there is none.' },
   noetl_cp_id_clock_refusals: { kind: 'gauge', help: 'Ids refused because the clock fell back too far.' },
-  noetl_cp_id_ahead_of_clock_ms: { kind: 'gauge', help: 'How far the last id is ahead of the clock.' },
+  noetl_cp_id_ahead_of_clock_seconds: { kind: 'gauge', help: 'How far the last id is ahead of the clock.' },
   noetl_cp_id_lease_errors_total: {
     kind: 'counter',
     help: 'Trouble with the lease of the machine id.',

@@ -16,6 +16,8 @@ export interface AccessSettings {
   ownTokens: readonly string[]
   /** Names, or name:port, accepted in Host and Origin besides our own. */
   allowedHosts: readonly string[]
+  /** Origins whose web pages may call, exactly as browsers send them. */
+  corsOrigins: readonly string[]
   /** Listens on a loopback address only: then Host must be a name of this machine, on open routes as well. */
   isLocal: boolean
   /** Asked with every write: it becomes true when the first credential is stored. */
@@ -99,11 +101,12 @@ function requireOwnCaller(headers: IncomingHttpHeaders, settings: AccessSettings
     )
   }
   if (headers.origin !== undefined) {
+    if (settings.corsOrigins.includes(headers.origin)) return
     const origin = parseUrl(headers.origin)
     if (origin === undefined || !(isListed(origin, settings) || isOwnOrigin(origin, headers.host ?? '', settings))) {
       throw new CpError(
         'forbidden',
-        `calls from the origin ${shown(headers.origin)} are not allowed; add it to NOETL_CP_ALLOWED_HOSTS if the page is yours`,
+        `calls from the origin ${shown(headers.origin)} are not allowed; add it to NOETL_CP_CORS_ORIGINS if the page is yours`,
       )
     }
     return

@@ -1,8 +1,8 @@
-// Answers and errors on their way out: lossless JSON without secrets, errors as {error, status}. Answers that clients
-// do not read share one budget of memory; when it is used up, the connection that has been silent longest is closed.
+// Answers and errors on their way out: lossless JSON without secrets, errors as {error, status, detail}. Answers that
+// clients do not read share one budget of memory; when it is used up, the connection that has been silent longest is closed.
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { JsonObject } from '../domain/json/value.js'
+import { isJsonObject, type JsonObject } from '../domain/json/value.js'
 import { writeJson } from '../domain/json/write.js'
 import { redact, redactJson, redactText } from '../domain/secrets/redact.js'
 import { type SecretRules, secretRules } from '../domain/secrets/secretNames.js'
@@ -71,7 +71,7 @@ export function createAnswers(unreadBytesMax: number, log: Log, onCut: () => voi
       return reply
         .status(status)
         .type(JSON_TYPE)
-        .send(writeJson({ error: redactText(message, MESSAGE_RULES), status, ...problemsOf(error) }))
+        .send(writeJson(errorBody(redactText(message, MESSAGE_RULES), status, error)))
     },
   }
 }
@@ -95,10 +95,16 @@ function eventText({ id, name, data }: ServerSentEvent, rules: SecretRules | nul
   return `${head}data: ${writeJson(rules === null ? data : redact(data, rules))}\n\n`
 }
 
-/** Everything that is wrong with a playbook, for errors that are about one. */
-function problemsOf(error: CpError): JsonObject {
-  const problems = error.details['problems']
-  return Array.isArray(problems) ? { problems: redact(problems, MESSAGE_RULES) } : {}
+/** `detail` is where clients of the original look: the text once more, or an object where the error has one for them. */
+function errorBody(message: string, status: number, { details }: CpError): JsonObject {
+  const { detail, problems } = details as JsonObject
+  return {
+    error: message,
+    status,
+    detail: isJsonObject(detail) ? redact(detail, MESSAGE_RULES) : message,
+    // Everything that is wrong with a playbook, for errors that are about one.
+    ...(Array.isArray(problems) ? { problems: redact(problems, MESSAGE_RULES) } : {}),
+  }
 }
 
 /** Messages name fields and addresses; whatever the settings say, they never need a secret. */

@@ -7,6 +7,7 @@ export const STATUS_OF: Record<ErrorCode, number> = {
   refused: 422,
   illegal_transition: 422,
   forbidden: 403,
+  unverified: 401,
   not_found: 404,
   conflict: 409,
   lost_claim: 409,

@@ -12,8 +12,9 @@ import { type Body, readBody, streamBody } from './bodies.js'
 import { createByteBudget } from './byteBudget.js'
 import { createLargeAnswers } from './largeAnswers.js'
 import { checkQuery } from './query.js'
-import type { ApiRequest, BodySize, RequestHead, RouteSpec } from './route.js'
+import type { ApiReply, ApiRequest, BodySize, RequestHead, RouteSpec } from './route.js'
 import type { Schema } from './schema.js'
+import { wantsTextIds, withTextIds } from './textIds.js'
 
 export interface MountSettings {
   access: AccessSettings
@@ -45,12 +46,12 @@ export function mountRoutes(
   for (const route of routes) {
     app.route({
       method: route.method,
-      url: route.path,
+      url: mountPoint(route.path),
       config: { spec: route } satisfies Mounted as never,
       // Before the body is read: a stranger's upload is not worth its memory.
       onRequest: async (request) => {
         checkAccess(route, request.headers, settings.access)
-        if (route.admit !== undefined) admitted.set(request, await route.admit(headOf(request)))
+        if (route.admit !== undefined) admitted.set(request, await route.admit(headOf(request, route)))
       },
       handler: async (request, reply) => {
         const gone = new AbortController()
@@ -61,10 +62,12 @@ export function mountRoutes(
           if (!reply.raw.writableFinished) gone.abort()
         })
         const large = route.readsLarge === true && (body.bytes?.length ?? 0) > LARGE_BYTES ? body.bytes : undefined
+        const query = checkQuery(route, request.query as Record<string, unknown>)
+        const textIds = wantsTextIds(route, request.headers, query['ids'])
         const rules = route.showsAll === true ? null : settings.secretRules
         const given: ApiRequest = {
-          ...headOf(request),
-          query: checkQuery(route, request.query as Record<string, unknown>),
+          ...headOf(request, route),
+          query,
           body:
             route.rawBody === true || large !== undefined
               ? undefined
@@ -76,9 +79,11 @@ export function mountRoutes(
           isInternal: hasInternalToken(request.headers, settings.access),
           signal: gone.signal,
         }
-        const answer = await (route.isLarge === true
-          ? largeAnswers.make(() => route.handler(given), rules, gone.signal)
-          : route.handler(given))
+        const answerOf = async (): Promise<ApiReply> => {
+          const made = await route.handler(given)
+          return textIds ? withTextIds(made, route.responses[made.status ?? 200]) : made
+        }
+        const answer = await (route.isLarge === true ? largeAnswers.make(answerOf, rules, gone.signal) : answerOf())
         return answers.send(reply, answer, rules)
       },
     })
@@ -89,8 +94,19 @@ interface Mounted {
   spec: RouteSpec
 }
 
-function headOf(request: FastifyRequest): RequestHead {
-  return { params: request.params as Record<string, string>, headers: request.headers }
+/** The router takes slashes only in what ends a path. */
+function mountPoint(path: string): string {
+  return path.replace(/:\w+\+.*$/, '*')
+}
+
+function headOf(request: FastifyRequest, { path }: RouteSpec): RequestHead {
+  const { '*': rest, ...params } = request.params as Record<string, string>
+  if (rest === undefined) return { params, headers: request.headers }
+  const [, name, tail] = /:(\w+)\+(.*)$/.exec(path) as unknown as [string, string, string]
+  if (!rest.endsWith(tail) || rest.length === tail.length) {
+    throw new CpError('not_found', `there is no such ${request.method}; see /openapi.json`)
+  }
+  return { params: { ...params, [name]: rest.slice(0, -tail.length) }, headers: request.headers }
 }
 
 interface GivenBody {

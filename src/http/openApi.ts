@@ -6,7 +6,7 @@ import type { Schema } from './schema.js'
 export function openApiDocument(routes: readonly RouteSpec[], version: string): JsonObject {
   const paths: JsonObject = {}
   for (const route of routes) {
-    const path = route.path.replace(/:(\w+)/g, '{$1}')
+    const path = route.path.replace(/:(\w+)\+?/g, '{$1}')
     const item = isJsonObject(paths[path]) ? paths[path] : {}
     item[route.method.toLowerCase()] = operation(route)
     paths[path] = item
@@ -28,8 +28,12 @@ export function openApiDocument(routes: readonly RouteSpec[], version: string): 
 
 const ERROR_SCHEMA: JsonObject = {
   type: 'object',
-  required: ['error', 'status'],
-  properties: { error: { type: 'string' }, status: { type: 'integer' } },
+  required: ['error', 'status', 'detail'],
+  properties: {
+    error: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { description: 'the same text, or an object' },
+  },
 }
 
 function operation(route: RouteSpec): JsonObject {

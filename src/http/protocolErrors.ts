@@ -1,5 +1,5 @@
 // Requests that never reach a route: broken HTTP, clients that are too slow, headers that are too long.
-// They get the same {error, status} as everything else.
+// They get the same {error, status, detail} as everything else.
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { writeJson } from '../domain/json/write.js'
@@ -12,7 +12,7 @@ const BY_CODE: Readonly<Record<string, readonly [number, string]>> = {
 export function answerProtocolError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code !== 'ECONNRESET' && socket.writable) {
     const [status, message] = BY_CODE[error.code ?? ''] ?? [400, 'this is not a readable HTTP request']
-    const body = writeJson({ error: message, status })
+    const body = writeJson({ error: message, status, detail: message })
     socket.write(
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json; charset=utf-8\r\n` +
         `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,

@@ -13,6 +13,7 @@ import type { Service } from '../runtime/service.js'
 import type { AccessSettings } from './access.js'
 import { type Answers, createAnswers } from './answers.js'
 import { type Connections, createConnections } from './connections.js'
+import { allowOrigins } from './cors.js'
 import { listenError, readTlsFiles, type TlsFiles } from './listening.js'
 import { mountRoutes, type ReadFlatBody } from './mounting.js'
 import { openApiDocument } from './openApi.js'
@@ -71,6 +72,8 @@ export function createHttpServer(routes: readonly RouteSpec[], settings: HttpSet
   const app = createApp(settings, connections, answers)
   let listening = false
 
+  // Before anything can be refused: a page must be able to read why.
+  allowOrigins(app, settings.access.corsOrigins)
   app.setErrorHandler(answers.sendError)
   app.setNotFoundHandler((request) => {
     throw noSuchRoute(request)

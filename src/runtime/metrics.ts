@@ -26,7 +26,11 @@ export interface Metrics {
 
 export function createMetrics(table: Readonly<Record<string, MetricRow>>, options: { process: boolean }): Metrics {
   const registry = new Registry()
-  if (options.process) collectDefaultMetrics({ register: registry })
+  if (options.process) {
+    collectDefaultMetrics({ register: registry })
+    // Gauges that are called like counters; each has a twin without the sum.
+    for (const name of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${name}_total`)
+  }
   const counters = new Map<string, Counter>()
   const gauges = new Map<string, Gauge>()
   const histograms = new Map<string, Histogram>()

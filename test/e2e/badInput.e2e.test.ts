@@ -49,7 +49,7 @@ async function refused(path: string, body: string | Uint8Array, names: RegExp, s
   const before = await counts()
   const answer = await send(path, body)
   expect(statuses, answer.text).toContain(answer.status)
-  expect(answer.body).toEqual({ error: expect.any(String), status: answer.status })
+  expect(answer.body).toEqual({ error: expect.any(String), status: answer.status, detail: expect.any(String) })
   expect(answer.body.error).toMatch(names)
   expect(answer.text).not.toContain(SECRET)
   expect(await counts()).toEqual(before)
@@ -271,7 +271,7 @@ describe('paths, queries and headers', () => {
     const answer = await send(path, '', 'GET')
     expect(answer.text.length).toBeLessThan(500)
     expect(answer.status, answer.text).toBe(status)
-    expect(answer.body).toEqual({ error: expect.any(String), status })
+    expect(answer.body).toEqual({ error: expect.any(String), status, detail: expect.any(String) })
   })
   it('strange trace headers are left out, not refused', async () => {
     for (const traceparent of ['x', '00-\u00ff', '0'.repeat(4_000)]) {

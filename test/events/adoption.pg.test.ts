@@ -6,7 +6,12 @@ import { statement } from '../../src/db/queries.js'
 import { systemClock } from '../../src/runtime/clock.js'
 import { adoptExecution, createAdopter } from '../../src/services/events/adoption.js'
 import { ingestEvent } from '../../src/services/events/ingest.js'
-import { executionDetail, executionStatus, pageOfExecutions } from '../../src/services/executions/executionQueries.js'
+import {
+  executionDetail,
+  executionStatus,
+  latestEvents,
+  pageOfExecutions,
+} from '../../src/services/executions/executionQueries.js'
 import { startExecution } from '../../src/services/executions/executions.js'
 import { createStepProgress } from '../../src/services/executions/stepProgress.js'
 import { numberedIds, readWhole } from '../../src/stores/events/eventTransferStore.js'
@@ -100,7 +105,7 @@ describe('a row written by somebody else', () => {
       limit: 10,
     })
     expect(page.rows.map((row) => row.execution_id)).toContain(executionId)
-    const detail = await executionDetail(core, executionId as never, 10)
+    const detail = await executionDetail(core, executionId as never, latestEvents(10))
     expect(detail).toMatchObject({
       row: { path: 'foreign/path', parent_execution_id: parent, start_time: '2026-06-01 10:00:00+00' },
       workload: { a: 1 },

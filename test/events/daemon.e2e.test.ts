@@ -149,7 +149,7 @@ describe('rows of others', () => {
     })
     expect(status.body).toMatchObject({ execution_id: 5555, status: 'RUNNING', current_step: 'deep' })
     const list = await second.get('/api/executions?path=foreign/*')
-    expect(list.body).toMatchObject([{ execution_id: 5555, path: 'foreign/one', event_count: 2 }])
+    expect(list.body).toMatchObject([{ execution_id: '5555', path: 'foreign/one', event_count: 2 }])
     expect((await second.get(`/api/executions/${id}`)).body.events).toHaveLength(2)
   })
 })

@@ -14,7 +14,8 @@ async function status(
 ): Promise<number> {
   const http = server({ access })
   const reply = await http.app.inject({ method, url: path, headers: { host: 'localhost', ...headers } })
-  if (reply.statusCode >= 400) expect(reply.json()).toEqual({ error: expect.any(String), status: reply.statusCode })
+  if (reply.statusCode >= 400)
+    expect(reply.json()).toEqual({ error: expect.any(String), status: reply.statusCode, detail: expect.any(String) })
   return reply.statusCode
 }
 
@@ -177,7 +178,11 @@ describe('where a write could start code', () => {
   it('a daemon that has no token refuses and says what to set', async () => {
     const http = server({ access: { writesNeedToken: () => true } })
     const reply = await http.app.inject({ method: 'POST', url: '/api/things', headers: { host: 'localhost' } })
-    expect(reply.json()).toEqual({ error: expect.stringContaining('NOETL_API_TOKEN'), status: 403 })
+    expect(reply.json()).toEqual({
+      error: expect.stringContaining('NOETL_API_TOKEN'),
+      status: 403,
+      detail: expect.any(String),
+    })
   })
 })
 

@@ -18,6 +18,7 @@ export const OPEN_ACCESS: AccessSettings = {
   apiTokens: [],
   ownTokens: [],
   allowedHosts: [],
+  corsOrigins: [],
   isLocal: true,
   writesNeedToken: () => false,
 }

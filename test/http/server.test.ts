@@ -69,11 +69,15 @@ describe('a body', () => {
   ])('of %s is a 400 that says where', async (_, body, expected) => {
     const reply = await post(body)
     expect(reply.statusCode).toBe(400)
-    expect(reply.json()).toEqual({ error: expect.stringMatching(expected), status: 400 })
+    expect(reply.json()).toEqual({ error: expect.stringMatching(expected), status: 400, detail: expect.any(String) })
   })
   it('beyond the limit is a 413, announced or chunked', async () => {
     const large = `{"a":"${'x'.repeat(2_000)}"}`
-    expect((await post(large)).json()).toEqual({ error: expect.stringContaining('larger'), status: 413 })
+    expect((await post(large)).json()).toEqual({
+      error: expect.stringContaining('larger'),
+      status: 413,
+      detail: expect.any(String),
+    })
     const url = await listening(server())
     const chunked = await fetch(`${url}/api/echo`, {
       method: 'POST',
@@ -117,11 +121,19 @@ describe('a failure', () => {
   ] as const)('%s %s is a 404 in the shape of all errors', async (method, url) => {
     const reply = await server().app.inject({ method, url, headers: { host: 'localhost' } })
     expect(reply.statusCode).toBe(404)
-    expect(reply.json()).toEqual({ error: `there is no ${method} ${url}; see /openapi.json`, status: 404 })
+    expect(reply.json()).toEqual({
+      error: `there is no ${method} ${url}; see /openapi.json`,
+      status: 404,
+      detail: expect.any(String),
+    })
   })
   it('of ours hides its details', async () => {
     const reply = await server().app.inject({ method: 'POST', url: '/api/boom', headers: { host: 'localhost' } })
-    expect(reply.json()).toEqual({ error: 'internal error; the daemon log has the details', status: 500 })
+    expect(reply.json()).toEqual({
+      error: 'internal error; the daemon log has the details',
+      status: 500,
+      detail: expect.any(String),
+    })
   })
   it.each([
     ['a broken percent-encoding', 'GET /%E0%A4%A HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n', 400],
@@ -131,7 +143,11 @@ describe('a failure', () => {
     const url = await listening(server())
     const received = await rawRequest(url, (socket) => socket.write(text))
     expect(received).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
-    expect(JSON.parse(received.slice(received.indexOf('\r\n\r\n')))).toEqual({ error: expect.any(String), status })
+    expect(JSON.parse(received.slice(received.indexOf('\r\n\r\n')))).toEqual({
+      error: expect.any(String),
+      status,
+      detail: expect.any(String),
+    })
   })
 })
 
@@ -285,7 +301,7 @@ describe('the routes of the daemon', () => {
     const document = (await server({}, routes).app.inject('/openapi.json')).json()
     expect(document.openapi).toMatch(/^3\./)
     for (const route of [...routes, { method: 'GET', path: '/openapi.json', access: 'open' }]) {
-      const operation = document.paths[route.path.replace(/:(\w+)/g, '{$1}')]?.[route.method.toLowerCase()]
+      const operation = document.paths[route.path.replace(/:(\w+)\+?/g, '{$1}')]?.[route.method.toLowerCase()]
       expect(operation, `${route.method} ${route.path}`).toBeDefined()
       expect(operation.summary).not.toBe('')
       expect(Object.keys(operation.responses).length).toBeGreaterThan(0)

@@ -485,7 +485,7 @@ describe('over HTTP', () => {
   ])('refuses %s %s with 400', async (path, body) => {
     const answer = await post(path, body)
     expect(answer.status).toBe(400)
-    expect(answer.body).toEqual({ error: expect.any(String), status: 400 })
+    expect(answer.body).toEqual({ error: expect.any(String), status: 400, detail: expect.any(String) })
   })
 
   it('reads the attempts from the row, not from the request', async () => {

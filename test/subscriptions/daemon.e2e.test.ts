@@ -212,7 +212,7 @@ describe('a pull subscription', () => {
     await post(one, `/api/subscriptions/${body.subscription_id}/activate`, {})
     const token = { authorization: 'Bearer shh' }
     expect((await post(one, '/ingress/hook', { n: 1 }, token)).status).toBe(202)
-    expect((await post(one, '/ingress/hook', { n: 1 })).status).toBe(403)
+    expect((await post(one, '/ingress/hook', { n: 1 })).status).toBe(401)
     await post(one, `/api/subscriptions/${body.subscription_id}/pause`, {})
     const refused = await post(one, '/ingress/hook', { n: 1 }, token)
     expect(refused.status).toBe(503)

@@ -134,7 +134,7 @@ describe('hmac_sha256', () => {
   ])('refuses %s', async (_, headers: Record<string, string>) => {
     const before = await countStarts()
     const { status, body } = await push('hmac', BODY, headers)
-    expect(status).toBe(403)
+    expect(status).toBe(401)
     expect(JSON.stringify(body)).not.toContain(right)
     expect(JSON.stringify(body)).not.toContain(SECRET)
     expect(await countStarts()).toBe(before)
@@ -142,8 +142,8 @@ describe('hmac_sha256', () => {
 
   it('signs bytes, not meaning', async () => {
     const signature = { 'x-signature': sign(BODY).toString('hex') }
-    expect((await push('hmac', BODY.replace(' ', ''), signature)).status).toBe(403)
-    expect((await push('hmac', `${BODY}\n`, signature)).status).toBe(403)
+    expect((await push('hmac', BODY.replace(' ', ''), signature)).status).toBe(401)
+    expect((await push('hmac', `${BODY}\n`, signature)).status).toBe(401)
   })
 
   it('takes about the same time for signatures that differ early and late', async () => {
@@ -169,10 +169,10 @@ describe('hmac_sha256', () => {
     const timed = (seconds: number, claimed = seconds) =>
       push('timed', BODY, { 'x-time': String(claimed), 'x-signature': sign(`${seconds}.${BODY}`).toString('hex') })
     expect((await timed(now)).status).toBe(202)
-    expect((await timed(now - 120)).status).toBe(403)
-    expect((await timed(now + 120)).status).toBe(403)
-    expect((await timed(now - 120, now)).status).toBe(403)
-    expect((await push('timed', BODY, { 'x-signature': sign(BODY).toString('hex') })).status).toBe(403)
+    expect((await timed(now - 120)).status).toBe(401)
+    expect((await timed(now + 120)).status).toBe(401)
+    expect((await timed(now - 120, now)).status).toBe(401)
+    expect((await push('timed', BODY, { 'x-signature': sign(BODY).toString('hex') })).status).toBe(401)
   })
 })
 
@@ -189,7 +189,7 @@ describe('bearer', () => {
       'Bearer internal',
       'Basic x',
     ])
-      expect((await with_(wrong)).status).toBe(403)
+      expect((await with_(wrong)).status).toBe(401)
   })
 
   it('is refused while its secret is missing, without naming it', async () => {
@@ -233,7 +233,7 @@ describe('the message', () => {
     const body = (bytes: number) => Buffer.from(`{"a": "${'x'.repeat(bytes - 9)}"}`)
     const large = body(4e6)
     expect((await push('hmac', large, { 'x-signature': sign(large).toString('hex') })).status).toBe(202)
-    expect((await push('hmac', large, { 'x-signature': sign('x').toString('hex') })).status).toBe(403)
+    expect((await push('hmac', large, { 'x-signature': sign('x').toString('hex') })).status).toBe(401)
     const larger = body(4e6 + 1)
     expect((await push('hmac', larger, { 'x-signature': sign(larger).toString('hex') })).status).toBe(413)
   })

@@ -25,6 +25,20 @@ where remove_after is null
 order by version desc
 limit 1;
 
+-- name: catalog_path(catalog_id)
+-- The path of entry `catalog_id`, archived or not.
+select path from noetl.catalog where catalog_id = :catalog_id::bigint;
+
+-- name: catalog_names(catalog_ids)
+-- Paths and versions of the entries `catalog_ids`, archived or not.
+select catalog_id, path, version from noetl.catalog where catalog_id = any(:catalog_ids::bigint[]);
+
+-- name: catalog_counts
+-- How many paths there are of each kind, without those that are archived.
+select lower(kind) as kind, count(distinct path)::int as count from noetl.catalog
+where remove_after is null and archived_at is null
+group by 1;
+
 -- name: catalog_list(kind, include_archived, created_at, catalog_id, limit_rows, include_content, bytes_max)
 -- Entries newest first: `kind` (lower case), archived ones too if `include_archived`, after the position (`created_at`
 -- created_at, `catalog_id` id), at most `limit_rows`, with their documents if `include_content`. Ends early when the

@@ -104,47 +104,72 @@ set stream_version = given.stream_version
 from unnest(:event_ids::bigint[], :versions::bigint[]) as given (event_id, stream_version)
 where e.execution_id = :execution_id::bigint and e.event_id = given.event_id and e.stream_version is null;
 
--- name: event_latest(execution_id, limit_rows, column_bytes, page_bytes)
--- The last `limit_rows` events of execution `execution_id`, newest first, without their contexts. A column above
--- `column_bytes` bytes is left out, and so are those of older events once `page_bytes` bytes are reached; `left_out`
--- names them. What is stored beyond these sizes is not even read.
+-- name: event_latest(execution_id, limit_rows, column_bytes, page_bytes, offset_rows, since_event_id, event_type)
+-- `limit_rows` events of execution `execution_id` after the newest `offset_rows`, newest first; those after
+-- `since_event_id` and of `event_type` alone, where these are given. A column above `column_bytes` bytes is left out, and
+-- so are those of older events once `page_bytes` bytes are reached; `left_out` names them. What is stored beyond these
+-- sizes is not even read.
+-- plan: each time
 with page as materialized (
-  select event_id, event_type, node_name, status, created_at, result, error,
+  select event_id, event_type, node_id, node_name, status, created_at, catalog_id, parent_execution_id, parent_event_id, duration,
+    context, result, error,
     sum(case when pg_column_size(result) <= :column_bytes::int then pg_column_size(result) else 0 end
+      + case when pg_column_size(context) <= :column_bytes::int then pg_column_size(context) else 0 end
       + case when octet_length(error) <= :column_bytes::int then octet_length(error) else 0 end)
       over (order by event_id desc rows unbounded preceding) <= :page_bytes::bigint as is_near
   from noetl.event
   where execution_id = :execution_id::bigint
+    and (:since_event_id::bigint is null or event_id > :since_event_id::bigint)
+    and (:event_type::text is null or event_type = :event_type::text)
   order by event_id desc
-  limit :limit_rows::int
+  limit :limit_rows::int offset :offset_rows::int
 ),
 texts as materialized (
   select *,
+    case when is_near and pg_column_size(context) <= :column_bytes::int then context::text end as context_text,
     case when is_near and pg_column_size(result) <= :column_bytes::int then result::text end as result_text,
     case when is_near and octet_length(error) <= :column_bytes::int then error end as error_text
   from page
 ),
 fitting as (
   select *,
-    sum(case when octet_length(result_text) <= :column_bytes::int then octet_length(result_text) else 0 end + coalesce(octet_length(error_text), 0))
+    sum(case when octet_length(result_text) <= :column_bytes::int then octet_length(result_text) else 0 end
+      + case when octet_length(context_text) <= :column_bytes::int then octet_length(context_text) else 0 end
+      + coalesce(octet_length(error_text), 0))
       over (order by event_id desc rows unbounded preceding) <= :page_bytes::bigint as fits
   from texts
 ),
 shown as (
   select *,
+    fits and octet_length(context_text) <= :column_bytes::int as has_context,
     fits and octet_length(result_text) <= :column_bytes::int as has_result,
     fits and error_text is not null as has_error
   from fitting
 )
-select event_id, event_type, node_name, status, created_at::text as created_at,
+select event_id, event_type, node_id, node_name, status, created_at::text as created_at, catalog_id, parent_execution_id,
+  parent_event_id, duration,
+  case when has_context then context_text end::json as context,
   case when has_result then result_text end::json as result,
   case when has_error then error_text end as error,
-  array_remove(array[
+  to_json(array_remove(array[
+    case when context is not null and has_context is not true then 'context' end,
     case when result is not null and has_result is not true then 'result' end,
     case when error is not null and has_error is not true then 'error' end
-  ], null) as left_out
+  ], null)) as left_out
 from shown
 order by event_id desc;
+
+-- name: event_count(execution_id, since_event_id, event_type)
+-- How many events execution `execution_id` has, those after `since_event_id` and of `event_type` alone if given.
+select count(*)::int as count from noetl.event
+where execution_id = :execution_id::bigint
+  and (:since_event_id::bigint is null or event_id > :since_event_id::bigint)
+  and (:event_type::text is null or event_type = :event_type::text);
+
+-- name: event_result(execution_id, event_id, column_bytes)
+-- The result of event `event_id` of execution `execution_id`, unless it has more than `column_bytes` bytes.
+select case when pg_column_size(result) <= :column_bytes::int and octet_length(result::text) <= :column_bytes::int then result end as result
+from noetl.event where execution_id = :execution_id::bigint and event_id = :event_id::bigint;
 
 -- name: event_start(execution_id, event_id, column_bytes)
 -- The workload in the context of event `event_id` that started execution `execution_id`, as text; `left_out` if it has

@@ -65,7 +65,7 @@ where x.execution_id = given.execution_id;
 select
   execution_id, catalog_id, path, parent_execution_id, status, last_event_type, last_node_name, last_event_id,
   start_time::text as start_time, end_time::text as end_time, error, tenant_id, organization_id, stream_version,
-  event_count, start_event_id, start_event_type, updated_at::text as updated_at, engine
+  event_count, start_event_id, terminal_event_id, start_event_type, updated_at::text as updated_at, engine
 from noetl.execution
 where execution_id = :execution_id::bigint;
 
@@ -78,7 +78,7 @@ where execution_id = :execution_id::bigint;
 select
   execution_id, catalog_id, path, parent_execution_id, status, last_event_type, last_node_name, last_event_id,
   start_time::text as start_time, end_time::text as end_time, error, tenant_id, organization_id, stream_version,
-  event_count, start_event_id, start_event_type, updated_at::text as updated_at, engine,
+  event_count, start_event_id, terminal_event_id, start_event_type, updated_at::text as updated_at, engine,
   coalesce(start_time, created_at)::text as listed_at
 from noetl.execution
 where coalesce(start_event_type, '') not in ('subscription.registered', 'subscription_registered')
@@ -97,3 +97,18 @@ select execution_id, status from noetl.execution
 where parent_execution_id = any(:parents::bigint[]) and execution_id > :after::bigint
 order by execution_id
 limit :limit_rows::int;
+
+-- name: execution_stale(started_before, limit_rows)
+-- Executions that began before `started_before` and have not ended, oldest first, at most `limit_rows`.
+select execution_id from noetl.execution
+where status not in ('COMPLETED', 'FAILED', 'CANCELLED')
+  and coalesce(start_event_type, '') not in ('subscription.registered', 'subscription_registered')
+  and coalesce(start_time, created_at) < :started_before::timestamptz
+order by coalesce(start_time, created_at), execution_id
+limit :limit_rows::int;
+
+-- name: execution_counts
+-- How many executions there are of each status.
+select status, count(*)::int as count from noetl.execution
+where coalesce(start_event_type, '') not in ('subscription.registered', 'subscription_registered')
+group by status;

@@ -46,3 +46,9 @@ select name, setting
 from pg_settings
 where name in ('fsync', 'synchronous_commit', 'full_page_writes', 'max_connections', 'server_version', 'autovacuum')
 order by name;
+
+-- name: doctor_tables
+-- The tables of our schema, without partitions.
+select relname as name from pg_class
+where relnamespace = 'noetl'::regnamespace and relkind in ('r', 'p') and not relispartition
+order by relname;

@@ -171,6 +171,10 @@ where execution_id = any(:execution_ids::bigint[]) and (expires_at is null or ex
 with children as (delete from noetl.child where parent_execution_id = any(:parent_execution_ids::bigint[]))
 delete from noetl.command where execution_id = any(:parent_execution_ids::bigint[]);
 
+-- name: retention_delete_requests(execution_ids)
+-- What requests with an Idempotency-Key stored in the executions `execution_ids`.
+delete from noetl.event_request where execution_id = any(:execution_ids::bigint[]);
+
 -- name: retention_delete_executions(execution_ids)
 delete from noetl.execution where execution_id = any(:execution_ids::bigint[]);
 

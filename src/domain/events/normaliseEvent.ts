@@ -14,6 +14,7 @@ import {
   parseOptionalId,
 } from '../ids/ids.js'
 import { integerValue, isJsonObject, type JsonObject, type JsonValue } from '../json/value.js'
+import { writeJson } from '../json/write.js'
 import { lifecycleStatusOf } from '../subscriptions/subscription.js'
 import type { EventRecord } from './eventRecord.js'
 import { canonicalEventType, deriveEventStatus, isStartEventType, isTerminalEventType } from './eventType.js'
@@ -28,6 +29,7 @@ import {
   refuseField,
   TEXT_LENGTH_MAX,
 } from './readField.js'
+import { storableText } from './storableText.js'
 import { parseWireTime, type WireTime } from './wireTime.js'
 
 export interface EventDefaults {
@@ -53,6 +55,7 @@ export interface NormalisedEvent extends EventRecord {
 
 const RESULT_KINDS = ['data', 'ref', 'refs']
 const EVENT_IDS_MAX = 100_000
+const STATUS_LENGTH_MAX = 64
 
 export function normaliseEvent(input: JsonObject, defaults: EventDefaults): NormalisedEvent {
   const at = defaults.at ?? ''
@@ -84,9 +87,14 @@ export function normaliseEvent(input: JsonObject, defaults: EventDefaults): Norm
     duration: readNumber(input, 'duration', at),
     // The fold reads what an execution was started with from here; other events keep their payload in result.
     context: isStart && isJsonObject(payload) ? payload : undefined,
-    result: shapeResult(input, status, isStart && isJsonObject(payload) ? undefined : payload, at),
+    result: shapeResult(
+      input,
+      outcomeOf(eventType, payload) ?? status,
+      isStart && isJsonObject(payload) ? undefined : payload,
+      at,
+    ),
     meta: mergeMeta(input, payload, workerId, defaults.actionable ?? true, at),
-    error: readText(input, 'error', at, TEXT_LENGTH_MAX),
+    error: readText(input, 'error', at, TEXT_LENGTH_MAX) ?? errorIn(payload),
     stackTrace: readText(input, 'stack_trace', at, TEXT_LENGTH_MAX),
     tenantId: readText(input, 'tenant_id', at) ?? defaults.tenantId,
     organizationId: readText(input, 'organization_id', at) ?? defaults.organizationId,
@@ -95,6 +103,20 @@ export function normaliseEvent(input: JsonObject, defaults: EventDefaults): Norm
     // Last, so that a refused event uses up no id.
     eventId: givenId ?? defaults.mintEventId(),
   }
+}
+
+/** How a step ended is said in its payload; the event itself only says that it did. */
+function outcomeOf(eventType: string, payload: JsonValue | undefined): string | undefined {
+  if (canonicalEventType(eventType) !== 'step.exit' || !isJsonObject(payload)) return undefined
+  const status = readField(payload, 'status')
+  return typeof status === 'string' && status !== '' && status.length <= STATUS_LENGTH_MAX ? status : undefined
+}
+
+/** Workers report what went wrong in the payload. It stays there whole; the column has text. */
+function errorIn(payload: JsonValue | undefined): string | undefined {
+  const error = isJsonObject(payload) ? readField(payload, 'error') : undefined
+  if (error === undefined || error === null || error === '') return undefined
+  return storableText((typeof error === 'string' ? error : writeJson(error)).slice(0, TEXT_LENGTH_MAX))
 }
 
 function readExecutionId(input: JsonObject, defaults: EventDefaults, at: string): ExecutionId {

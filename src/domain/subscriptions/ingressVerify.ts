@@ -39,14 +39,14 @@ function seconds(value: JsonValue | undefined): number | undefined {
 
 /**
  * What the headers alone tell, so that no body is read for nothing. True: the caller is known, whatever the body says.
- * Throws `forbidden` without a word on what exactly was wrong beyond what the caller can see itself.
+ * Throws `unverified` without a word on what exactly was wrong beyond what the caller can see itself.
  */
 export function verifyHead(rules: IngressRules, secret: string, head: IngressHead): boolean {
   const { verify } = rules
   if (verify.type === 'bearer') {
     const presented = /^bearer +([\x21-\x7e]+) *$/i.exec(head.header('authorization') ?? '')?.[1]
     if (presented === undefined || !sameText(presented, secret)) {
-      throw new CpError('forbidden', 'send the header "Authorization: Bearer <token>" with the token of this listener')
+      throw new CpError('unverified', 'send the header "Authorization: Bearer <token>" with the token of this listener')
     }
     return true
   }
@@ -68,7 +68,7 @@ export function verifyIngress(rules: IngressRules, secret: string, request: Ingr
 }
 
 function noSignature(header: string): CpError {
-  return new CpError('forbidden', `the header ${header} holds no valid hmac-sha256 signature of the body`)
+  return new CpError('unverified', `the header ${header} holds no valid hmac-sha256 signature of the body`)
 }
 
 /** With a timestamp the signature is over `<timestamp>.<body>`, so that neither can be changed alone. */
@@ -82,7 +82,7 @@ function checkedTime(timestamp: NonNullable<IngressRules['timestamp']>, { header
   const sent = /^\d{9,13}$/.test(text) ? Number(text) * (text.length > 11 ? 1 : 1000) : Number.NaN
   if (!(Math.abs(nowMs - sent) <= timestamp.toleranceSeconds * 1000)) {
     throw new CpError(
-      'forbidden',
+      'unverified',
       `the header ${timestamp.header} must hold the present time in Unix seconds, within ${timestamp.toleranceSeconds} s`,
     )
   }

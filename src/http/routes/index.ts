@@ -1,20 +1,24 @@
 // The list of routes. A route group is a function from what it needs to RouteSpecs; register it here.
 import type { RouteSpec } from '../route.js'
 import { type CatalogRouteDeps, catalogRoutes } from './catalog/catalog.js'
+import { type DocumentRouteDeps, documentRoutes } from './catalog/documents.js'
 import { type PlaybookRouteDeps, playbookRoutes } from './catalog/playbooks.js'
 import { type CommandRouteDeps, commandRoutes } from './commands/commands.js'
 import { type CredentialRouteDeps, credentialRoutes } from './credentials/credentials.js'
 import { type EventRouteDeps, eventRoutes } from './events/events.js'
 import { type EventStreamRouteDeps, eventStreamRoutes } from './executions/eventStream.js'
+import { type AnalysisRouteDeps, analysisRoutes } from './executions/analysis.js'
 import { type ExecuteRouteDeps, executeRoutes } from './executions/execute.js'
 import { type ExecutionRouteDeps, executionRoutes } from './executions/executions.js'
 import { type ResultRouteDeps, resultRoutes } from './executions/result.js'
 import { type HealthRouteDeps, healthRoutes } from './health/health.js'
 import { type MetricsRouteDeps, metricsRoutes } from './health/metrics.js'
+import { type OverviewRouteDeps, overviewRoutes } from './health/overview.js'
 import { type OutboxRouteDeps, outboxRoutes } from './outbox/outbox.js'
 import { type ProjectorRouteDeps, projectorRoutes } from './projector/projector.js'
 import { type ReplayRouteDeps, replayRoutes } from './replay/replay.js'
 import { type CleanupRouteDeps, cleanupRoutes } from './retention/cleanup.js'
+import { type SqlRouteDeps, sqlRoutes } from './sql/sql.js'
 import { type StateRouteDeps, stateRoutes } from './state/state.js'
 import { type IngressRouteDeps, ingressRoutes } from './subscriptions/ingress.js'
 import { type RuntimeRouteDeps, runtimeRoutes } from './subscriptions/runtime.js'
@@ -28,9 +32,13 @@ export type RouteDeps = HealthRouteDeps &
   ResultRouteDeps &
   ExecuteRouteDeps &
   ExecutionRouteDeps &
+  AnalysisRouteDeps &
+  OverviewRouteDeps &
+  SqlRouteDeps &
   CatalogRouteDeps &
   PlaybookRouteDeps &
   CommandRouteDeps &
+  DocumentRouteDeps &
   CredentialRouteDeps &
   CleanupRouteDeps &
   RuntimeRouteDeps &
@@ -51,9 +59,13 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...executionRoutes(deps),
     ...eventStreamRoutes(deps),
     ...resultRoutes(deps),
+    ...commandRoutes(deps),
+    ...analysisRoutes(deps),
+    ...overviewRoutes(deps),
+    ...sqlRoutes(deps),
     ...catalogRoutes(deps),
     ...playbookRoutes(deps),
-    ...commandRoutes(deps),
+    ...documentRoutes(deps),
     ...credentialRoutes(deps),
     ...cleanupRoutes(deps),
     ...runtimeRoutes(deps),

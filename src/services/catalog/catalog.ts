@@ -6,6 +6,7 @@ import { refuseDocument } from '../../domain/catalog/violation.js'
 import type { Problem } from '../../domain/playbook/plan.js'
 import type { OwnSources } from '../../domain/subscriptions/ownSources.js'
 import { ownSourceViolations } from '../../domain/subscriptions/subscriptionSource.js'
+import { CpError } from '../../errors.js'
 import {
   archiveEntries,
   type CatalogFilter,
@@ -55,10 +56,18 @@ export interface RegisterRequest {
   resourceType?: string | undefined
   /** A new version even if nothing changed. */
   force?: boolean | undefined
+  /** Refused when the document is of another path. */
+  onlyPath?: string | undefined
 }
 
 export async function registerEntry(deps: CatalogDeps, request: RegisterRequest): Promise<Registered> {
   const document = await deps.documents.read(request.content, request.resourceType)
+  if (request.onlyPath !== undefined && document.path !== request.onlyPath) {
+    throw new CpError(
+      'refused',
+      `the document is of the path ${document.path}, not ${request.onlyPath}; register it as new`,
+    )
+  }
   const violations = ownSourceViolations(document.subscription, deps.own)
   if (violations.length > 0) throw refuseDocument('the catalog document', violations)
   const digest = contentDigest(document.content)

@@ -12,6 +12,7 @@ import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { createPollLoop, type PollLoop } from '../../runtime/loop.js'
 import { LruMap } from '../../runtime/lruMap.js'
+import { pathOfEntry } from '../../stores/catalog/catalogStore.js'
 import { type EventRow, toEventRecord } from '../../stores/events/eventRows.js'
 import { listUnadopted, listUnadoptedExecutions, numberEvents } from '../../stores/events/eventStore.js'
 import {
@@ -56,6 +57,8 @@ async function adoptInTx(tx: Tx, executionId: string, first: EventRow): Promise<
   }))
   await numberEvents(tx, executionId, numbers)
   for (const row of rows) learn(execution, row)
+  // Not every server writes it into the start event; their catalog is in the same database.
+  execution.path ??= await pathOfEntry(tx, execution.catalogId)
   execution.streamVersion += BigInt(rows.length)
   // An adopted log was counted when its execution was backfilled; only what came later is new.
   if (execution.streamVersion > execution.eventCount) execution.eventCount = execution.streamVersion

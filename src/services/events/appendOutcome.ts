@@ -34,7 +34,7 @@ export type AppendOutcome =
       /** The event claims this command. */
       claim?: ClaimedRow
     }
-  | { kind: 'duplicate'; eventId: string; streamVersion: string | undefined; executionStatus: string }
+  | { kind: 'duplicate'; eventId: string; streamVersion: string | undefined; executionStatus: string | undefined }
   /** The same id with other content. */
   | { kind: 'conflict'; eventId: string }
   /** The command is claimed: by this worker (`own`) or by another. */

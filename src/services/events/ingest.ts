@@ -20,6 +20,7 @@ import { assertNoSubscriptionEntry } from '../catalog/runnable.js'
 import type { Ids } from '../ids/ids.js'
 import type { Appender } from './appender.js'
 import type { AppendItem, AppendOutcome, Unclaimable } from './appendInTx.js'
+import { appendOnce } from './appendOnce.js'
 import { toRecords } from './largeEventReading.js'
 
 export interface IngestDeps {
@@ -40,6 +41,8 @@ export interface IngestOptions {
   traceContext?: string | undefined
   /** The caller has the internal token: what is ours alone is not kept from it. */
   isInternal?: boolean | undefined
+  /** The same key and execution again is the same request. */
+  idempotencyKey?: string | undefined
 }
 
 export function ingestEvent(deps: IngestDeps, body: JsonObject, options: IngestOptions = {}): Promise<AppendOutcome> {
@@ -68,7 +71,7 @@ async function appendOne(
 ): Promise<AppendOutcome> {
   span.set({ 'noetl.execution_id': event.executionId, 'noetl.event_type': event.eventType, 'noetl.events': 1 })
   const item = await toItem(deps, event, { ...options, traceContext: span.carrier })
-  const [outcome] = await deps.appender.append([item])
+  const [outcome] = await append(deps, [item], options)
   return acceptedOrThrow(outcome!)
 }
 
@@ -121,11 +124,16 @@ async function appendBatch(
 ): Promise<AppendOutcome[]> {
   const items: AppendItem[] = []
   for (const event of events) items.push(await toItem(deps, event, options))
-  const outcomes = await deps.appender.append(items)
+  const outcomes = await append(deps, items, options)
   if (outcomes.some((outcome) => outcome.kind === 'unknownExecution')) throw noSuchExecution(executionId)
   // What holds for all of them is said once.
   if (outcomes.length > 0 && outcomes.every((outcome) => outcome.kind === 'refused')) acceptedOrThrow(outcomes[0]!)
   return outcomes
+}
+
+function append({ appender }: IngestDeps, items: AppendItem[], options: IngestOptions): Promise<AppendOutcome[]> {
+  const key = options.idempotencyKey
+  return key === undefined ? appender.append(items) : appendOnce(appender, items, key)
 }
 
 /**

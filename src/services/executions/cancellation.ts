@@ -9,6 +9,8 @@ import { type EndRequest, type ExecutionsDeps, endExecution } from './executions
 
 export interface CancelRequest extends Omit<EndRequest, 'outcome' | 'error'> {
   cascade: boolean
+  /** One that has ended is no reason to refuse. */
+  endedIsFine?: boolean | undefined
 }
 
 export interface Cancelled {
@@ -22,13 +24,13 @@ const CHILDREN_PAGE = 5_000
 const PARENTS_AT_ONCE = 500
 const CANCELS_AT_ONCE = 8
 
-/** Refused when there was nothing to cancel: the execution has ended, and nothing below it runs. */
+/** Refused when there was nothing to cancel, unless that is fine: the execution has ended, and nothing below it runs. */
 export async function cancelExecution(deps: ExecutionsDeps, request: CancelRequest): Promise<Cancelled> {
-  const { cascade, ...end } = request
+  const { cascade, endedIsFine = false, ...end } = request
   const hadEnded = await cancelOne(deps, end)
-  if (hadEnded !== undefined && !cascade) throw hadEnded.refusal
+  if (hadEnded !== undefined && !cascade && !endedIsFine) throw hadEnded.refusal
   const children = cascade ? await cancelBelow(deps, end) : []
-  if (hadEnded !== undefined && children.length === 0) throw hadEnded.refusal
+  if (hadEnded !== undefined && children.length === 0 && !endedIsFine) throw hadEnded.refusal
   return { status: hadEnded?.status ?? 'CANCELLED', children }
 }
 

@@ -8,7 +8,15 @@ import type { ExecutionId } from '../../domain/ids/ids.js'
 import { parseJson } from '../../domain/json/parse.js'
 import type { JsonValue } from '../../domain/json/value.js'
 import type { CpError } from '../../errors.js'
-import { type LatestEvent, readLatest, readStartWorkload, type StartWorkload } from '../../stores/events/eventStore.js'
+import {
+  countEvents,
+  type EventPage,
+  type LatestEvent,
+  readLatest,
+  readResult,
+  readStartWorkload,
+  type StartWorkload,
+} from '../../stores/events/eventStore.js'
 import {
   type ExecutionFilter,
   type ExecutionRow,
@@ -68,27 +76,41 @@ const COLUMN_BYTES_MAX = 256 * 1024
 export interface ExecutionDetail {
   row: ExecutionRow
   workload: JsonValue
+  /** Of the event that ended it. */
+  result: JsonValue
   /** Newest first. */
   events: LatestEvent[]
+  /** On all pages. */
+  totalEvents: number
 }
 
 export async function executionDetail(
   deps: ExecutionQueriesDeps,
   id: ExecutionId,
-  eventLimit: number,
+  page: EventPage,
   pageBytes = PAGE_BYTES_DEFAULT,
 ): Promise<ExecutionDetail> {
   const db = deps.databases.of(id)
   const row = await findExecution(deps, id)
-  const [events, start] = await Promise.all([
-    readLatest(db, id, eventLimit, { columnBytes: COLUMN_BYTES_MAX, pageBytes }),
+  const isFiltered = page.sinceEventId !== null || page.eventType !== null
+  const [events, start, result, totalEvents] = await Promise.all([
+    readLatest(db, id, page, { columnBytes: COLUMN_BYTES_MAX, pageBytes }),
     row.start_event_id === null ? undefined : readStartWorkload(db, id, row.start_event_id, COLUMN_BYTES_MAX),
+    row.terminal_event_id === null ? null : readResult(db, id, row.terminal_event_id, COLUMN_BYTES_MAX),
+    isFiltered ? countEvents(db, id, page) : Number(row.event_count),
   ])
   return {
     row,
     workload: shownWorkload(start, id, row.start_event_id),
+    result,
     events: events.map((event) => withReferences(event, id)),
+    totalEvents,
   }
+}
+
+/** The newest events, whatever they are. */
+export function latestEvents(limit: number): EventPage {
+  return { limit, offset: 0, sinceEventId: null, eventType: null }
 }
 
 function shownWorkload(start: StartWorkload | undefined, id: string, eventId: string | null): JsonValue {
@@ -102,6 +124,7 @@ function withReferences(event: LatestEvent, id: string): LatestEvent {
   const reference = leftOut(id, event.event_id)
   return {
     ...event,
+    context: event.left_out.includes('context') ? reference : event.context,
     result: event.left_out.includes('result') ? reference : event.result,
     error: event.left_out.includes('error') ? `too large for this page; see ${reference['_left_out']}` : event.error,
   }

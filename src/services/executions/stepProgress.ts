@@ -10,6 +10,8 @@ export interface StepCounts {
   completed: number
   failed: number
   running: number
+  /** Names of those that are completed, sorted. */
+  completedSteps: string[]
 }
 
 export type StepProgress = (db: Queryable, executionId: string) => Promise<StepCounts>
@@ -26,6 +28,7 @@ const EXECUTIONS_MAX = 1_000
 /** With more, the steps are data; they are read anew each time. */
 const STEPS_MAX = 1_000
 const BEFORE_ALL = '-1'
+const COMPLETED = 3
 
 export function createStepProgress(): StepProgress {
   // In the order of their last use.
@@ -63,5 +66,8 @@ function raise(ranks: Map<string, number>, name: string | null, rank: number): v
 
 function countsOf(ranks: ReadonlyMap<string, number>): StepCounts {
   const of = (wanted: number): number => Array.from(ranks.values()).filter((rank) => rank === wanted).length
-  return { total: ranks.size, completed: of(3), failed: of(2), running: of(1) }
+  const completedSteps = Array.from(ranks.keys())
+    .filter((name) => ranks.get(name) === COMPLETED)
+    .sort()
+  return { total: ranks.size, completed: completedSteps.length, failed: of(2), running: of(1), completedSteps }
 }

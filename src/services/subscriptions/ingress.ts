@@ -242,7 +242,7 @@ export function createIngress(deps: IngressDeps): Ingress {
 }
 
 function outcomeOf(error: CpError): IngressOutcome {
-  if (error.code === 'forbidden') return 'unverified'
+  if (error.code === 'unverified') return 'unverified'
   if (typeof error.details['state'] === 'string') return 'inactive'
   return error.code === 'invalid_input' || error.code === 'refused' ? 'unusable' : 'failed'
 }

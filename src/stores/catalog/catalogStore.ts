@@ -7,6 +7,9 @@ const q = queries(
   'catalog_newest',
   'catalog_insert',
   'catalog_get',
+  'catalog_path',
+  'catalog_names',
+  'catalog_counts',
   'catalog_list',
   'catalog_versions',
   'catalog_referenced',
@@ -87,6 +90,25 @@ export async function getCatalogEntry(
     want.version ?? null,
   ])
   return row
+}
+
+export async function pathOfEntry(db: Queryable, catalogId: string): Promise<string | undefined> {
+  const [row] = await db.run<{ path: string }>(q.catalog_path, [catalogId])
+  return row?.path
+}
+
+export interface EntryName {
+  catalog_id: string
+  path: string
+  version: number
+}
+
+export function namesOfEntries(db: Queryable, ids: readonly string[]): Promise<EntryName[]> {
+  return db.run<EntryName>(q.catalog_names, [ids])
+}
+
+export function countEntries(db: Queryable): Promise<{ kind: string; count: number }[]> {
+  return db.run(q.catalog_counts)
 }
 
 export interface CatalogFilter {

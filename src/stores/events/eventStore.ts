@@ -19,6 +19,8 @@ const q = queries(
   'event_unadopted_executions',
   'event_number',
   'event_latest',
+  'event_count',
+  'event_result',
   'event_start',
   'event_step_ranks',
   'event_last_of',
@@ -145,13 +147,19 @@ export async function numberEvents(
 export interface LatestEvent {
   event_id: string
   event_type: string | null
+  node_id: string | null
   node_name: string | null
   status: string | null
   created_at: string
+  catalog_id: string | null
+  parent_execution_id: string | null
+  parent_event_id: string | null
+  duration: number | null
+  context: JsonValue
   result: JsonValue
   error: string | null
   /** Columns that are too large for the page: null although they are not. */
-  left_out: ('result' | 'error')[]
+  left_out: ('context' | 'result' | 'error')[]
 }
 
 /** Bytes of one column and of all of them on a page. */
@@ -160,13 +168,41 @@ export interface PageBounds {
   pageBytes: number
 }
 
+/** Of the newest events. */
+export interface EventPage {
+  limit: number
+  offset: number
+  sinceEventId: string | null
+  eventType: string | null
+}
+
 export function readLatest(
   db: Queryable,
   executionId: string,
-  limit: number,
+  { limit, offset, sinceEventId, eventType }: EventPage,
   { columnBytes, pageBytes }: PageBounds,
 ): Promise<LatestEvent[]> {
-  return db.run<LatestEvent>(q.event_latest, [executionId, limit, columnBytes, pageBytes])
+  const values = [executionId, limit, columnBytes, pageBytes, offset, sinceEventId, eventType]
+  return db.run<LatestEvent>(q.event_latest, values)
+}
+
+export async function countEvents(
+  db: Queryable,
+  executionId: string,
+  { sinceEventId, eventType }: EventPage,
+): Promise<number> {
+  const [row] = await db.run<{ count: number }>(q.event_count, [executionId, sinceEventId, eventType])
+  return row!.count
+}
+
+export async function readResult(
+  db: Queryable,
+  executionId: string,
+  eventId: string,
+  columnBytes: number,
+): Promise<JsonValue> {
+  const [row] = await db.run<{ result: JsonValue }>(q.event_result, [executionId, eventId, columnBytes])
+  return row?.result ?? null
 }
 
 export interface StartWorkload {

@@ -12,6 +12,8 @@ const q = queries(
   'execution_get',
   'execution_list',
   'execution_children',
+  'execution_stale',
+  'execution_counts',
 )
 
 export interface LockedExecution {
@@ -147,6 +149,7 @@ export interface ExecutionRow {
   stream_version: string
   event_count: string
   start_event_id: string | null
+  terminal_event_id: string | null
   start_event_type: string | null
   updated_at: string
   /** The version of the engine that drives it; null when nobody does. */
@@ -195,4 +198,14 @@ export function listChildren(
   limit: number,
 ): Promise<{ execution_id: string; status: string }[]> {
   return db.run(q.execution_children, [parents, after, limit])
+}
+
+/** Not ended although they began before that; oldest first. */
+export async function listStale(db: Queryable, startedBefore: string, limit: number): Promise<string[]> {
+  const rows = await db.run<{ execution_id: string }>(q.execution_stale, [startedBefore, limit])
+  return rows.map((row) => row.execution_id)
+}
+
+export function countExecutions(db: Queryable): Promise<{ status: string; count: number }[]> {
+  return db.run(q.execution_counts)
 }

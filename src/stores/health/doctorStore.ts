@@ -8,6 +8,7 @@ const q = queries(
   'doctor_dead_tuples',
   'doctor_old_transactions',
   'doctor_settings',
+  'doctor_tables',
 )
 
 export interface SchemaDescription {
@@ -63,4 +64,9 @@ export function listOldTransactions(db: Queryable, olderThanSeconds: number): Pr
 export async function readServerSettings(db: Queryable): Promise<Record<string, string>> {
   const rows = await db.run<{ name: string; setting: string }>(q.doctor_settings)
   return Object.fromEntries(rows.map((row) => [row.name, row.setting]))
+}
+
+export async function listTables(db: Queryable): Promise<string[]> {
+  const rows = await db.run<{ name: string }>(q.doctor_tables)
+  return rows.map((row) => row.name)
 }

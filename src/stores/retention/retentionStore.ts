@@ -23,6 +23,7 @@ const q = queries(
   'retention_delete_projections',
   'retention_delete_dedup',
   'retention_delete_commands',
+  'retention_delete_requests',
   'retention_delete_executions',
   'purge_commands',
   'purge_runtimes',
@@ -165,6 +166,7 @@ export async function deleteReadModel(tx: Tx, ids: readonly string[]): Promise<D
   const projections = (await tx.run(q.retention_delete_projections, [ids])).count
   const dedupRecords = (await tx.run(q.retention_delete_dedup, [ids])).count
   await tx.run(q.retention_delete_commands, [ids])
+  await tx.run(q.retention_delete_requests, [ids])
   const executions = (await tx.run(q.retention_delete_executions, [ids])).count
   return { executions, snapshots, projections, dedupRecords }
 }

@@ -6,7 +6,12 @@ import { parseExecutionId } from '../../../domain/ids/ids.js'
 import type { JsonObject } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
 import { CpError } from '../../../errors.js'
-import { type ExecutionRow, executionDetail, pageOfExecutions } from '../../../services/executions/executionQueries.js'
+import {
+  type ExecutionRow,
+  executionDetail,
+  latestEvents,
+  pageOfExecutions,
+} from '../../../services/executions/executionQueries.js'
 import type { CommandSpec, Input } from '../../command.js'
 import { formatAge, parseInstant } from '../../duration.js'
 import { EXIT } from '../../exit.js'
@@ -93,7 +98,7 @@ export const executionShow: CommandSpec = {
     const id = parseExecutionId(input.args['id'], 'id')
     const limit = integerOption(input, 'events', { min: 0, max: EVENTS_MAX }) ?? EVENTS_DEFAULT
     const deps = await context.deps()
-    const { row, workload, events } = await executionDetail(deps, id, limit)
+    const { row, workload, events } = await executionDetail(deps, id, latestEvents(limit))
     const inOrder = [...events].reverse()
     return {
       json: {

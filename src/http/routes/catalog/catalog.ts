@@ -1,8 +1,9 @@
 // The catalog routes of the NoETL server, plus paging and identical-content detection.
 
+import { parseVersion } from '../../../domain/catalog/wantedVersion.js'
 import { parseWireTime, wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
 import { parseCatalogId } from '../../../domain/ids/ids.js'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
+import { isJsonObject, type JsonObject } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
 import { CpError } from '../../../errors.js'
 import { createTurns } from '../../../runtime/turns.js'
@@ -11,6 +12,7 @@ import {
   type CatalogEntry,
   deleteEntry,
   listEntries,
+  type Registered,
   type Removed,
   registerEntry,
   restoreEntry,
@@ -53,7 +55,7 @@ export function catalogRoutes({ catalog, pageBytes }: CatalogRouteDeps): RouteSp
           force: { type: 'boolean', description: 'a new version even if nothing changed' },
         },
       },
-      responses: { 200: { type: 'object' }, 422: 'the document has violations; all are listed' },
+      responses: { 200: REGISTERED, 422: 'the document has violations; all are listed' },
       handler: async ({ body }) => {
         const given = body as JsonObject
         const done = await registerEntry(catalog, {
@@ -61,19 +63,7 @@ export function catalogRoutes({ catalog, pageBytes }: CatalogRouteDeps): RouteSp
           resourceType: typeof given['resource_type'] === 'string' ? given['resource_type'] : undefined,
           force: given['force'] === true,
         })
-        const verb = done.created ? 'registered' : 'unchanged'
-        return {
-          body: {
-            status: 'success',
-            message: `Resource '${done.path}' version '${done.version}' ${verb}.`,
-            path: done.path,
-            version: done.version,
-            catalog_id: done.catalogId,
-            kind: done.kind,
-            created: done.created,
-            ...(done.warnings.length === 0 ? {} : { warnings: done.warnings.map((warning) => ({ ...warning })) }),
-          },
-        }
+        return { body: registeredOf(done) }
       },
     },
     {
@@ -186,6 +176,33 @@ export function catalogRoutes({ catalog, pageBytes }: CatalogRouteDeps): RouteSp
   ]
 }
 
+export const REGISTERED: Schema = {
+  type: 'object',
+  properties: {
+    status: { type: 'string' },
+    message: { type: 'string' },
+    path: { type: 'string' },
+    version: { type: 'integer' },
+    catalog_id: { type: 'string' },
+    kind: { type: 'string' },
+    created: { type: 'boolean' },
+    warnings: { type: 'array', items: { type: 'object' } },
+  },
+}
+
+export function registeredOf(done: Registered): JsonObject {
+  return {
+    status: 'success',
+    message: `Resource '${done.path}' version '${done.version}' ${done.created ? 'registered' : 'unchanged'}.`,
+    path: done.path,
+    version: done.version,
+    catalog_id: done.catalogId,
+    kind: done.kind,
+    created: done.created,
+    ...(done.warnings.length === 0 ? {} : { warnings: done.warnings.map((warning) => ({ ...warning })) }),
+  }
+}
+
 function removedAnswer(path: string, { removed }: Removed, verb: string): JsonObject {
   return {
     status: 'success',
@@ -206,19 +223,6 @@ function entryText(entry: CatalogEntry, withDocument: boolean): string {
   })
   const document = `"content":${writeJson(content)},"layout":${layout},"payload":${payload},`
   return `${head.slice(0, -1)},${withDocument ? document : ''}"meta":${meta},${rest.slice(1)}`
-}
-
-export function parseVersion(value: JsonValue | undefined): number | undefined {
-  if (value === undefined || value === null || value === 'latest' || value === '') return undefined
-  const number =
-    typeof value === 'number'
-      ? value
-      : typeof value === 'string' && /^\d{1,9}$/.test(value)
-        ? Number(value)
-        : Number.NaN
-  if (!Number.isInteger(number) || number < 1)
-    throw new CpError('invalid_input', '/version must be "latest" or a whole number from 1')
-  return number
 }
 
 function formatCursor(entry: CatalogEntry): string {

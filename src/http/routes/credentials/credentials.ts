@@ -10,7 +10,8 @@ import {
   showCredential,
   storeCredential,
 } from '../../../services/credentials/credentials.js'
-import type { RouteSpec } from '../../route.js'
+import { queryBoolean } from '../../query.js'
+import type { ApiRequest, RouteSpec } from '../../route.js'
 
 export interface CredentialRouteDeps {
   credentials: CredentialsDeps
@@ -64,15 +65,25 @@ export function credentialRoutes({ credentials }: CredentialRouteDeps): RouteSpe
       path: '/api/credentials',
       summary: 'The credentials, without their values',
       access: 'public',
-      query: { type: { type: 'string' }, q: { type: 'string', description: 'part of the name' } },
+      showsAll: true,
+      query: {
+        type: { type: 'string' },
+        q: { type: 'string', description: 'part of the name' },
+        include_data: { type: 'boolean', description: 'with their values; needs the internal token' },
+      },
       responses: { 200: { type: 'object', properties: { items: { type: 'array', items: credential } } } },
-      handler: async ({ query }) => {
+      handler: async ({ query, isInternal }) => {
+        const withData = wantsData(query, isInternal)
         const items = (await everyCredential(credentials.databases, query['type'])).filter((item) =>
           item.name.includes(query['q'] ?? ''),
         )
         return {
           body: {
-            items: items.map((item) => toBody(item, null)),
+            items: await Promise.all(
+              items.map(async (item) =>
+                toBody(item, withData ? (await openCredential(credentials, item.name)).data : null),
+              ),
+            ),
             filter: { type: query['type'] ?? null, q: query['q'] ?? null },
           },
         }
@@ -89,9 +100,8 @@ export function credentialRoutes({ credentials }: CredentialRouteDeps): RouteSpe
       responses: { 200: credential, 403: 'values need the internal token', 404: 'no such credential' },
       handler: async ({ params, query, isInternal }) => {
         const name = params['name']!
-        if (query['include_data'] !== 'true')
+        if (!wantsData(query, isInternal))
           return { body: toBody(await showCredential(credentials.databases, name), null) }
-        if (!isInternal) throw new CpError('forbidden', 'the values of a credential need the internal token')
         const opened = await openCredential(credentials, name, query['execution_id'])
         return { body: toBody(opened.credential, opened.data) }
       },
@@ -108,6 +118,12 @@ export function credentialRoutes({ credentials }: CredentialRouteDeps): RouteSpe
       },
     },
   ]
+}
+
+function wantsData(query: ApiRequest['query'], isInternal: boolean): boolean {
+  const wants = queryBoolean(query['include_data'], false)
+  if (wants && !isInternal) throw new CpError('forbidden', 'the values of a credential need the internal token')
+  return wants
 }
 
 function toBody(it: Credential, data: JsonValue): JsonObject {

@@ -1,6 +1,8 @@
 // POST /api/events and /api/events/batch: the NoETL server's fields and answers.
+import type { IncomingHttpHeaders } from 'node:http'
 import type { JsonObject, JsonValue } from '../../../domain/json/value.js'
 import { integerValue } from '../../../domain/json/value.js'
+import { CpError } from '../../../errors.js'
 import type { AppendOutcome } from '../../../services/events/appendInTx.js'
 import {
   clashMessage,
@@ -46,6 +48,13 @@ const EVENT: Schema = {
   properties: { execution_id: id, ...EVENT_PROPERTIES },
 }
 
+/** Of a request with an Idempotency-Key. */
+const ONCE: Record<string, Schema> = {
+  event_ids: { type: 'array', items: id },
+  duplicate: { type: 'boolean' },
+  idempotency_key: { type: 'string' },
+}
+
 const BATCH_MAX = 10_000
 
 const BATCH: Schema = {
@@ -63,7 +72,8 @@ export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[]
     {
       method: 'POST',
       path: '/api/events',
-      summary: 'Append one event; the same event_id and content again gives the same answer',
+      summary:
+        'Append one event; the same event_id and content, or the same Idempotency-Key, again gives the same answer',
       access: 'public',
       bodySize: 'event',
       readsLarge: true,
@@ -77,6 +87,7 @@ export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[]
             commands_generated: { type: 'integer' },
             stream_version: id,
             reason: { type: 'string', description: 'why an answer to a command was ignored' },
+            ...ONCE,
           },
         },
         400: 'malformed',
@@ -90,7 +101,7 @@ export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[]
             ? await ingestEvent(ingest, request.body as JsonObject, optionsOf(request))
             : await ingestLargeEvent(ingest, { bytes: request.large, schema: EVENT }, optionsOf(request))
         onAppended?.(outcome)
-        return { body: answerTo(outcome) }
+        return { body: { ...answerTo(outcome), ...repetition(request, [outcome]) } }
       },
     },
     {
@@ -106,9 +117,9 @@ export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[]
           type: 'object',
           properties: {
             status: { type: 'string', enum: ['ok', 'partial'] },
-            event_ids: { type: 'array', items: id },
             commands_generated: { type: 'integer' },
-            results: { type: 'array' },
+            results: { type: 'array', items: { type: 'object', properties: { event_id: id } } },
+            ...ONCE,
           },
         },
         400: 'malformed; nothing was written',
@@ -129,9 +140,10 @@ export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[]
         return {
           body: {
             status: failed ? 'partial' : 'ok',
-            event_ids: outcomes.map((outcome) => ('eventId' in outcome ? number(outcome.eventId) : 0)),
+            event_ids: outcomes.map(eventIdOf),
             commands_generated: 0,
             results: outcomes.map((outcome, index) => itemResult(outcome, index)),
+            ...repetition(request, outcomes),
           },
         }
       },
@@ -140,7 +152,40 @@ export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[]
 }
 
 function optionsOf(request: ApiRequest) {
-  return { traceContext: traceContextOf(request.headers), isInternal: request.isInternal }
+  return {
+    traceContext: traceContextOf(request.headers),
+    isInternal: request.isInternal,
+    idempotencyKey: idempotencyKeyOf(request.headers),
+  }
+}
+
+const KEY_LENGTH_MAX = 255
+
+function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
+  const given = headers['idempotency-key'] ?? headers['x-idempotency-key']
+  if (given === undefined || given === '') return undefined
+  if (typeof given !== 'string' || given.length > KEY_LENGTH_MAX) {
+    throw new CpError(
+      'invalid_input',
+      `the header Idempotency-Key must be one text of up to ${KEY_LENGTH_MAX} characters`,
+    )
+  }
+  return given
+}
+
+/** What a request with a key is told besides: which events are its own, and whether an earlier one stored them. */
+function repetition({ headers }: ApiRequest, outcomes: readonly AppendOutcome[]): JsonObject {
+  const key = idempotencyKeyOf(headers)
+  if (key === undefined) return {}
+  return {
+    event_ids: outcomes.map(eventIdOf),
+    duplicate: outcomes.length > 0 && outcomes.every(({ kind }) => kind === 'duplicate'),
+    idempotency_key: key,
+  }
+}
+
+function eventIdOf(outcome: AppendOutcome): JsonValue {
+  return 'eventId' in outcome ? number(outcome.eventId) : 0
 }
 
 function answerTo(outcome: AppendOutcome): JsonObject {

@@ -1,4 +1,5 @@
 // POST /api/execute and /api/execute/batch: start executions from the catalog.
+import { parseVersion } from '../../../domain/catalog/wantedVersion.js'
 import { parseCatalogId, parseExecutionId } from '../../../domain/ids/ids.js'
 import { parseJson } from '../../../domain/json/parse.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
@@ -26,6 +27,7 @@ const REQUEST: Schema = {
   properties: {
     path: { type: 'string', nullable: true, minLength: 1, maxLength: 512 },
     catalog_id: id,
+    version: { nullable: true, description: '"latest", a number, or its text; with path' },
     payload: { type: 'object', nullable: true, description: 'overlays the workload of the playbook; alias: workload' },
     workload: { type: 'object', nullable: true },
     parent_execution_id: id,
@@ -160,7 +162,7 @@ async function startBatch(deps: ExecutionsDeps, request: ApiRequest): Promise<Js
     count: list.length,
     started: count('started'),
     duplicates: count('duplicate'),
-    failed: count('failed'),
+    failed: count('error'),
     results,
   }
 }
@@ -180,7 +182,8 @@ async function startOne(
   } catch (error) {
     const { message, details } = toCpError(error)
     const problems = Array.isArray(details['problems']) ? { problems: details['problems'] } : {}
-    return { index, status: 'failed', commands_generated: 0, error: message, ...problems }
+    // Workers give a message back for "error" alone; any other word counts as done.
+    return { index, status: 'error', commands_generated: 0, error: message, ...problems }
   }
 }
 
@@ -198,6 +201,7 @@ function toStart({ body: given, texts }: GivenStart, request: ApiRequest): Start
     driven: body['driven'] !== false,
     path: text(body['path']),
     catalogId: body['catalog_id'] == null ? undefined : parseCatalogId(body['catalog_id'], '/catalog_id'),
+    version: parseVersion(body['version']),
     payload: isJsonObject(payload) ? payload : undefined,
     texts,
     parentExecutionId:

@@ -1,44 +1,54 @@
-// Reads and control of executions. Ids go out as numbers, as in the NoETL server; the list is a bare array and
-// everything about paging is in headers.
-
-import { parseWireTime, wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
+// Reads and control of executions, in the shapes of the NoETL servers (shapes.ts). The list is a bare array and everything
+// about its paging is in headers.
+import { parseWireTime } from '../../../domain/events/wireTime.js'
 import { formatCursor, parseCursor, pathPattern } from '../../../domain/executions/executionPage.js'
 import { parseCatalogId, parseEventId, parseExecutionId } from '../../../domain/ids/ids.js'
-import { integerValue, isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
+import { isJsonObject, type JsonObject } from '../../../domain/json/value.js'
 import { CpError } from '../../../errors.js'
+import type { Clock } from '../../../runtime/clock.js'
 import { type WholeEventDeps, wholeEvent } from '../../../services/events/wholeEvent.js'
 import { cancelExecution } from '../../../services/executions/cancellation.js'
-import {
-  type ExecutionQueriesDeps,
-  type ExecutionRow,
-  executionDetail,
-  executionStatus,
-  findExecution,
-  pageOfExecutions,
-} from '../../../services/executions/executionQueries.js'
+import { executionStatus, findExecution } from '../../../services/executions/executionQueries.js'
 import { type ExecutionsDeps, endExecution } from '../../../services/executions/executions.js'
-import type { StepProgress } from '../../../services/executions/stepProgress.js'
+import {
+  type ExecutionViewsDeps,
+  listedExecutions,
+  shownExecution,
+} from '../../../services/executions/executionViews.js'
 import type { RouteSpec } from '../../route.js'
 import { traceContextOf } from '../../traceContext.js'
+import {
+  CANCELLATION,
+  cancellationOf,
+  detailOf,
+  EXECUTION_DETAIL,
+  EXECUTION_LIST,
+  EXECUTION_STATUS,
+  number,
+  statusOf,
+  summaryOf,
+} from './shapes.js'
 
 export interface ExecutionRouteDeps {
-  queries: ExecutionQueriesDeps & { stepProgress: StepProgress }
+  queries: ExecutionViewsDeps
   wholeEvents: WholeEventDeps
   /** Where a page of large things ends. */
   pageBytes: number
   executions: ExecutionsDeps
+  clock: Clock
 }
 
 const LIMIT_DEFAULT = 50
 const LIMIT_MAX = 100
 const OFFSET_MAX = 10_000
 const EVENTS_MAX = 2_000
+const PAGES_MAX = 1_000_000
 
 export function executionRoutes(deps: ExecutionRouteDeps): RouteSpec[] {
   return [listRoute(deps), ...readRoutes(deps), ...controlRoutes(deps)]
 }
 
-function listRoute({ queries }: ExecutionRouteDeps): RouteSpec {
+function listRoute({ queries, clock }: ExecutionRouteDeps): RouteSpec {
   return {
     method: 'GET',
     path: '/api/executions',
@@ -55,13 +65,13 @@ function listRoute({ queries }: ExecutionRouteDeps): RouteSpec {
       cursor: { type: 'string', description: 'X-Noetl-Next-Cursor of the page before' },
     },
     responses: {
-      200: { type: 'array', description: 'the page; X-Noetl-Has-More, X-Noetl-Next-Cursor, X-Noetl-Failed-Shards' },
+      200: EXECUTION_LIST,
       400: 'malformed',
     },
     handler: async ({ query }) => {
       const limit = Math.min(LIMIT_MAX, Math.max(1, Number(query['limit'] ?? LIMIT_DEFAULT)))
       const offset = Number(query['offset'] ?? 0)
-      const page = await pageOfExecutions(queries, {
+      const page = await listedExecutions(queries, {
         status: query['status']?.toUpperCase() ?? null,
         catalogId: query['catalog_id'] === undefined ? null : parseCatalogId(query['catalog_id'], 'catalog_id'),
         pathPattern: pathPattern(query['path']),
@@ -77,46 +87,38 @@ function listRoute({ queries }: ExecutionRouteDeps): RouteSpec {
       if (page.next !== undefined) headers['x-noetl-next-cursor'] = formatCursor(page.next)
       if (page.failures.length > 0)
         headers['x-noetl-failed-shards'] = page.failures.map((failure) => failure.shard).join(',')
-      return { headers, body: page.rows.slice(offset).map(summaryOf) }
+      return { headers, body: page.rows.slice(offset).map((row) => summaryOf(row, clock.now())) }
     },
   }
 }
 
-function readRoutes({ queries, wholeEvents, pageBytes }: ExecutionRouteDeps): RouteSpec[] {
+function readRoutes({ queries, wholeEvents, pageBytes, clock }: ExecutionRouteDeps): RouteSpec[] {
   return [
     {
       method: 'GET',
       path: '/api/executions/:execution_id',
-      summary: `One execution with its latest events (at most ${EVENTS_MAX})`,
+      summary: 'One execution with its events, newest first, page by page',
       access: 'public',
       isLarge: true,
-      responses: {
-        200: {
-          type: 'object',
-          description:
-            'columns above 256 KB, and those of older events on a page that is full, are {_left_out: the route of that one event}',
-        },
-        404: 'unknown execution',
+      query: {
+        page: { type: 'integer', minimum: 1, maximum: PAGES_MAX, default: 1 },
+        page_size: { type: 'integer', minimum: 1, maximum: EVENTS_MAX, default: EVENTS_MAX },
+        since_event_id: { format: 'int64', description: 'events after this one alone' },
+        event_type: { type: 'string', description: 'events of this type alone' },
       },
-      handler: async ({ params }) => {
-        const { row, workload, events } = await executionDetail(queries, idOf(params), EVENTS_MAX, pageBytes)
-        return {
-          body: {
-            ...summaryOf(row),
-            parent_execution_id: number(row.parent_execution_id),
-            workload,
-            error: row.error,
-            events: events.reverse().map((event) => ({
-              event_id: number(event.event_id),
-              event_type: event.event_type,
-              node_name: event.node_name,
-              status: event.status,
-              created_at: wireTimeFromPostgres(event.created_at, 'created_at'),
-              result: event.result,
-              error: event.error,
-            })),
-          },
+      responses: { 200: EXECUTION_DETAIL, 400: 'malformed', 404: 'unknown execution' },
+      handler: async ({ params, query }) => {
+        const page = Number(query['page'] ?? 1)
+        const pageSize = Number(query['page_size'] ?? EVENTS_MAX)
+        const since = query['since_event_id']
+        const wanted = {
+          limit: pageSize,
+          offset: (page - 1) * pageSize,
+          sinceEventId: since === undefined ? null : parseEventId(since, 'since_event_id'),
+          eventType: query['event_type'] ?? null,
         }
+        const detail = await shownExecution(queries, idOf(params), wanted, pageBytes)
+        return { body: detailOf(detail, { page, pageSize }, clock.now()) }
       },
     },
     {
@@ -135,23 +137,10 @@ function readRoutes({ queries, wholeEvents, pageBytes }: ExecutionRouteDeps): Ro
       path: '/api/executions/:execution_id/status',
       summary: 'Status and progress',
       access: 'public',
-      responses: { 200: { type: 'object' }, 404: 'unknown execution' },
+      responses: { 200: EXECUTION_STATUS, 404: 'unknown execution' },
       handler: async ({ params }) => {
         const { row, progress } = await executionStatus(queries, idOf(params))
-        return {
-          body: {
-            execution_id: number(row.execution_id),
-            status: row.status,
-            current_step: row.last_node_name,
-            progress: {
-              total_steps: progress.total,
-              completed_steps: progress.completed,
-              running_steps: progress.running,
-              failed_steps: progress.failed,
-            },
-            is_cancelled: row.status === 'CANCELLED',
-          },
-        }
+        return { body: statusOf(row, progress, clock.now()) }
       },
     },
     {
@@ -159,49 +148,64 @@ function readRoutes({ queries, wholeEvents, pageBytes }: ExecutionRouteDeps): Ro
       path: '/api/executions/:execution_id/cancellation-check',
       summary: 'Whether the execution was cancelled',
       access: 'public',
-      responses: { 200: { type: 'object' }, 404: 'unknown execution' },
-      handler: async ({ params }) => {
-        const row = await findExecution(queries, idOf(params))
-        return { body: { execution_id: number(row.execution_id), is_cancelled: row.status === 'CANCELLED' } }
-      },
+      responses: { 200: CANCELLATION, 404: 'unknown execution' },
+      handler: async ({ params }) => ({ body: cancellationOf(await findExecution(queries, idOf(params))) }),
     },
   ]
 }
 
 function controlRoutes({ executions }: ExecutionRouteDeps): RouteSpec[] {
-  return [
-    {
-      method: 'POST',
-      path: '/api/executions/:execution_id/cancel',
-      summary: 'Cancel an execution, with cascade everything that runs below it',
-      access: 'public',
-      body: {
-        type: 'object',
-        properties: { reason: { type: 'string', nullable: true, maxLength: 2000 }, cascade: { type: 'boolean' } },
-      },
-      bodyOptional: true,
-      responses: {
-        200: { type: 'object' },
-        404: 'unknown execution',
-        422: 'already ended; with cascade: and nothing below it runs',
-      },
-      handler: async ({ params, body, headers }) => {
-        const executionId = idOf(params)
-        const traceContext = traceContextOf(headers)
-        const options = isJsonObject(body) ? body : {}
-        const reason = typeof options['reason'] === 'string' ? options['reason'] : undefined
-        const cascade = options['cascade'] === true
-        const { status, children } = await cancelExecution(executions, { executionId, reason, cascade, traceContext })
-        return {
-          body: {
-            execution_id: number(executionId),
-            status: status.toLowerCase(),
-            message: 'Execution cancellation requested',
-            cancelled_children: children.map((child) => number(child)),
-          },
-        }
-      },
+  const cancel = (verb: 'cancel' | 'stop'): RouteSpec => ({
+    method: 'POST',
+    path: `/api/executions/:execution_id/${verb}`,
+    summary: 'Cancel an execution, with cascade everything that runs below it; one that has ended stays as it is',
+    access: 'public',
+    body: {
+      type: 'object',
+      properties: { reason: { type: 'string', nullable: true, maxLength: 2000 }, cascade: { type: 'boolean' } },
     },
+    bodyOptional: true,
+    responses: {
+      200: {
+        type: 'object',
+        properties: {
+          execution_id: { format: 'int64' },
+          status: { type: 'string' },
+          message: { type: 'string' },
+          cancelled_executions: { type: 'array', items: { type: 'string' } },
+          cancelled_children: { type: 'array', items: { format: 'int64' } },
+        },
+      },
+      404: 'unknown execution',
+    },
+    handler: async ({ params, body, headers }) => {
+      const executionId = idOf(params)
+      const traceContext = traceContextOf(headers)
+      const options = isJsonObject(body) ? body : {}
+      const reason = typeof options['reason'] === 'string' ? options['reason'] : undefined
+      const cascade = options['cascade'] === true
+      const { status, children } = await cancelExecution(executions, {
+        executionId,
+        reason,
+        cascade,
+        traceContext,
+        endedIsFine: true,
+      })
+      const isCancelled = status === 'CANCELLED'
+      return {
+        body: {
+          execution_id: number(executionId),
+          status: status.toLowerCase(),
+          message: isCancelled ? 'Execution cancellation requested' : `Execution is already ${status}`,
+          cancelled_executions: isCancelled ? [executionId, ...children] : children,
+          cancelled_children: children.map((child) => number(child)),
+        },
+      }
+    },
+  })
+  return [
+    cancel('cancel'),
+    cancel('stop'),
     {
       method: 'POST',
       path: '/api/executions/:execution_id/finalize',
@@ -242,27 +246,4 @@ function controlRoutes({ executions }: ExecutionRouteDeps): RouteSpec[] {
 
 function idOf(params: Readonly<Record<string, string>>) {
   return parseExecutionId(params['execution_id'], 'execution_id')
-}
-
-function summaryOf(row: ExecutionRow): JsonObject {
-  return {
-    execution_id: number(row.execution_id),
-    catalog_id: number(row.catalog_id),
-    path: row.path,
-    status: row.status,
-    started_at: time(row.start_time),
-    completed_at: time(row.end_time),
-    event_count: number(row.event_count),
-    last_event_id: number(row.last_event_id),
-    last_event_type: row.last_event_type,
-    current_step: row.last_node_name,
-  }
-}
-
-function number(text: string | null): JsonValue {
-  return text === null ? null : integerValue(BigInt(text))
-}
-
-function time(text: string | null): JsonValue {
-  return text === null ? null : wireTimeFromPostgres(text, 'time')
 }

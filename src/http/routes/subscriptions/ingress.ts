@@ -23,7 +23,7 @@ export function ingressRoutes({ ingress }: IngressRouteDeps): RouteSpec[] {
       responses: {
         202: { type: 'object', properties: { status: { type: 'string' }, execution_id: { type: 'string' } } },
         400: 'no usable message',
-        403: 'not verified',
+        401: 'not verified',
         404: 'no such listener, or deactivated',
         413: 'larger than NOETL_CP_EVENT_LIMIT_MB',
         503: 'registered, paused or draining; Retry-After says when',
