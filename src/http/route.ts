@@ -84,8 +84,6 @@ export interface RouteSpec {
   rawBody?: boolean
   /** Answers of several MB: only few of them are made at a time. */
   isLarge?: true
-  /** Its ids are numbers for everybody: the workers that read them take nothing else. */
-  numberIds?: true
   /** The answer is a document of ours or a source as its author wrote it: secrets are not looked for. */
   showsAll?: boolean
   responses: Readonly<Record<number, Schema | string>>

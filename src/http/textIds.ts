@@ -1,28 +1,25 @@
 // 64-bit ids as text, for readers whose numbers end at 2^53: browsers, and whoever asks with ?ids=string. What a route
-// says is an id becomes text whatever its size, and so does every other integer that would lose digits.
+// says is an id (`format: int64`) becomes text whatever its size, and so does every other integer that would lose digits,
+// except for those that are numbers for everybody (`type: integer`).
 import type { IncomingHttpHeaders } from 'node:http'
 import { isJsonObject, type JsonObject, type JsonValue, setKey } from '../domain/json/value.js'
 import { CpError } from '../errors.js'
-import type { ApiReply, RouteSpec } from './route.js'
+import type { ApiReply, ServerSentEvent } from './route.js'
 import type { Schema } from './schema.js'
 
 // A lone Sec-Fetch-Mode is what the fetch of Node sends; browsers send where a call comes from as well.
 const BROWSER_HEADERS = ['origin', 'sec-fetch-site', 'sec-fetch-dest', 'sec-fetch-user']
 
-export function wantsTextIds(
-  route: Pick<RouteSpec, 'numberIds'>,
-  headers: IncomingHttpHeaders,
-  asked: string | undefined,
-): boolean {
+export function wantsTextIds(headers: IncomingHttpHeaders, asked: string | undefined): boolean {
   if (asked !== undefined && asked !== 'string' && asked !== 'number') {
     throw new CpError('invalid_input', 'query parameter ids must be string or number')
   }
-  if (route.numberIds === true) return false
   return asked === undefined ? BROWSER_HEADERS.some((name) => headers[name] !== undefined) : asked === 'string'
 }
 
 export function withTextIds(answer: ApiReply, schema: Schema | string | undefined): ApiReply {
-  const { body, text, bytes, contentType } = answer
+  const { body, text, bytes, events, contentType } = answer
+  if (events !== undefined) return { ...answer, events: inEvents(events) }
   if (contentType !== undefined && !contentType.startsWith('application/json')) return answer
   if (body !== undefined) return { ...answer, body: inValue(body, typeof schema === 'object' ? schema : undefined) }
   if (text !== undefined) return { ...answer, text: inText(text) }
@@ -31,7 +28,15 @@ export function withTextIds(answer: ApiReply, schema: Schema | string | undefine
   return { ...answer, bytes: Buffer.from(inText(Buffer.from(buffer, byteOffset, byteLength).toString())) }
 }
 
+async function* inEvents(events: AsyncIterable<ServerSentEvent>): AsyncIterable<ServerSentEvent> {
+  for await (const event of events) {
+    yield event.data === undefined ? event : { ...event, data: inValue(event.data, undefined) }
+  }
+}
+
 function inValue(value: JsonValue, schema: Schema | undefined): JsonValue {
+  // The workers that read these take nothing but numbers.
+  if (schema?.type === 'integer') return value
   if (typeof value === 'bigint') return String(value)
   if (typeof value === 'number') return schema?.format === 'int64' ? String(value) : value
   if (Array.isArray(value)) return value.map((item) => inValue(item, schema?.items))
