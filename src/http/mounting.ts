@@ -63,7 +63,9 @@ export function mountRoutes(
         })
         const large = route.readsLarge === true && (body.bytes?.length ?? 0) > LARGE_BYTES ? body.bytes : undefined
         const query = checkQuery(route, request.query as Record<string, unknown>)
-        const textIds = wantsTextIds(request.headers, query['ids'])
+        // A route that has the question as its own answers it by itself.
+        const isOwn = route.query?.['ids'] !== undefined && query['ids'] !== undefined
+        const textIds = !isOwn && wantsTextIds(request.headers, query['ids'])
         const rules = route.showsAll === true ? null : settings.secretRules
         const given: ApiRequest = {
           ...headOf(request, route),

@@ -19,7 +19,7 @@ import {
 } from '../../../services/catalog/catalog.js'
 import { findEntry } from '../../../services/catalog/findEntry.js'
 import type { RouteSpec } from '../../route.js'
-import type { Schema } from '../../schema.js'
+import { ANY, answerOf, COUNT, FLAG, type Schema, TEXT, TEXT_OR_NULL } from '../../schema.js'
 
 export interface CatalogRouteDeps {
   catalog: CatalogDeps
@@ -90,10 +90,10 @@ export function catalogRoutes({ catalog, pageBytes }: CatalogRouteDeps): RouteSp
       bodyOptional: true,
       isLarge: true,
       responses: {
-        200: {
-          type: 'object',
-          description: 'entries; next_cursor when there are more, also after a page that large documents ended early',
-        },
+        200: answerOf(
+          { entries: { type: 'array', items: ENTRY }, next_cursor: TEXT },
+          'entries; next_cursor when there are more, also after a page that large documents ended early',
+        ),
       },
       handler: async ({ body }) => {
         const given = isJsonObject(body) ? body : {}
@@ -132,7 +132,7 @@ export function catalogRoutes({ catalog, pageBytes }: CatalogRouteDeps): RouteSp
           version: { nullable: true, description: '"latest", a number, or its text' },
         },
       },
-      responses: { 200: { type: 'object' }, 404: 'no such entry', 422: 'neither catalog_id nor path' },
+      responses: { 200: ENTRY, 404: 'no such entry', 422: 'neither catalog_id nor path' },
       handler: async ({ body }) => {
         const given = body as JsonObject
         const entry = await findEntry(catalog, {
@@ -149,7 +149,7 @@ export function catalogRoutes({ catalog, pageBytes }: CatalogRouteDeps): RouteSp
       summary: 'Delete versions; those in use are archived instead',
       access: 'internal',
       body: WHICH,
-      responses: { 200: { type: 'object', description: 'count 0 when nothing matched' } },
+      responses: { 200: REMOVED },
       handler: async ({ body }) => {
         const given = body as JsonObject
         const path = given['path'] as string
@@ -164,7 +164,7 @@ export function catalogRoutes({ catalog, pageBytes }: CatalogRouteDeps): RouteSp
       summary: 'Bring archived versions back',
       access: 'internal',
       body: WHICH,
-      responses: { 200: { type: 'object', description: 'count 0 when nothing matched' } },
+      responses: { 200: REMOVED },
       handler: async ({ body }) => {
         const given = body as JsonObject
         const path = given['path'] as string
@@ -175,6 +175,30 @@ export function catalogRoutes({ catalog, pageBytes }: CatalogRouteDeps): RouteSp
     },
   ]
 }
+
+const ENTRY = answerOf({
+  catalog_id: TEXT,
+  path: TEXT,
+  kind: TEXT,
+  version: COUNT,
+  content: TEXT_OR_NULL,
+  layout: ANY,
+  payload: ANY,
+  meta: ANY,
+  created_at: TEXT,
+  archived_at: TEXT_OR_NULL,
+})
+
+const REMOVED = answerOf(
+  {
+    status: TEXT,
+    message: TEXT,
+    path: TEXT,
+    deleted: { type: 'array', items: answerOf({ catalog_id: TEXT, version: COUNT, archived: FLAG }) },
+    count: COUNT,
+  },
+  'count 0 when nothing matched',
+)
 
 export const REGISTERED: Schema = {
   type: 'object',

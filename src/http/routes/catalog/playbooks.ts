@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../../domain/json/value.js'
 import { type ValidationDeps, validateDocument } from '../../../services/catalog/validation.js'
 import type { RouteSpec } from '../../route.js'
+import { answerOf, FLAG, TEXT, TEXT_OR_NULL } from '../../schema.js'
 
 export interface PlaybookRouteDeps {
   catalog: ValidationDeps
@@ -25,7 +26,12 @@ export function playbookRoutes({ catalog }: PlaybookRouteDeps): RouteSpec[] {
         },
       },
       responses: {
-        200: { type: 'object', description: 'valid, path, kind, problems' },
+        200: answerOf({
+          valid: FLAG,
+          path: TEXT_OR_NULL,
+          kind: TEXT_OR_NULL,
+          problems: { type: 'array', items: answerOf({ pointer: TEXT, severity: TEXT, message: TEXT }) },
+        }),
         413: 'larger than a document may be',
       },
       handler: async ({ body }) => {

@@ -12,7 +12,7 @@ import {
 import type { Unclaimable } from '../../../services/events/appendInTx.js'
 import { unclaimable } from '../../../services/events/ingest.js'
 import type { ApiReply, RouteSpec } from '../../route.js'
-import type { Schema } from '../../schema.js'
+import { answerOf, COUNT, ID, type Schema, TEXT, TEXT_OR_NULL } from '../../schema.js'
 
 export interface CommandRouteDeps {
   commands: Commands
@@ -39,6 +39,27 @@ const STATUSES = ['PENDING', 'CLAIMED', 'RUNNING', 'PARKED', 'COMPLETED', 'FAILE
 const CLAIMS_MAX = 1_000
 const WAIT_SECONDS_MAX = 30
 const PAGE_MAX = 1_000
+
+const ROW = answerOf({
+  event_id: ID,
+  execution_id: ID,
+  command_id: TEXT_OR_NULL,
+  step: TEXT_OR_NULL,
+  action: TEXT_OR_NULL,
+  pool: TEXT_OR_NULL,
+  status: TEXT,
+  priority: COUNT,
+  attempt: COUNT,
+  max_attempts: COUNT,
+  worker_id: TEXT_OR_NULL,
+  lease_until: TEXT_OR_NULL,
+  deadline: TEXT_OR_NULL,
+  created_at: TEXT_OR_NULL,
+  claimed_at: TEXT_OR_NULL,
+  started_at: TEXT_OR_NULL,
+  completed_at: TEXT_OR_NULL,
+  error: TEXT_OR_NULL,
+})
 
 export function commandRoutes({ commands }: CommandRouteDeps): RouteSpec[] {
   return [
@@ -175,7 +196,7 @@ export function commandRoutes({ commands }: CommandRouteDeps): RouteSpec[] {
       summary: 'Take a command away from its worker and give it to the next',
       access: 'internal',
       bodyOptional: true,
-      responses: { 200: { type: 'object' }, 404: 'unknown command', 409: 'nobody holds it' },
+      responses: { 200: ROW, 404: 'unknown command', 409: 'nobody holds it' },
       handler: async ({ params }) => ({ body: toRow(await commands.requeue(idOf(params))) }),
     },
   ]

@@ -12,6 +12,7 @@ import {
 } from '../../../services/credentials/credentials.js'
 import { queryBoolean } from '../../query.js'
 import type { ApiRequest, RouteSpec } from '../../route.js'
+import { answerOf, TEXT } from '../../schema.js'
 
 export interface CredentialRouteDeps {
   credentials: CredentialsDeps
@@ -111,7 +112,7 @@ export function credentialRoutes({ credentials }: CredentialRouteDeps): RouteSpe
       path: '/api/credentials/:name',
       summary: 'Forget a credential',
       access: 'internal',
-      responses: { 200: { type: 'object' }, 404: 'no such credential' },
+      responses: { 200: answerOf({ status: TEXT, name: TEXT }), 404: 'no such credential' },
       handler: async ({ params }) => {
         await removeCredential(credentials.databases, params['name']!)
         return { body: { status: 'deleted', name: params['name']! } }

@@ -13,7 +13,7 @@ import {
 } from '../../../services/executions/executions.js'
 import type { LargeStart } from '../../../services/executions/inThread/largeStarts.js'
 import type { ApiRequest, RouteSpec } from '../../route.js'
-import { type Schema, violation } from '../../schema.js'
+import { answerOf, COUNT, type Schema, TEXT, violation } from '../../schema.js'
 import { traceContextOf } from '../../traceContext.js'
 
 export interface ExecuteRouteDeps {
@@ -109,7 +109,26 @@ export function executeRoutes({ executions }: ExecuteRouteDeps): RouteSpec[] {
       bodySize: 'batch',
       readsLarge: true,
       body: BATCH,
-      responses: { 200: { type: 'object', description: 'counts, and a result per item' }, 400: 'malformed' },
+      responses: {
+        200: answerOf({
+          count: COUNT,
+          started: COUNT,
+          duplicates: COUNT,
+          failed: COUNT,
+          results: {
+            type: 'array',
+            items: answerOf({
+              index: COUNT,
+              status: { type: 'string', enum: ['started', 'duplicate', 'error'] },
+              execution_id: TEXT,
+              commands_generated: COUNT,
+              error: TEXT,
+              problems: { type: 'array' },
+            }),
+          },
+        }),
+        400: 'malformed',
+      },
       handler: async (request) => ({ body: await startBatch(executions, request) }),
     },
   ]

@@ -16,6 +16,7 @@ import {
   shownExecution,
 } from '../../../services/executions/executionViews.js'
 import type { RouteSpec } from '../../route.js'
+import { answerOf, ID, TEXT } from '../../schema.js'
 import { traceContextOf } from '../../traceContext.js'
 import {
   CANCELLATION,
@@ -27,6 +28,7 @@ import {
   number,
   statusOf,
   summaryOf,
+  WHOLE_EVENT,
 } from './shapes.js'
 
 export interface ExecutionRouteDeps {
@@ -127,7 +129,7 @@ function readRoutes({ queries, wholeEvents, pageBytes, clock }: ExecutionRouteDe
       summary: 'One event with all its columns, whatever their size',
       access: 'public',
       isLarge: true,
-      responses: { 200: { type: 'object' }, 404: 'unknown event', 413: 'more than 64 MB' },
+      responses: { 200: WHOLE_EVENT, 404: 'unknown event', 413: 'more than 64 MB' },
       handler: async ({ params }) => ({
         bytes: await wholeEvent(wholeEvents, idOf(params), parseEventId(params['event_id'], 'event_id')),
       }),
@@ -217,7 +219,11 @@ function controlRoutes({ executions }: ExecutionRouteDeps): RouteSpec[] {
         required: ['status'],
         properties: { status: { type: 'string' }, error: { type: 'string', nullable: true, maxLength: 100_000 } },
       },
-      responses: { 200: { type: 'object' }, 404: 'unknown execution', 422: 'already ended, or another status' },
+      responses: {
+        200: answerOf({ execution_id: ID, status: TEXT, message: TEXT }),
+        404: 'unknown execution',
+        422: 'already ended, or another status',
+      },
       handler: async ({ params, body, headers }) => {
         const executionId = idOf(params)
         const given = String((body as JsonObject)['status'])

@@ -61,6 +61,24 @@ export const EXECUTION_EVENT: Schema = {
   },
 }
 
+export const WHOLE_EVENT: Schema = {
+  ...EXECUTION_EVENT,
+  description: 'every column that has a value',
+  properties: {
+    ...EXECUTION_EVENT.properties,
+    stream_version: { type: 'integer' },
+    node_type: text,
+    worker_id: text,
+    meta: any,
+    stack_trace: text,
+    tenant_id: text,
+    organization_id: text,
+    event_time: time,
+    ingest_time: time,
+    envelope_checksum: text,
+  },
+}
+
 const PAGINATION: Schema = {
   type: 'object',
   properties: {

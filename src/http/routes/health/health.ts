@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../domain/json/value.js'
 import type { Clock } from '../../../runtime/clock.js'
 import type { HealthMonitor } from '../../../services/health/health.js'
 import type { RouteSpec } from '../../route.js'
+import { answerOf, COUNT, TEXT } from '../../schema.js'
 
 export interface HealthRouteDeps {
   health: HealthMonitor
@@ -11,6 +12,8 @@ export interface HealthRouteDeps {
   version: string
   startedAtMs: number
 }
+
+const READY = answerOf({ status: TEXT, checks: { type: 'object', description: 'by name: ok, required, detail, ms' } })
 
 export function healthRoutes({ health, clock, version, startedAtMs }: HealthRouteDeps): RouteSpec[] {
   const uptimeSeconds = () => Math.floor((clock.now() - startedAtMs) / 1000)
@@ -30,7 +33,7 @@ export function healthRoutes({ health, clock, version, startedAtMs }: HealthRout
       path: '/livez',
       summary: 'The process answers',
       access: 'open',
-      responses: { 200: 'alive' },
+      responses: { 200: answerOf({ status: TEXT, uptime_seconds: COUNT }, 'alive') },
       handler: async () => ({ body: { status: 'alive', uptime_seconds: uptimeSeconds() } }),
     },
     {
@@ -38,7 +41,7 @@ export function healthRoutes({ health, clock, version, startedAtMs }: HealthRout
       path: '/readyz',
       summary: 'Every required dependency answers; one entry per check',
       access: 'open',
-      responses: { 200: 'ready', 503: 'not ready; the same body, with reasons' },
+      responses: { 200: READY, 503: 'not ready; the same body, with reasons' },
       handler: ready,
     },
     {
@@ -46,7 +49,7 @@ export function healthRoutes({ health, clock, version, startedAtMs }: HealthRout
       path: '/healthz',
       summary: 'Alias of /readyz',
       access: 'open',
-      responses: { 200: 'ready', 503: 'not ready' },
+      responses: { 200: READY, 503: 'not ready' },
       handler: ready,
     },
     {
@@ -54,7 +57,7 @@ export function healthRoutes({ health, clock, version, startedAtMs }: HealthRout
       path: '/health',
       summary: 'Always ok, as in the NoETL server',
       access: 'open',
-      responses: { 200: 'ok' },
+      responses: { 200: answerOf({ status: TEXT }) },
       handler: async () => ({ body: { status: 'ok' } }),
     },
     {
@@ -62,7 +65,10 @@ export function healthRoutes({ health, clock, version, startedAtMs }: HealthRout
       path: '/api/health',
       summary: 'Health of database and NATS, as in the NoETL server',
       access: 'open',
-      responses: { 200: 'healthy', 503: 'a database does not answer' },
+      responses: {
+        200: answerOf({ status: TEXT, database: TEXT, nats: TEXT, uptime_seconds: COUNT, version: TEXT }, 'healthy'),
+        503: 'a database does not answer',
+      },
       handler: async () => {
         const checks = health.report().checks
         const nats = checks.find((check) => check.name === 'nats')

@@ -13,7 +13,7 @@ import {
   pendingOutbox,
 } from '../../../services/outbox/claims.js'
 import type { RouteSpec } from '../../route.js'
-import type { Schema } from '../../schema.js'
+import { answerOf, ID, ID_OR_NULL, type Schema, TEXT } from '../../schema.js'
 
 export interface OutboxRouteDeps {
   outbox: OutboxClaimDeps
@@ -172,7 +172,14 @@ function payloadRoute(outbox: OutboxClaimDeps): RouteSpec {
     path: '/api/outbox/payload/:execution_id/:event_id',
     summary: 'The whole envelope of an event whose message was too large for the stream; "none" for no execution',
     access: 'public',
-    responses: { 200: { type: 'object' }, 400: 'malformed id', 404: 'unknown event' },
+    responses: {
+      200: answerOf(
+        { execution_id: ID_OR_NULL, event_id: ID, event_type: TEXT, node_name: TEXT, status: TEXT, timestamp: TEXT },
+        'the envelope, with everything that the event has besides',
+      ),
+      400: 'malformed id',
+      404: 'unknown event',
+    },
     handler: async ({ params }) => {
       const execution = params['execution_id']
       const text = await outboxPayload(

@@ -10,6 +10,7 @@ import {
 } from '../../../services/replay/replay.js'
 import { parseDiffRequest, parseReplayRequest } from '../../../services/replay/request.js'
 import type { RouteSpec } from '../../route.js'
+import { ANY, answerOf, COUNT, FLAG, TEXT } from '../../schema.js'
 
 export interface ReplayRouteDeps {
   replay: ReplayDeps
@@ -23,6 +24,8 @@ const WHOSE = {
   organization_id: { type: 'string', default: 'default' },
   profile: { type: 'string', description: 'cp (usual) or python' },
 } as const
+
+const SIDE = answerOf({ moment: TEXT, checksum: TEXT, event_count: COUNT, may_change: FLAG })
 
 export function replayRoutes(deps: ReplayRouteDeps): RouteSpec[] {
   return [stateRoute(deps), diffRoute(deps)]
@@ -56,6 +59,12 @@ function stateRoute({ replay, replayProfile }: ReplayRouteDeps): RouteSpec {
     responses: {
       200: {
         type: 'object',
+        properties: {
+          checksum: TEXT,
+          checksum_algorithm: TEXT,
+          projection_checksums: { type: 'object' },
+          execution: ANY,
+        },
         description:
           'the state; an unknown execution has an empty one. X-Noetl-Truncated and X-Noetl-Next-Event-Id tell of a partial answer, X-Noetl-May-Change of one for a time with open writes, X-Noetl-Seed of the snapshot, X-Noetl-Redacted of secrets hidden after the checksum was made',
       },
@@ -94,8 +103,13 @@ function diffRoute({ replay, replayProfile }: ReplayRouteDeps): RouteSpec {
     responses: {
       200: {
         type: 'object',
-        description:
-          '{equal, count, from, to: {moment, checksum, event_count, may_change}, differences: [{pointer, kind, from?, to?}]}',
+        properties: {
+          equal: FLAG,
+          count: COUNT,
+          from: SIDE,
+          to: SIDE,
+          differences: { type: 'array', items: answerOf({ pointer: TEXT, kind: TEXT, from: ANY, to: ANY }) },
+        },
       },
       400: 'malformed parameters',
       404: 'there is no snapshot to compare with',

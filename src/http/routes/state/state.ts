@@ -5,6 +5,7 @@ import { toCpError } from '../../../errors.js'
 import { withDeadline } from '../../../runtime/deadline.js'
 import type { StateService } from '../../../services/state/stateService.js'
 import type { RouteSpec } from '../../route.js'
+import { ANY, answerOf, COUNT, ID, TEXT } from '../../schema.js'
 
 export interface StateRouteDeps {
   /** Refuses ids that stand for something else. */
@@ -32,7 +33,23 @@ export function stateRoutes({ assertExecution, state, wakeOwners }: StateRouteDe
       summary: 'The live state: every event of the log that is visible now is in it',
       access: 'public',
       responses: {
-        200: { type: 'object', description: 'WorkflowState; X-Noetl-State-Version says how many events it contains' },
+        200: answerOf(
+          {
+            execution_id: ID,
+            catalog_id: ID,
+            state: TEXT,
+            steps: { type: 'object', description: 'by name' },
+            ctx: { type: 'object' },
+            vars: { type: 'object' },
+            workload: ANY,
+            path: TEXT,
+            version: COUNT,
+            started_at: TEXT,
+            completed_at: TEXT,
+            parent_execution_id: ID,
+          },
+          'WorkflowState without what is empty; X-Noetl-State-Version says how many events it contains',
+        ),
         404: 'unknown execution',
         503: 'the database is away',
         504: 'it takes longer than a minute to build; ask again',

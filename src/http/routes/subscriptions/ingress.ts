@@ -3,6 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Admitted, Ingress } from '../../../services/subscriptions/ingress.js'
 import type { RouteSpec } from '../../route.js'
+import { ANY, answerOf, COUNT, FLAG, TEXT, TEXT_OR_NULL } from '../../schema.js'
 import { traceContextOf } from '../../traceContext.js'
 
 export interface IngressRouteDeps {
@@ -48,7 +49,20 @@ export function ingressRoutes({ ingress }: IngressRouteDeps): RouteSpec[] {
       showsAll: true,
       summary: 'How to verify and dispatch what a listener receives, its secret included; changes nothing',
       access: 'internal',
-      responses: { 200: { type: 'object' }, 404: 'no live subscription has this listener' },
+      responses: {
+        200: answerOf({
+          listener: TEXT,
+          catalog_path: TEXT,
+          source: TEXT,
+          subscription_id: TEXT,
+          state: TEXT,
+          verify: { type: 'object', description: 'type, and what it needs' },
+          dispatch: answerOf({ playbook: TEXT, payload_from: TEXT, execution_pool: TEXT_OR_NULL }),
+          dedup: answerOf({ enabled: FLAG, window_secs: COUNT }),
+          directives: ANY,
+        }),
+        404: 'no live subscription has this listener',
+      },
       handler: async ({ params }) => ({ body: await ingress.describe(params['listener'] ?? '') }),
     },
   ]

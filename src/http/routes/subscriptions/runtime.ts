@@ -5,6 +5,7 @@ import { SHARD_COUNT_MAX, shardOf } from '../../../domain/shards/shards.js'
 import type { Topology } from '../../../domain/shards/topology.js'
 import { CpError } from '../../../errors.js'
 import type { RouteSpec } from '../../route.js'
+import { answerOf, COUNT, ID, TEXT } from '../../schema.js'
 
 export interface RuntimeRouteDeps {
   topology: Topology
@@ -21,7 +22,18 @@ export function runtimeRoutes({ topology }: RuntimeRouteDeps): RouteSpec[] {
         execution_id: { format: 'int64' },
         shard_count: { type: 'integer', minimum: 1, maximum: SHARD_COUNT_MAX, description: 'default: this server' },
       },
-      responses: { 200: { type: 'object' }, 400: 'malformed' },
+      responses: {
+        200: answerOf({
+          execution_id: ID,
+          shard_count: COUNT,
+          shard_index: COUNT,
+          source: TEXT,
+          hash_function: TEXT,
+          seed: COUNT,
+          server_config: answerOf({ shard_index: COUNT, shard_count: COUNT, databases: COUNT }),
+        }),
+        400: 'malformed',
+      },
       handler: async ({ query }) => {
         if (query['execution_id'] === undefined)
           throw new CpError('invalid_input', 'query parameter execution_id is missing')

@@ -31,7 +31,7 @@ import {
 } from '../../../services/subscriptions/views.js'
 import { queryBoolean } from '../../query.js'
 import type { ApiRequest, RouteSpec } from '../../route.js'
-import type { Schema } from '../../schema.js'
+import { answerOf, type Schema, TEXT, TEXT_OR_NULL } from '../../schema.js'
 
 export interface SubscriptionRouteDeps {
   subscriptions: LifecycleDeps & ViewDeps & ObstacleDeps
@@ -187,7 +187,25 @@ function readRoutes(deps: LifecycleDeps & ViewDeps): RouteSpec[] {
       summary: 'What happened to a subscription, oldest first, from the log',
       access: 'public',
       query: { after: { format: 'int64' }, limit: { type: 'integer', minimum: 1, maximum: HISTORY_MAX } },
-      responses: { 200: { type: 'object' }, 404: 'never registered' },
+      responses: {
+        200: answerOf({
+          subscription_id: TEXT,
+          events: {
+            type: 'array',
+            items: answerOf({
+              event_id: TEXT,
+              event_type: TEXT,
+              state: TEXT_OR_NULL,
+              catalog_id: TEXT_OR_NULL,
+              at: TEXT,
+              reason: TEXT_OR_NULL,
+              actor: TEXT_OR_NULL,
+              until: TEXT_OR_NULL,
+            }),
+          },
+        }),
+        404: 'never registered',
+      },
       handler: async (request) => {
         const id = idOf(request)
         const after = request.query['after'] === undefined ? '0' : parseSubscriptionId(request.query['after'], 'after')

@@ -9,7 +9,7 @@ import {
   type WorkerPoolView,
 } from '../../../services/workers/workerPools.js'
 import type { RouteSpec } from '../../route.js'
-import type { Schema } from '../../schema.js'
+import { answerOf, type Schema, TEXT } from '../../schema.js'
 
 export interface WorkerPoolRouteDeps {
   workerPools: WorkerPoolDeps
@@ -23,6 +23,8 @@ const pool: Schema = {
   properties: { runtime_id: { format: 'int64' }, name, status: { type: 'string' } },
 }
 
+const SAID = answerOf({ status: TEXT, message: TEXT })
+
 export function workerPoolRoutes({ workerPools }: WorkerPoolRouteDeps): RouteSpec[] {
   const deregister = (method: 'POST' | 'DELETE'): RouteSpec => ({
     method,
@@ -30,7 +32,7 @@ export function workerPoolRoutes({ workerPools }: WorkerPoolRouteDeps): RouteSpe
     summary: 'A worker pool ends',
     access: 'public',
     body: named,
-    responses: { 200: { type: 'object' } },
+    responses: { 200: SAID },
     handler: async ({ body }) => {
       const input = body as JsonObject
       const known = await deregisterWorkerPool(workerPools.databases, input['name'] as string, kindOf(input))
@@ -79,7 +81,7 @@ export function workerPoolRoutes({ workerPools }: WorkerPoolRouteDeps): RouteSpe
       summary: 'A sign of life of a worker pool; one that is not known is noted',
       access: 'public',
       body: named,
-      responses: { 200: { type: 'object' } },
+      responses: { 200: SAID },
       handler: async ({ body }) => {
         const input = body as JsonObject
         await beatWorkerPool(workerPools, input['name'] as string, kindOf(input))
