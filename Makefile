@@ -78,6 +78,10 @@ schema: build nats-server ## write sql/schema.json from the migrations
 readme: build ## write the generated tables of the documentation
 	node scripts/readme.mjs
 
+.PHONY: client
+client: build ## write the types of the client from the routes
+	node scripts/client.mjs
+
 .PHONY: install
 install: build ## put noetl-cp on PATH (PREFIX=/usr/local)
 	@mkdir -p $(or $(PREFIX),/usr/local)/bin

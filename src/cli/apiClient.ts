@@ -1,4 +1,5 @@
 // A small client of the daemon's public API, as any other program would use it.
+import { ApiError, createClient } from '../client/index.js'
 import { parseJson } from '../domain/json/parse.js'
 import type { JsonObject, JsonValue } from '../domain/json/value.js'
 import { isJsonObject } from '../domain/json/value.js'
@@ -16,24 +17,21 @@ const DEADLINE_MS = 15_000
 const SHOWN_MAX = 200
 
 export function createApiClient(baseUrl: string, token: string | undefined): ApiClient {
+  const client = createClient({ url: baseUrl, token, timeoutMs: DEADLINE_MS })
+
   async function call(method: string, path: string, body?: JsonObject): Promise<JsonValue> {
-    const response = await ask(method, path, AbortSignal.timeout(DEADLINE_MS), body)
+    const response = await ask(method, path, undefined, body)
     const text = await read(response)
     const answer = readAnswer(text)
     if (response.ok && answer !== undefined) return answer
     throw refusal(method, path, response.status, text)
   }
 
-  async function ask(method: string, path: string, signal: AbortSignal, body?: JsonObject): Promise<Response> {
+  async function ask(method: string, path: string, signal?: AbortSignal, body?: JsonObject): Promise<Response> {
     try {
-      return await fetch(new URL(path, baseUrl), {
-        method,
-        headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
-        signal,
-        ...(body === undefined ? {} : { body: writeJson(body) }),
-      })
+      return await client.request(method, path, { signal, body: body === undefined ? undefined : writeJson(body) })
     } catch (error) {
-      throw noAnswer(error)
+      throw noAnswer(error instanceof ApiError ? error.cause : error)
     }
   }
 

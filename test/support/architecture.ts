@@ -13,6 +13,8 @@ export interface SourceFile {
 export const FLOORS: Readonly<Record<string, readonly string[]>> = {
   'errors.ts': [],
   'version.ts': [],
+  // What `noetl-cp/client` exports: it must work without anything else of ours.
+  client: [],
   domain: ['errors.ts'],
   runtime: ['errors.ts', 'domain/backoff.ts', 'domain/json', 'domain/secrets'],
   config: ['errors.ts', 'runtime', 'domain/secrets'],
@@ -41,7 +43,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'services',
     'http',
   ],
-  cli: ['errors.ts', 'version.ts', 'domain', 'runtime', 'config', 'embedded', 'services', 'daemon'],
+  cli: ['errors.ts', 'version.ts', 'domain', 'runtime', 'config', 'embedded', 'services', 'daemon', 'client'],
 }
 
 /** Package → the only places that may import it. */
@@ -182,6 +184,8 @@ function banViolations(file: SourceFile): string[] {
 }
 
 function lengthViolations(file: SourceFile): string[] {
+  // What is written by a program is read by programs.
+  if (file.path === 'client/operations.ts') return []
   const lines = file.text.split('\n').length
   return lines > LINES_MAX ? [`${file.path} has ${lines} lines; look for the second idea beyond ${LINES_MAX}`] : []
 }
