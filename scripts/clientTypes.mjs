@@ -28,7 +28,6 @@ function operationType(operation) {
   const answer = operation.responses['200'] ?? operation.responses['202']
   const schema = answer?.content?.['application/json']?.schema
   return [
-    `  /** ${operation.summary} */`,
     `  ${operation.operationId}: {`,
     `    params: ${fields(parameters('path'))}`,
     `    query: ${fields(parameters('query'))}`,

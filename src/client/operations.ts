@@ -1,511 +1,438 @@
 // Written by "make client" from the routes of the server; not to be changed by hand.
 
 export interface Operations {
-  /** Forget a credential */
   deleteCredentialsByName: {
     params: { name: string }
     query: Record<never, never>
     body: undefined
     answer: { status?: string; name?: string }
   }
-  /** A worker pool ends */
   deleteWorkerPoolDeregister: {
     params: Record<never, never>
     query: Record<never, never>
     body: { name: string; kind?: string | null; component_type?: string | null }
     answer: { status?: string; message?: string }
   }
-  /** The form of a playbook: a field per key of its workload */
   getCatalogByPathUiSchema: {
     params: { path: string }
     query: { version?: string }
     body: undefined
     answer: { path?: string; version?: number; kind?: string; title?: string; description_markdown?: string | null; exposed_in_ui?: boolean; fields?: readonly ({ name?: string; kind?: 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array' | 'null' | 'enum'; default?: unknown; description?: string | null; secret?: boolean; credential_glob?: string | null; options?: readonly string[]; children?: readonly (Record<string, unknown>)[] })[]; generated_at?: string }
   }
-  /** The text of a playbook, newest version or by catalog id */
   getCatalogPlaybookContent: {
     params: Record<never, never>
     query: { playbook_id?: string }
     body: undefined
     answer: { path?: string; version?: number; catalog_id?: string; kind?: string; content?: string | null }
   }
-  /** Commands in the order they were issued */
   getCommands: {
     params: Record<never, never>
     query: { execution_id?: string; status?: 'PENDING' | 'CLAIMED' | 'RUNNING' | 'PARKED' | 'COMPLETED' | 'FAILED' | 'CANCELLED'; pool?: string; after?: string; limit?: number }
     body: undefined
     answer: { items?: readonly unknown[]; count?: number }
   }
-  /** A command as it was issued; secrets only with the internal token */
   getCommandsByEventId: {
     params: { event_id: string }
     query: Record<never, never>
     body: undefined
     answer: { status?: string; event_id?: string; execution_id?: string; node_id?: string; node_name?: string; action?: string; context?: Record<string, unknown>; meta?: Record<string, unknown> }
   }
-  /** The credentials, without their values */
   getCredentials: {
     params: Record<never, never>
     query: { type?: string; q?: string; include_data?: boolean }
     body: undefined
     answer: { items?: readonly ({ id?: string; name?: string; type?: string; data?: Record<string, unknown> | null })[] }
   }
-  /** One credential by name or id; its values with include_data and the internal token */
   getCredentialsByName: {
     params: { name: string }
     query: { include_data?: boolean; execution_id?: string }
     body: undefined
     answer: { id?: string; name?: string; type?: string; data?: Record<string, unknown> | null }
   }
-  /** Always ok, as in the original */
   getDaemonHealth: {
     params: Record<never, never>
     query: Record<never, never>
     body: undefined
     answer: { status?: string }
   }
-  /** Alias of /readyz */
   getDaemonHealthz: {
     params: Record<never, never>
     query: Record<never, never>
     body: undefined
     answer: { status?: string; checks?: Record<string, unknown> }
   }
-  /** The process answers */
   getDaemonLivez: {
     params: Record<never, never>
     query: Record<never, never>
     body: undefined
     answer: { status?: string; uptime_seconds?: number }
   }
-  /** Prometheus metrics */
   getDaemonMetrics: {
     params: Record<never, never>
     query: Record<never, never>
     body: undefined
     answer: unknown
   }
-  /** Every required dependency answers; one entry per check */
   getDaemonReadyz: {
     params: Record<never, never>
     query: Record<never, never>
     body: undefined
     answer: { status?: string; checks?: Record<string, unknown> }
   }
-  /** How many executions of each status, playbooks and workers there are */
   getDashboardStats: {
     params: Record<never, never>
     query: Record<never, never>
     body: undefined
     answer: { status?: string; total_executions?: number; running_executions?: number; completed_executions?: number; successful_executions?: number; failed_executions?: number; cancelled_executions?: number; total_playbooks?: number; total_subscriptions?: number; active_workers?: number }
   }
-  /** Whether every database has the tables that are needed */
   getDbValidate: {
     params: Record<never, never>
     query: Record<never, never>
     body: undefined
     answer: { status?: string; valid?: boolean; tables?: readonly string[]; missing?: readonly string[] }
   }
-  /** Executions, newest first */
   getExecutions: {
     params: Record<never, never>
     query: { catalog_id?: string; path?: string; status?: string; since?: string; until?: string; limit?: number; offset?: number; cursor?: string }
     body: undefined
     answer: readonly ({ execution_id?: string; catalog_id?: string; path?: string | null; version?: number | null; status?: string; start_time?: string | null; end_time?: string | null; duration_seconds?: number | null; duration_human?: string | null; progress?: number; result?: unknown; error?: string | null; parent_execution_id?: string | null; started_at?: string | null; completed_at?: string | null; event_count?: number; last_event_id?: string | null; last_event_type?: string | null; current_step?: string | null })[]
   }
-  /** One execution with its events, newest first, page by page */
   getExecutionsByExecutionId: {
     params: { execution_id: string }
     query: { page?: number; page_size?: number; since_event_id?: string; event_type?: string }
     body: undefined
     answer: { execution_id?: string; catalog_id?: string; path?: string | null; version?: number | null; status?: string; start_time?: string | null; end_time?: string | null; duration_seconds?: number | null; duration_human?: string | null; progress?: number; result?: unknown; error?: string | null; parent_execution_id?: string | null; started_at?: string | null; completed_at?: string | null; event_count?: number; last_event_id?: string | null; last_event_type?: string | null; current_step?: string | null; workload?: unknown; events?: readonly ({ execution_id?: string | null; event_id?: string | null; event_type?: string | null; node_id?: string | null; node_name?: string | null; status?: string | null; created_at?: string | null; timestamp?: string | null; context?: unknown; result?: unknown; error?: string | null; catalog_id?: string | null; parent_execution_id?: string | null; parent_event_id?: string | null; duration?: number | null })[]; pagination?: { page?: number; page_size?: number; total_events?: number; total_pages?: number; has_next?: boolean; has_prev?: boolean } }
   }
-  /** Whether the execution was cancelled */
   getExecutionsByExecutionIdCancellationCheck: {
     params: { execution_id: string }
     query: Record<never, never>
     body: undefined
     answer: { execution_id?: string | null; is_cancelled?: boolean; cancelled?: boolean; completed?: boolean; failed?: boolean; status?: string }
   }
-  /** One event with all its columns, whatever their size */
   getExecutionsByExecutionIdEventsByEventId: {
     params: { execution_id: string; event_id: string }
     query: Record<never, never>
     body: undefined
     answer: { execution_id?: string | null; event_id?: string | null; event_type?: string | null; node_id?: string | null; node_name?: string | null; status?: string | null; created_at?: string | null; timestamp?: string | null; context?: unknown; result?: unknown; error?: string | null; catalog_id?: string | null; parent_execution_id?: string | null; parent_event_id?: string | null; duration?: number | null; stream_version?: number; node_type?: string | null; worker_id?: string | null; meta?: unknown; stack_trace?: string | null; tenant_id?: string | null; organization_id?: string | null; event_time?: string | null; ingest_time?: string | null; envelope_checksum?: string | null }
   }
-  /** Events of an execution as server-sent events, from the first to its end */
   getExecutionsByExecutionIdEventsStream: {
     params: { execution_id: string }
     query: { after_version?: string }
     body: undefined
     answer: unknown
   }
-  /** What an execution gave, or the last finished visit of a step: the data itself */
   getExecutionsByExecutionIdResult: {
     params: { execution_id: string }
     query: { step?: string }
     body: undefined
     answer: unknown
   }
-  /** The live state: every event of the log that is visible now is in it */
   getExecutionsByExecutionIdState: {
     params: { execution_id: string }
     query: Record<never, never>
     body: undefined
     answer: { execution_id?: string; catalog_id?: string; state?: string; steps?: Record<string, unknown>; ctx?: Record<string, unknown>; vars?: Record<string, unknown>; workload?: unknown; path?: string; version?: number; started_at?: string; completed_at?: string; parent_execution_id?: string }
   }
-  /** Status and progress */
   getExecutionsByExecutionIdStatus: {
     params: { execution_id: string }
     query: Record<never, never>
     body: undefined
     answer: { execution_id?: string | null; status?: string; current_step?: string | null; completed?: boolean; failed?: boolean; is_cancelled?: boolean; completed_steps?: readonly string[]; progress?: { total_steps?: number; completed_steps?: number; running_steps?: number; failed_steps?: number }; start_time?: string | null; end_time?: string | null; duration_seconds?: number | null; duration_human?: string | null; variables?: Record<string, unknown>; completion_inferred?: boolean; error?: string | null }
   }
-  /** Health of database and NATS, as in the original */
   getHealth: {
     params: Record<never, never>
     query: Record<never, never>
     body: undefined
     answer: { status?: string; database?: string; nats?: string; uptime_seconds?: number; version?: string }
   }
-  /** How to verify and dispatch what a listener receives, its secret included; changes nothing */
   getInternalIngressByListener: {
     params: { listener: string }
     query: Record<never, never>
     body: undefined
     answer: { listener?: string; catalog_path?: string; source?: string; subscription_id?: string; state?: string; verify?: Record<string, unknown>; dispatch?: { playbook?: string; payload_from?: string; execution_pool?: string | null }; dedup?: { enabled?: boolean; window_secs?: number }; directives?: unknown }
   }
-  /** Rows that could be published now, abandoned claims included; counted up to a million per database */
   getInternalOutboxPendingCount: {
     params: Record<never, never>
     query: Record<never, never>
     body: undefined
     answer: { pending?: number }
   }
-  /** Messages that wait for a subscription; a number for autoscalers */
   getInternalSubscriptionsByIdBacklog: {
     params: { id: string }
     query: Record<never, never>
     body: undefined
     answer: { backlog?: number; pending?: number; oldest_age_seconds?: number }
   }
-  /** The whole envelope of an event whose message was too large for the stream; "none" for no execution */
   getOutboxPayloadByExecutionIdByEventId: {
     params: { execution_id: string; event_id: string }
     query: Record<never, never>
     body: undefined
     answer: { execution_id?: string | null; event_id?: string; event_type?: string; node_name?: string; status?: string; timestamp?: string }
   }
-  /** Connections to the databases: how many are in use, and who waits for one */
   getPoolStatus: {
     params: Record<never, never>
     query: Record<never, never>
     body: undefined
     answer: { status?: 'ok' | 'busy' | 'saturated'; pool_min?: number; pool_max?: number; pool_size?: number; pool_available?: number; requests_waiting?: number; utilization?: number; slots_available?: number }
   }
-  /** What changed in an execution between two moments, as JSON pointers */
   getReplayDiff: {
     params: Record<never, never>
     query: { execution_id?: string; tenant_id?: string; organization_id?: string; profile?: string; projection?: string; from?: string; to?: string }
     body: undefined
     answer: { equal?: boolean; count?: number; from?: { moment?: string; checksum?: string; event_count?: number; may_change?: boolean }; to?: { moment?: string; checksum?: string; event_count?: number; may_change?: boolean }; differences?: readonly ({ pointer?: string; kind?: string; from?: unknown; to?: unknown })[] }
   }
-  /** The state of an execution, folded from its events, now or at an earlier moment */
   getReplayState: {
     params: Record<never, never>
     query: { execution_id?: string; tenant_id?: string; organization_id?: string; profile?: string; as_of_event_id?: string; as_of_position?: string; as_of_version?: string; as_of_time?: string; projection?: string; limit?: number; resolve_payloads?: boolean; ids?: string; from_snapshot?: boolean }
     body: undefined
     answer: { checksum?: string; checksum_algorithm?: string; projection_checksums?: Record<string, unknown>; execution?: unknown }
   }
-  /** The shard of an execution id among a number of shards */
   getRuntimeShardInfo: {
     params: Record<never, never>
     query: { execution_id?: string; shard_count?: number }
     body: undefined
     answer: { execution_id?: string; shard_count?: number; shard_index?: number; source?: string; hash_function?: string; seed?: number; server_config?: { shard_index?: number; shard_count?: number; databases?: number } }
   }
-  /** Every subscription, oldest first, deactivated ones included, up to 8 MB; then x-noetl-next-cursor */
   getSubscriptions: {
     params: Record<never, never>
     query: { state?: string; path?: string; kind?: string; limit?: number; cursor?: string; verbose?: boolean }
     body: undefined
     answer: { subscriptions?: readonly ({ subscription_id?: string; path?: string; catalog_id?: string; state?: 'REGISTERED' | 'ACTIVE' | 'PAUSED' | 'DRAINING' | 'DEACTIVATED' | 'UNKNOWN'; last_event_type?: string; updated_at?: string })[] }
   }
-  /** One subscription */
   getSubscriptionsById: {
     params: { id: string }
     query: { verbose?: boolean }
     body: undefined
     answer: { subscription_id?: string; path?: string; catalog_id?: string; state?: 'REGISTERED' | 'ACTIVE' | 'PAUSED' | 'DRAINING' | 'DEACTIVATED' | 'UNKNOWN'; last_event_type?: string; updated_at?: string }
   }
-  /** What happened to a subscription, oldest first, from the log */
   getSubscriptionsByIdHistory: {
     params: { id: string }
     query: { after?: string; limit?: number }
     body: undefined
     answer: { subscription_id?: string; events?: readonly ({ event_id?: string; event_type?: string; state?: string | null; catalog_id?: string | null; at?: string; reason?: string | null; actor?: string | null; until?: string | null })[] }
   }
-  /** Worker pools that announced themselves */
   getWorkerPools: {
     params: Record<never, never>
     query: { kind?: string; status?: string }
     body: undefined
     answer: { items?: readonly ({ runtime_id?: string; name?: string; status?: string })[] }
   }
-  /** Entries of kind agent, newest first, without their documents */
   postCatalogAgentsList: {
     params: Record<never, never>
     query: Record<never, never>
     body: { limit?: number } | undefined
     answer: { entries?: readonly (Record<string, unknown>)[] }
   }
-  /** Delete versions; those in use are archived instead */
   postCatalogDelete: {
     params: Record<never, never>
     query: Record<never, never>
     body: { path: string; version?: unknown }
     answer: { status?: string; message?: string; path?: string; deleted?: readonly ({ catalog_id?: string; version?: number; archived?: boolean })[]; count?: number }
   }
-  /** Entries, newest first; the kind is compared without case */
   postCatalogList: {
     params: Record<never, never>
     query: Record<never, never>
     body: { resource_type?: string | null; include_archived?: boolean; limit?: number; include_content?: boolean; cursor?: string | null } | undefined
     answer: { entries?: readonly ({ catalog_id?: string; path?: string; kind?: string; version?: number; content?: string | null; layout?: unknown; payload?: unknown; meta?: unknown; created_at?: string; archived_at?: string | null })[]; next_cursor?: string }
   }
-  /** Whether a document could be run, and the mistakes that are in its way */
   postCatalogPlaybooksValidate: {
     params: Record<never, never>
     query: Record<never, never>
     body: { content: string }
     answer: { valid?: boolean; errors?: readonly string[]; warnings?: readonly string[] }
   }
-  /** Register a document (YAML, or base64 of it); the same content again is the same version */
   postCatalogRegister: {
     params: Record<never, never>
     query: Record<never, never>
     body: { content: string; resource_type?: string | null; force?: boolean }
     answer: { status?: string; message?: string; path?: string; version?: number; catalog_id?: string; kind?: string; created?: boolean; warnings?: readonly (Record<string, unknown>)[] }
   }
-  /** One entry by catalog_id, or by path and version */
   postCatalogResource: {
     params: Record<never, never>
     query: Record<never, never>
     body: { catalog_id?: string | null; path?: string | null; version?: unknown }
     answer: { catalog_id?: string; path?: string; kind?: string; version?: number; content?: string | null; layout?: unknown; payload?: unknown; meta?: unknown; created_at?: string; archived_at?: string | null }
   }
-  /** Bring archived versions back */
   postCatalogRestore: {
     params: Record<never, never>
     query: Record<never, never>
     body: { path: string; version?: unknown }
     answer: { status?: string; message?: string; path?: string; deleted?: readonly ({ catalog_id?: string; version?: number; archived?: boolean })[]; count?: number }
   }
-  /** Take a command; the same worker again gets the same answer while its lease runs */
   postCommandsByEventIdClaim: {
     params: { event_id: string }
     query: Record<never, never>
     body: { worker_id?: string | null; lease_seconds?: number | null }
     answer: { status?: string; event_id?: string; execution_id?: string; node_id?: string; node_name?: string; action?: string; context?: Record<string, unknown>; meta?: Record<string, unknown> }
   }
-  /** A sign of life: extends the lease, and says whether the work is still wanted */
   postCommandsByEventIdHeartbeat: {
     params: { event_id: string }
     query: Record<never, never>
     body: { worker_id?: string | null; lease_token?: number | null }
     answer: { lease_until?: string | null; cancelled?: boolean }
   }
-  /** Take a command away from its worker and give it to the next */
   postCommandsByEventIdRequeue: {
     params: { event_id: string }
     query: Record<never, never>
     body: undefined
     answer: { event_id?: string; execution_id?: string; command_id?: string | null; step?: string | null; action?: string | null; pool?: string | null; status?: string; priority?: number; attempt?: number; max_attempts?: number; worker_id?: string | null; lease_until?: string | null; deadline?: string | null; created_at?: string | null; claimed_at?: string | null; started_at?: string | null; completed_at?: string | null; error?: string | null }
   }
-  /** Take the commands that come first, and wait for one if there is none */
   postCommandsClaim: {
     params: Record<never, never>
     query: Record<never, never>
     body: { worker_id?: string | null; pools: readonly string[]; kinds?: readonly string[] | null; max?: number | null; wait_seconds?: number | null; lease_seconds?: number | null }
     answer: { commands?: readonly ({ status?: string; event_id?: string; execution_id?: string; node_id?: string; node_name?: string; action?: string; context?: Record<string, unknown>; meta?: Record<string, unknown> })[] }
   }
-  /** Store a credential under its name, or replace it */
   postCredentials: {
     params: Record<never, never>
     query: Record<never, never>
     body: { name: string; type: string; data: Record<string, unknown>; meta?: Record<string, unknown> | null; tags?: readonly string[] | null; description?: string | null }
     answer: { id?: string; name?: string; type?: string; data?: Record<string, unknown> | null }
   }
-  /** Push a message; verified by the signature or token of the listener, starts one execution */
   postDaemonIngressByListener: {
     params: { listener: string }
     query: Record<never, never>
     body: undefined
     answer: { status?: string; execution_id?: string }
   }
-  /** Append one event; the same event_id and content, or the same Idempotency-Key, again gives the same answer */
   postEvents: {
     params: Record<never, never>
     query: Record<never, never>
     body: { execution_id: string; step?: string | null; event_type?: string; name?: string; payload?: unknown; meta?: Record<string, unknown> | null; worker_id?: string | null; result_kind?: 'data' | 'ref' | 'refs'; result_uri?: string | null; event_ids?: readonly unknown[] | null; actionable?: boolean; informative?: boolean; event_id?: string | null; status?: string | null; created_at?: string | null; catalog_id?: string | null; path?: string | null }
     answer: { status?: string; event_id?: string; commands_generated?: number; stream_version?: string; reason?: string; event_ids?: readonly string[]; duplicate?: boolean; idempotency_key?: string }
   }
-  /** Append events of one execution in one transaction, with a result per item */
   postEventsBatch: {
     params: Record<never, never>
     query: Record<never, never>
     body: { execution_id: string; worker_id?: string | null; events: readonly ({ step?: string | null; event_type?: string; name?: string; payload?: unknown; meta?: Record<string, unknown> | null; worker_id?: string | null; result_kind?: 'data' | 'ref' | 'refs'; result_uri?: string | null; event_ids?: readonly unknown[] | null; actionable?: boolean; informative?: boolean; event_id?: string | null; status?: string | null; created_at?: string | null; catalog_id?: string | null; path?: string | null })[] }
     answer: { status?: 'ok' | 'partial'; commands_generated?: number; results?: readonly ({ event_id?: string })[]; event_ids?: readonly string[]; duplicate?: boolean; idempotency_key?: string }
   }
-  /** Start an execution of a catalog entry */
   postExecute: {
     params: Record<never, never>
     query: Record<never, never>
     body: { path?: string | null; catalog_id?: string | null; version?: unknown; payload?: Record<string, unknown> | null; workload?: Record<string, unknown> | null; parent_execution_id?: string | null; execution_pool?: string | null; trace?: unknown; dedup?: { key: string; window_secs?: number } | null; timeout_seconds?: number | null; driven?: boolean | null; children_map?: Record<string, unknown> | null; tenant_id?: string | null; organization_id?: string | null }
     answer: { execution_id?: string; status?: 'started' | 'duplicate'; commands_generated?: number }
   }
-  /** Start up to 1000 executions, each on its own */
   postExecuteBatch: {
     params: Record<never, never>
     query: Record<never, never>
     body: { executions: readonly unknown[] }
     answer: { count?: number; started?: number; duplicates?: number; failed?: number; results?: readonly ({ index?: number; status?: 'started' | 'duplicate' | 'error'; execution_id?: string; commands_generated?: number; error?: string; problems?: readonly unknown[] })[] }
   }
-  /** What an execution waits for and what to do about it, with its last events */
   postExecutionsByExecutionIdAnalyze: {
     params: { execution_id: string }
     query: Record<never, never>
     body: Record<string, unknown> | undefined
     answer: { execution_id?: string; path?: string | null; status?: string; generated_at?: string; summary?: Record<string, unknown>; findings?: readonly ({ reason?: string; message?: string; seconds?: number | null; recommendation?: string })[]; recommendations?: readonly string[]; cloud?: Record<string, unknown>; playbook?: Record<string, unknown>; event_sample?: readonly ({ execution_id?: string | null; event_id?: string | null; event_type?: string | null; node_id?: string | null; node_name?: string | null; status?: string | null; created_at?: string | null; timestamp?: string | null; context?: unknown; result?: unknown; error?: string | null; catalog_id?: string | null; parent_execution_id?: string | null; parent_event_id?: string | null; duration?: number | null })[]; ai_prompt?: string }
   }
-  /** Cancel an execution, with cascade everything that runs below it; one that has ended stays as it is */
   postExecutionsByExecutionIdCancel: {
     params: { execution_id: string }
     query: Record<never, never>
     body: { reason?: string | null; cascade?: boolean } | undefined
     answer: { execution_id?: string; status?: string; message?: string; cancelled_executions?: readonly string[]; cancelled_children?: readonly string[] }
   }
-  /** End an execution by hand */
   postExecutionsByExecutionIdFinalize: {
     params: { execution_id: string }
     query: Record<never, never>
     body: { status: string; error?: string | null }
     answer: { execution_id?: string; status?: string; message?: string }
   }
-  /** Cancel an execution, with cascade everything that runs below it; one that has ended stays as it is */
   postExecutionsByExecutionIdStop: {
     params: { execution_id: string }
     query: Record<never, never>
     body: { reason?: string | null; cascade?: boolean } | undefined
     answer: { execution_id?: string; status?: string; message?: string; cancelled_executions?: readonly string[]; cancelled_children?: readonly string[] }
   }
-  /** Cancel executions that began long ago and have not ended, at most 1000 per call */
   postExecutionsCleanup: {
     params: Record<never, never>
     query: Record<never, never>
     body: { older_than_minutes?: number; dry_run?: boolean } | undefined
     answer: { cancelled_count?: number; execution_ids?: readonly string[]; message?: string }
   }
-  /** Delete finished commands, silent runtimes and old events; 0 leaves a table alone */
   postInternalCleanupPurge: {
     params: Record<never, never>
     query: Record<never, never>
     body: { command_retention_days?: number; runtime_stale_minutes?: number; event_retention_days?: number } | undefined
     answer: { commands_purged?: number; runtime_purged?: number; events_purged?: number; event_partitions_dropped?: readonly string[]; failures?: readonly unknown[] }
   }
-  /** Store event envelopes; known ones are counted, unusable ones set aside with their reason */
   postInternalEventsProject: {
     params: Record<never, never>
     query: Record<never, never>
     body: { events: readonly unknown[] }
     answer: { projected?: number; duplicates?: number; quarantined?: number }
   }
-  /** Claim rows to publish, under a lease; only of lanes that no relay holds, in order per execution */
   postInternalOutboxClaim: {
     params: Record<never, never>
     query: Record<never, never>
     body: { limit?: number; shard?: number } | undefined
     answer: { rows?: readonly unknown[]; claimed?: number }
   }
-  /** A claimed row could not be published; it waits 1, 2, 4 … 256 s by its own attempts, or is dead */
   postInternalOutboxMarkFailed: {
     params: Record<never, never>
     query: Record<never, never>
     body: { outbox_id: string; error: string; attempts?: number; max_delay_seconds?: number; lease_token?: string | null; shard?: number }
     answer: { marked?: boolean; available_at_in?: number }
   }
-  /** Claimed rows are in the stream; those that were not the caller’s to mark are named */
   postInternalOutboxMarkPublished: {
     params: Record<never, never>
     query: Record<never, never>
     body: { outbox_ids: readonly string[]; lease_tokens?: readonly string[]; stream_seqs?: readonly string[]; shard?: number }
     answer: { marked?: number; not_marked?: readonly unknown[] }
   }
-  /** Bring the live states of executions up to date now */
   postInternalProjectionAdvance: {
     params: Record<never, never>
     query: Record<never, never>
     body: { execution_ids: readonly string[] }
     answer: { advanced?: readonly unknown[]; failed?: readonly unknown[] }
   }
-  /** Everything that is wrong with a document (YAML, or base64 of it), without registering it */
   postPlaybooksValidate: {
     params: Record<never, never>
     query: Record<never, never>
     body: { content: string; resource_type?: string | null }
     answer: { valid?: boolean; path?: string | null; kind?: string | null; problems?: readonly ({ pointer?: string; severity?: string; message?: string })[] }
   }
-  /** One SQL statement on the cluster database; off unless NOETL_CP_SQL_ROUTE is true */
   postPostgresExecute: {
     params: Record<never, never>
     query: Record<never, never>
     body: { query: string; parameters?: readonly unknown[] | null }
     answer: { status?: string; command?: string; row_count?: number; result?: readonly (Record<string, unknown>)[] }
   }
-  /** Register a subscription of the catalog; a path has one live id, which picks up newer versions */
   postSubscriptions: {
     params: Record<never, never>
     query: Record<never, never>
     body: { path: string; reason?: string | null; actor?: string | null }
     answer: { subscription_id?: string; path?: string; catalog_id?: string; state?: 'REGISTERED' | 'ACTIVE' | 'PAUSED' | 'DRAINING' | 'DEACTIVATED' | 'UNKNOWN'; last_event_type?: string; updated_at?: string }
   }
-  /** One of activate, pause, resume, drain, deactivate; repeating it changes nothing. A pause has stopped deliveries when it answers */
   postSubscriptionsByIdByAction: {
     params: { id: string; action: string }
     query: Record<never, never>
     body: { reason?: string | null; actor?: string | null; until?: string | null } | undefined
     answer: { subscription_id?: string; path?: string; catalog_id?: string; state?: 'REGISTERED' | 'ACTIVE' | 'PAUSED' | 'DRAINING' | 'DEACTIVATED' | 'UNKNOWN'; last_event_type?: string; updated_at?: string }
   }
-  /** Register a subscription of the catalog; a path has one live id, which picks up newer versions */
   postSubscriptionsRegister: {
     params: Record<never, never>
     query: Record<never, never>
     body: { path: string; reason?: string | null; actor?: string | null }
     answer: { subscription_id?: string; path?: string; catalog_id?: string; state?: 'REGISTERED' | 'ACTIVE' | 'PAUSED' | 'DRAINING' | 'DEACTIVATED' | 'UNKNOWN'; last_event_type?: string; updated_at?: string }
   }
-  /** A worker pool ends */
   postWorkerPoolDeregister: {
     params: Record<never, never>
     query: Record<never, never>
     body: { name: string; kind?: string | null; component_type?: string | null }
     answer: { status?: string; message?: string }
   }
-  /** A sign of life of a worker pool; one that is not known is noted */
   postWorkerPoolHeartbeat: {
     params: Record<never, never>
     query: Record<never, never>
     body: { name: string; kind?: string | null; component_type?: string | null }
     answer: { status?: string; message?: string }
   }
-  /** A worker pool announces itself, or announces itself again */
   postWorkerPoolRegister: {
     params: Record<never, never>
     query: Record<never, never>
     body: { name: string; kind?: string | null; component_type?: string | null; uri?: string | null; status?: string | null; capacity?: number | null; labels?: Record<string, unknown> | null; runtime?: Record<string, unknown> | null }
     answer: { runtime_id?: string; name?: string; status?: string }
   }
-  /** A new version of a playbook from its text; the text must be of the same path */
   putCatalogPlaybookContent: {
     params: Record<never, never>
     query: { playbook_id?: string }
