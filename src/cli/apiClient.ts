@@ -54,7 +54,7 @@ export function createApiClient(baseUrl: string, token: string | undefined): Api
     const answer = readAnswer(text)
     const said = isJsonObject(answer) ? String(answer['error']) : text.slice(0, SHOWN_MAX)
     const problems = isJsonObject(answer) && Array.isArray(answer['problems']) ? answer['problems'] : undefined
-    return new CpError(codeOf(status), `${method} ${path} at ${baseUrl} was answered with ${status}: ${said}`, {
+    return new CpError(codeOfStatus(status), `${method} ${path} at ${baseUrl} was answered with ${status}: ${said}`, {
       details: { status, said, ...(problems === undefined ? {} : { problems }) },
     })
   }
@@ -74,7 +74,10 @@ export function createApiClient(baseUrl: string, token: string | undefined): Api
   }
 }
 
-function codeOf(status: number): ErrorCode {
+/** 0 is no answer at all. */
+export function codeOfStatus(status: number): ErrorCode {
+  if (status === 0) return 'unavailable'
+  if (status === 400) return 'invalid_input'
   if (status === 401 || status === 403) return 'forbidden'
   if (status === 404) return 'not_found'
   return status >= 500 ? 'unavailable' : 'refused'

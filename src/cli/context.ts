@@ -7,6 +7,7 @@ import { defaultDataDir } from '../embedded/defaultDataDir.js'
 import type { CommandContext } from './command.js'
 import { findInstance, type Instance } from './instance.js'
 import { type Io, print, wantsColor } from './io.js'
+import { needsDatabase } from './remote.js'
 
 export interface ContextOptions {
   io: Io
@@ -58,6 +59,7 @@ export function createContext(options: ContextOptions): CommandContext & { close
   }
 
   async function open(): Promise<Deps> {
+    if (config().config.remoteUrl !== undefined) throw needsDatabase()
     const { endpoints } = await findOnce()
     // Read when they are needed: most of what a short command would wait for.
     const [{ openDeps }, { createLog }] = await Promise.all([import('../daemon/deps.js'), import('../runtime/log.js')])

@@ -1,4 +1,4 @@
-// Which installation a subcommand talks to: the configured one, or the daemon that runs in the data folder.
+// Which installation a subcommand talks to: the one of --url, the configured one, or the daemon that runs in the data folder.
 import type { LoadedConfig } from '../config/load.js'
 import { type Endpoints, embeddedEndpoints, isProduction, productionEndpoints } from '../daemon/endpoints.js'
 import { readRuntimeFile } from '../embedded/runtimeFile.js'
@@ -19,6 +19,16 @@ export interface Instance {
 
 export async function findInstance(loaded: LoadedConfig, dataDir: string): Promise<Instance> {
   const { config } = loaded
+  if (config.remoteUrl !== undefined) {
+    return {
+      endpoints: productionEndpoints(config),
+      token: config.remoteToken,
+      httpUrl: config.remoteUrl,
+      pid: undefined,
+      startedAt: undefined,
+      version: undefined,
+    }
+  }
   if (isProduction(loaded)) {
     const host = config.httpHost === '0.0.0.0' || config.httpHost === '::' ? '127.0.0.1' : config.httpHost
     return {

@@ -123,6 +123,9 @@ export const KEYS = {
   machineId: setting('Ids', 'NOETL_SERVER_MACHINE_ID', text, undefined, 'Machine id 0..1023 of the ids we mint; default from the host name'),
   hostName: setting('Ids', 'HOSTNAME', text, undefined, 'Host name the machine id and shard index come from', { aliases: ['COMPUTERNAME'] }),
 
+  remoteUrl: setting('Commands', 'NOETL_CP_URL', url('http', 'https'), undefined, 'Daemon that a command speaks to over HTTP, instead of working on the database', { flag: 'url' }),
+  remoteToken: setting('Commands', 'NOETL_CP_TOKEN', secretText, undefined, 'Bearer token for it', { flag: 'token', ...secret }),
+
   httpHost: setting('HTTP', 'NOETL_HOST', text, '127.0.0.1', 'Address to listen on', { flag: 'host' }),
   httpPort: setting('HTTP', 'NOETL_PORT', port, 8082, 'Port to listen on; 0 takes any free one', { flag: 'port' }),
   internalToken: setting('HTTP', 'NOETL_INTERNAL_API_TOKEN', token, undefined, 'Bearer token of /api/internal; without one those routes answer 503', secret),

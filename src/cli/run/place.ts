@@ -24,7 +24,7 @@ export interface Place {
 /** The running instance; undefined when a private one must be started. */
 export async function runningPlace(context: CommandContext, isLocal: boolean): Promise<Place | undefined> {
   if (isLocal) return undefined
-  if (!isProduction(context.config())) {
+  if (context.config().config.remoteUrl === undefined && !isProduction(context.config())) {
     const running = await readRuntimeFile(context.dataDir())
     if (running === undefined || running.isPrivate === true) return undefined
   }

@@ -3,10 +3,16 @@ import { parseExecutionId } from '../../../domain/ids/ids.js'
 import { parseJsonStrict } from '../../../domain/json/parse.js'
 import { isJsonObject, JSON_DEPTH_MAX, type JsonObject } from '../../../domain/json/value.js'
 import { CpError, toCpError } from '../../../errors.js'
-import { cancelExecution } from '../../../services/executions/cancellation.js'
-import { endExecution, type StartRequest, startExecution } from '../../../services/executions/executions.js'
+import { type Cancelled, cancelExecution } from '../../../services/executions/cancellation.js'
+import {
+  endExecution,
+  type Started,
+  type StartRequest,
+  startExecution,
+} from '../../../services/executions/executions.js'
 import type { CommandSpec, Input } from '../../command.js'
 import { integerOption, isSet, textOption } from '../../options.js'
+import { type RemoteClient, remoteClient } from '../../remote.js'
 import { readOptionFile } from '../../source.js'
 import { withCore } from '../../writing.js'
 
@@ -33,13 +39,32 @@ export const executionStart: CommandSpec = {
   ],
   run: async (context, input) => {
     const request = await readStart(input)
-    const started = await withCore(context, (writing) => startExecution(writing, request))
+    const remote = remoteClient(context)
+    const started =
+      remote === undefined
+        ? await withCore(context, (writing) => startExecution(writing, request))
+        : await startRemotely(remote, request)
     return {
       json: { execution_id: started.executionId, status: started.status },
       blocks: [{ kind: 'text', text: started.executionId }],
       notes: [started.status === 'started' ? 'started' : 'this key has started it already'],
     }
   },
+}
+
+async function startRemotely(remote: RemoteClient, request: StartRequest): Promise<Started> {
+  const { path, catalogId, version, payload, parentExecutionId, dedup } = request
+  const answer = await remote.call('postExecute', {
+    body: {
+      ...(path === undefined ? {} : { path }),
+      ...(catalogId === undefined ? {} : { catalog_id: catalogId }),
+      ...(version === undefined ? {} : { version }),
+      ...(payload === undefined ? {} : { payload }),
+      ...(parentExecutionId === undefined ? {} : { parent_execution_id: parentExecutionId }),
+      ...(dedup === undefined ? {} : { dedup: { key: dedup.key, window_secs: dedup.windowSeconds } }),
+    },
+  })
+  return { executionId: answer.execution_id!, status: answer.status! }
 }
 
 async function readStart(input: Input): Promise<StartRequest> {
@@ -92,9 +117,11 @@ export const executionCancel: CommandSpec = {
     const executionId = parseExecutionId(input.args['id'], 'id')
     const reason = textOption(input, 'reason')
     const cascade = isSet(input, 'cascade')
-    const { status, children } = await withCore(context, (writing) =>
-      cancelExecution(writing, { executionId, reason, cascade }),
-    )
+    const remote = remoteClient(context)
+    const { status, children } =
+      remote === undefined
+        ? await withCore(context, (writing) => cancelExecution(writing, { executionId, reason, cascade }))
+        : await cancelRemotely(remote, executionId, { cascade, ...(reason === undefined ? {} : { reason }) })
     return {
       json: { execution_id: executionId, status, cancelled_children: children },
       blocks: [
@@ -106,6 +133,18 @@ export const executionCancel: CommandSpec = {
       ],
     }
   },
+}
+
+async function cancelRemotely(
+  remote: RemoteClient,
+  executionId: string,
+  body: { reason?: string; cascade: boolean },
+): Promise<Cancelled> {
+  const answer = await remote.call('postExecutionsByExecutionIdCancel', { params: { execution_id: executionId }, body })
+  const cancelled = answer.cancelled_executions ?? []
+  const status = String(answer.status).toUpperCase()
+  if (cancelled.length === 0) throw new CpError('refused', `execution ${executionId} is already ${status}`)
+  return { status, children: cancelled.filter((id) => id !== executionId) }
 }
 
 const OUTCOMES = ['COMPLETED', 'FAILED'] as const
