@@ -1,7 +1,7 @@
 // Promise: `promtool check metrics` has nothing to say about /metrics. Its rules, on what a daemon really exports.
 import { expect, it } from 'vitest'
+import { METRICS } from '../../src/daemon/metricTable.js'
 import { createMetrics } from '../../src/runtime/metrics.js'
-import { METRICS } from '../../src/runtime/metricTable.js'
 
 interface Exported {
   name: string
