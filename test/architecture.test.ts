@@ -26,6 +26,21 @@ describe('the sources', () => {
   })
 })
 
+describe('the walks of CONTRIBUTING.md', () => {
+  const guide = readFileSync(new URL('../CONTRIBUTING.md', import.meta.url), 'utf8')
+  const walks = guide.split('\n').filter((line) => line.startsWith('|') && line.includes('`') && line.includes('→'))
+
+  it('go through files that are there, as many as they say', () => {
+    const paths = new Set(readSources().map(({ path }) => path))
+    expect(walks).toHaveLength(5)
+    for (const walk of walks) {
+      const files = new Set(Array.from(walk.matchAll(/`([\w/]+\.ts)`/g), ([, file]) => file!))
+      expect([...files].filter((file) => !paths.has(file))).toEqual([])
+      expect(walk).toContain(`(${files.size})`)
+    }
+  })
+})
+
 describe('a planted violation', () => {
   const planted: [string, string, RegExp][] = [
     ['domain/a.ts', "import { now } from '../runtime/clock.js'", /floor domain\) must not import runtime\/clock\.ts/],
