@@ -3,11 +3,9 @@
 import type { Violation } from '../../domain/catalog/violation.js'
 import { readYaml, YAML_LIMITS } from '../../domain/catalog/yamlText.js'
 import { parseJsonStrict } from '../../domain/json/parse.js'
-import { isJsonObject, type JsonObject, type JsonValue, setKey } from '../../domain/json/value.js'
+import { INPUT_DEPTH_MAX, isJsonObject, type JsonObject, type JsonValue, setKey } from '../../domain/json/value.js'
 import { CpError, toCpError } from '../../errors.js'
 import { readOptionFile } from '../source.js'
-
-const JSON_DEPTH_MAX = 200
 
 export interface PayloadOptions {
   /** JSON or YAML. */
@@ -42,7 +40,7 @@ function readDocument(text: string, name: string): JsonValue {
 async function readGiven(text: string): Promise<JsonValue> {
   if (text.startsWith('@')) return readDocument(await readOptionFile(text.slice(1)), text.slice(1))
   try {
-    return parseJsonStrict(text, { maxDepth: JSON_DEPTH_MAX })
+    return parseJsonStrict(text, { maxDepth: INPUT_DEPTH_MAX })
   } catch (error) {
     throw new CpError('invalid_input', `--payload is no JSON: ${toCpError(error).message}`, { cause: error })
   }
@@ -73,7 +71,7 @@ function assign(into: JsonObject, set: string): void {
 
 function readValue(text: string): JsonValue {
   try {
-    return parseJsonStrict(text, { maxDepth: JSON_DEPTH_MAX })
+    return parseJsonStrict(text, { maxDepth: INPUT_DEPTH_MAX })
   } catch {
     // What is no JSON is the text itself.
     return text

@@ -2,6 +2,7 @@
 
 import { type WireTime, wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
 import { formatCursor, parseCursor, pathPattern } from '../../../domain/executions/executionPage.js'
+import { TERMINAL_STATUSES } from '../../../domain/executions/executionStatus.js'
 import { parseExecutionId } from '../../../domain/ids/ids.js'
 import type { JsonObject } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
@@ -18,7 +19,7 @@ import { EXIT } from '../../exit.js'
 import { integerOption, textOption } from '../../options.js'
 import { type Cell, type Tone, type ToneCell, toned } from '../../output.js'
 
-const STATUSES = ['UNKNOWN', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED']
+const STATUSES: readonly string[] = ['UNKNOWN', 'RUNNING', ...TERMINAL_STATUSES]
 const LIMIT_MAX = 1_000
 const EVENTS_DEFAULT = 20
 const EVENTS_MAX = 2_000
