@@ -9,8 +9,8 @@ import { createAppender } from '../../dist/services/events/appender.js'
 import { createIds } from '../../dist/services/ids/ids.js'
 import { createMembership } from '../../dist/services/leases/membership.js'
 import { toWorkerDatabase } from '../../dist/services/replay/inThread/database.js'
-import { catalogTexts } from '../../dist/services/state/catalogTexts.js'
 import { createStateService } from '../../dist/services/state/stateService.js'
+import { valuesOf } from '../../dist/services/state/storedValues.js'
 import { createResidentThreads } from '../../dist/workers/resident.js'
 
 export async function openStateService(url, { drive = false, threads: count = 1, snapshotEvents = 500 } = {}) {
@@ -62,7 +62,7 @@ export async function openStateService(url, { drive = false, threads: count = 1,
       random: Math.random,
       threads,
       driving: drive ? { appender, ids, membershipOf, leaseMs: 10_000 } : undefined,
-      fetch: catalogTexts(databases),
+      fetch: valuesOf(databases, async () => undefined),
       hooks: {
         onAdvanced: (applied) => {
           counts.advances += 1

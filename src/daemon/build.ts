@@ -17,6 +17,7 @@ import { databaseChecks, idsCheck, natsCheck, outboxCheck } from '../services/he
 import { createHealthMonitor, type HealthMonitor } from '../services/health/health.js'
 import type { Ids } from '../services/ids/ids.js'
 import { createProjectorLoop } from '../services/projector/projectorLoop.js'
+import { createResultKeeper } from '../services/results/resultKeeper.js'
 import type { SchemaPreparer } from '../services/schema/schemaPreparer.js'
 import { VERSION } from '../version.js'
 import { buildChildren } from './children.js'
@@ -33,6 +34,7 @@ import { payloadFetch } from './payloadFetch.js'
 import { apiFacts } from './protection.js'
 import { buildRelays, wakeRelays } from './relays.js'
 import { replayDeps, replayLoops } from './replay.js'
+import { buildResults } from './results.js'
 import { buildStates } from './states.js'
 import { createStreamWatch } from './streamWatch.js'
 import { buildIngress, subscriptionDeps, subscriptionLoops } from './subscriptions.js'
@@ -81,11 +83,13 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
     onChildren: () => children.keeper.nudge(),
   })
   const children = buildChildren(deps, core, states.threads)
+  const results = buildResults(deps, core)
   const loops: Service[] = [
     commands,
     ...states.services,
     children.keeper,
     ...commandLoops(deps, core, commands, states.wake),
+    createResultKeeper({ databases, clock, random, onError: loopErrors(deps, 'result keeper') }),
     createAdopter({
       databases,
       clock,
@@ -176,6 +180,8 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       credentials: credentialsDeps(deps, core.ids, credentials.stored),
       workerPools: { databases, ids: core.ids },
       commands,
+      storedResults: results,
+      vars: { ...writing, state: states.state },
       cleanup: { databases },
       topology: databases.topology,
       subscriptions: subscriptionDeps(deps, core),

@@ -61,10 +61,11 @@ function httpLimits(config: Config): HttpLimits {
       small: LARGE_BYTES,
       event: config.eventLimitMb * MB,
       batch: config.bodyLimitMb * MB,
+      result: config.resultLimitMb * MB,
       upload: config.uploadLimitMb * MB,
     },
     // A single body must fit, whatever was set.
-    bodiesBytes: Math.max(config.bodiesMb, config.bodyLimitMb, config.eventLimitMb) * MB,
+    bodiesBytes: Math.max(config.bodiesMb, config.bodyLimitMb, config.eventLimitMb, config.resultLimitMb) * MB,
     answersBytes: config.answersMb * MB,
     pipelineMax: config.pipelineMax,
   }

@@ -6,9 +6,10 @@ import { ENGINE_DEFAULTS, type EngineSettings } from '../domain/engine/settings.
 import { componentLog } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
 import { toWorkerDatabase } from '../services/replay/inThread/database.js'
-import { catalogTexts } from '../services/state/catalogTexts.js'
+import { readResultText } from '../services/results/results.js'
 import { createHints } from '../services/state/hints.js'
 import { createStateService, type StateHooks, type StateService } from '../services/state/stateService.js'
+import { valuesOf } from '../services/state/storedValues.js'
 import { createResidentThreads, type ResidentThreads, residentThreadCount } from '../workers/resident.js'
 import type { Core } from './core.js'
 import type { Deps } from './deps.js'
@@ -63,7 +64,7 @@ export function buildStates(
             leaseMs: config.stateLeaseMs,
           }
         : undefined,
-      fetch: catalogTexts(databases),
+      fetch: valuesOf(databases, (ref) => readResultText(deps, ref)),
     },
     {
       entriesMax: config.stateEntriesMax,

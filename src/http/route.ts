@@ -11,10 +11,10 @@ import type { Schema } from './schema.js'
 export type Access = 'open' | 'public' | 'internal'
 
 /**
- * How large the bodies of a route may be, see HttpLimits: a few fields, one event, many events, or bytes that are
- * handed on as they come.
+ * How large the bodies of a route may be, see HttpLimits: a few fields, one event, many events, the result of a
+ * step, or bytes that are handed on as they come.
  */
-export type BodySize = 'small' | 'event' | 'batch' | 'upload'
+export type BodySize = 'small' | 'event' | 'batch' | 'result' | 'upload'
 
 /** What is known of a request before its body is read. */
 export interface RequestHead {

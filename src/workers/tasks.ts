@@ -8,6 +8,7 @@ import { shownEvent } from '../services/events/inThread/shownEvent.js'
 import { largeStarts, startParts } from '../services/executions/inThread/largeStarts.js'
 import { replayDiff, replayVerify } from '../services/replay/inThread/compare.js'
 import { replay, replaySeed } from '../services/replay/inThread/state.js'
+import { packResult, unpackResult } from '../services/results/inThread/resultBytes.js'
 
 import { largeMessage } from '../services/subscriptions/inThread/largeMessage.js'
 
@@ -23,6 +24,8 @@ export const TASKS = {
   replaySeed,
   replayDiff,
   replayVerify,
+  packResult,
+  unpackResult,
 }
 
 export type TaskName = keyof typeof TASKS

@@ -81,7 +81,7 @@ export function testLimits(
   limits: Partial<HttpLimits> = {},
 ): HttpLimits {
   return {
-    bodyBytes: { small: 65_536, event: 4e6, batch: 16e6, upload: 64e6, ...bodies },
+    bodyBytes: { small: 65_536, event: 4e6, batch: 16e6, result: 16e6, upload: 64e6, ...bodies },
     bodiesBytes: 128e6,
     answersBytes: 128e6,
     pipelineMax: 32,

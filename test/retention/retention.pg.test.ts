@@ -75,6 +75,10 @@ describe('a partition', () => {
         'insert into noetl.child (parent_execution_id, command_id, child_execution_id) values ($1::bigint, $1::bigint, 1)',
         [id],
       )
+      await database.sql(
+        `insert into noetl.stored_result (execution_id, result_id, name, scope, data, bytes, sha256) values ($1::bigint, 1, 'r', 'execution', '', 0, '')`,
+        [id],
+      )
     }
     const report = await apply()
     expect(report.dropped).toEqual([{ name: old.name, events: '2', executions: '1' }])
@@ -91,7 +95,9 @@ describe('a partition', () => {
     expect(await database.sql('select 1 from noetl.projection_snapshot')).toHaveLength(2)
     expect(await count('projection', kept)).toBe(1)
     expect(await count('subscription_dedup', kept)).toBe(1)
-    expect([await count('command', gone), await count('command', kept)]).toEqual([0, 1])
+    for (const table of ['command', 'stored_result']) {
+      expect([await count(table, gone), await count(table, kept)]).toEqual([0, 1])
+    }
     expect(await database.sql('select parent_execution_id::text from noetl.child')).toEqual([
       { parent_execution_id: kept },
     ])

@@ -11,9 +11,10 @@ import { ingestEvent } from '../../src/services/events/ingest.js'
 import { startExecution } from '../../src/services/executions/executions.js'
 import { createMembership } from '../../src/services/leases/membership.js'
 import { toWorkerDatabase } from '../../src/services/replay/inThread/database.js'
-import { catalogTexts } from '../../src/services/state/catalogTexts.js'
+import { readResultText } from '../../src/services/results/results.js'
 import type { DecisionOutcome } from '../../src/services/state/decisions.js'
 import { createStateService, type StateService } from '../../src/services/state/stateService.js'
+import { valuesOf } from '../../src/services/state/storedValues.js'
 import { readTail } from '../../src/stores/state/stateStore.js'
 import { createResidentThreads, type ResidentSetup, type ResidentThreads } from '../../src/workers/resident.js'
 import type { TestCore } from '../support/core.js'
@@ -117,7 +118,7 @@ export async function openState(core: TestCore, options: StateOptions = {}): Pro
               membershipOf: (db) => createMembership({ db, clock, id: memberId, kind: 'daemon' }),
               leaseMs: options.leaseMs ?? 6_000,
             },
-      fetch: catalogTexts(databases),
+      fetch: valuesOf(databases, (ref) => readResultText(core, ref)),
       hooks: {
         onAdvanced: (applied) => {
           counts.advances += 1

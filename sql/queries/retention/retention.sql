@@ -166,10 +166,11 @@ delete from noetl.projection where execution_id = any(:execution_ids::bigint[]);
 delete from noetl.subscription_dedup
 where execution_id = any(:execution_ids::bigint[]) and (expires_at is null or expires_at < now());
 
--- name: retention_delete_commands(parent_execution_ids)
--- Commands of the executions `parent_execution_ids`, and the playbooks that they have started.
-with children as (delete from noetl.child where parent_execution_id = any(:parent_execution_ids::bigint[]))
-delete from noetl.command where execution_id = any(:parent_execution_ids::bigint[]);
+-- name: retention_delete_commands(execution_ids)
+-- Commands of the executions `execution_ids`, the playbooks that they have started, and stored results.
+with children as (delete from noetl.child where parent_execution_id = any(:execution_ids::bigint[])),
+  results as (delete from noetl.stored_result where execution_id = any(:execution_ids::bigint[]))
+delete from noetl.command where execution_id = any(:execution_ids::bigint[]);
 
 -- name: retention_delete_requests(execution_ids)
 -- What requests with an Idempotency-Key stored in the executions `execution_ids`.

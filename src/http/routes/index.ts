@@ -11,12 +11,14 @@ import { type EventStreamRouteDeps, eventStreamRoutes } from './executions/event
 import { type ExecuteRouteDeps, executeRoutes } from './executions/execute.js'
 import { type ExecutionRouteDeps, executionRoutes } from './executions/executions.js'
 import { type ResultRouteDeps, resultRoutes } from './executions/result.js'
+import { type VarRouteDeps, varRoutes } from './executions/vars.js'
 import { type HealthRouteDeps, healthRoutes } from './health/health.js'
 import { type MetricsRouteDeps, metricsRoutes } from './health/metrics.js'
 import { type OverviewRouteDeps, overviewRoutes } from './health/overview.js'
 import { type OutboxRouteDeps, outboxRoutes } from './outbox/outbox.js'
 import { type ProjectorRouteDeps, projectorRoutes } from './projector/projector.js'
 import { type ReplayRouteDeps, replayRoutes } from './replay/replay.js'
+import { type StoredResultRouteDeps, storedResultRoutes } from './results/results.js'
 import { type CleanupRouteDeps, cleanupRoutes } from './retention/cleanup.js'
 import { type SqlRouteDeps, sqlRoutes } from './sql/sql.js'
 import { type StateRouteDeps, stateRoutes } from './state/state.js'
@@ -48,7 +50,9 @@ export type RouteDeps = HealthRouteDeps &
   ReplayRouteDeps &
   SubscriptionRouteDeps &
   IngressRouteDeps &
-  WorkerPoolRouteDeps
+  WorkerPoolRouteDeps &
+  StoredResultRouteDeps &
+  VarRouteDeps
 
 export function buildRoutes(deps: RouteDeps): RouteSpec[] {
   return [
@@ -76,5 +80,7 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...subscriptionRoutes(deps),
     ...ingressRoutes(deps),
     ...workerPoolRoutes(deps),
+    ...storedResultRoutes(deps),
+    ...varRoutes(deps),
   ]
 }

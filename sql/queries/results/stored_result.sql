@@ -1,0 +1,28 @@
+-- name: result_put(execution_id, result_id, name, scope, source_step, data, is_sealed, bytes, sha256, keep_seconds, quota_bytes)
+-- Stores a result for so many seconds; null: as long as the execution. Nothing when the results of the execution have more
+-- than `quota_bytes` then, or it does not exist.
+insert into noetl.stored_result (execution_id, result_id, name, scope, source_step, data, is_sealed, bytes, sha256, expires_at)
+select :execution_id::bigint, :result_id::bigint, :name::text, :scope::text, :source_step::text, :data::bytea,
+  :is_sealed::boolean, :bytes::bigint, :sha256::text, now() + make_interval(secs => :keep_seconds::double precision)
+from noetl.execution x
+where x.execution_id = :execution_id::bigint
+  and (select coalesce(sum(octet_length(r.data)), 0) from noetl.stored_result r where r.execution_id = :execution_id::bigint)
+    + octet_length(:data::bytea) <= :quota_bytes::bigint
+returning expires_at::text as expires_at;
+
+-- name: result_get(execution_id, result_id)
+-- A result whose time is not over.
+select data, is_sealed, bytes, sha256
+from noetl.stored_result
+where execution_id = :execution_id::bigint and result_id = :result_id::bigint and (expires_at is null or expires_at > now());
+
+-- name: result_adopted(execution_id, result_id)
+-- A result in the table of the NoETL server.
+select noetl.cp_adopted_result(:execution_id::bigint, :result_id::bigint) as data;
+
+-- name: result_purge(limit_rows)
+-- Deletes up to `limit_rows` results whose time is over.
+delete from noetl.stored_result
+where (execution_id, result_id) in (
+  select execution_id, result_id from noetl.stored_result where expires_at < now() limit :limit_rows::int
+);
