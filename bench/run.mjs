@@ -8,6 +8,7 @@ import Table from 'cli-table3'
 import { formatValue, isMet } from '../scripts/benchReport.mjs'
 import attacks from './attacks.mjs'
 import claims from './claims.mjs'
+import engine from './engine.mjs'
 import fold from './fold.mjs'
 import history from './history.mjs'
 import ingest from './ingest.mjs'
@@ -38,6 +39,7 @@ const BENCHMARKS = [
   templates,
   tools,
   plan,
+  engine,
   fold,
   replay,
   state,

@@ -13,7 +13,7 @@ import { createStateService } from '../../dist/services/state/stateService.js'
 import { valuesOf } from '../../dist/services/state/storedValues.js'
 import { createResidentThreads } from '../../dist/workers/resident.js'
 
-export async function openStateService(url, { drive = false, threads: count = 1, snapshotEvents = 500 } = {}) {
+export async function openStateService(url, { drive = false, threads: count = 1, snapshotEvents = 500, engine } = {}) {
   const clock = systemClock
   const databases = openDatabases(parseTopology({ fallback: parseDatabaseTargets(url, 'bench').targets[0] }), {
     tls: () => false,
@@ -51,6 +51,7 @@ export async function openStateService(url, { drive = false, threads: count = 1,
       snapshotEvents,
       snapshotAtEnd: 'remove',
       queryTimeoutMs: 60_000,
+      engine,
     },
   })
   const membershipOf = (db) => createMembership({ db, clock, id: `bench:${process.pid}`, kind: 'daemon' })
@@ -78,6 +79,7 @@ export async function openStateService(url, { drive = false, threads: count = 1,
         },
         onDecision: () => undefined,
         onIssued: () => undefined,
+        onChildren: () => undefined,
         onTakenOver: () => undefined,
         onError: fail,
       },

@@ -90,7 +90,7 @@ export function buildStates(
 }
 
 function openThreads(
-  { config, databases }: Deps,
+  { config, databases, endpoints }: Deps,
   core: Core | undefined,
   onLost: (thread: number, reason: string) => void,
 ): ResidentThreads {
@@ -109,6 +109,7 @@ function openThreads(
       snapshotAtEnd: config.snapshotAtEnd,
       queryTimeoutMs: config.postgresQueryTimeoutMs,
       secretNames: config.redact ? config.redactKeys : null,
+      secretKeys: endpoints.secretKeys,
       engine: engineSettings(config),
     },
   })

@@ -17,13 +17,13 @@ import { createStateService, type StateService } from '../../src/services/state/
 import { valuesOf } from '../../src/services/state/storedValues.js'
 import { readTail } from '../../src/stores/state/stateStore.js'
 import { createResidentThreads, type ResidentSetup, type ResidentThreads } from '../../src/workers/resident.js'
-import type { TestCore } from '../support/core.js'
+import { TEST_SECRET_KEY, type TestCore } from '../support/core.js'
 import type { TestDatabase } from '../support/database.js'
 
 export const ENTRY = fileURLToPath(new URL('../../dist/workers/residentEntry.js', import.meta.url))
 
 export interface StateOptions
-  extends Partial<Pick<ResidentSetup, 'snapshotEvents' | 'snapshotAtEnd' | 'orchestrator' | 'page'>> {
+  extends Partial<Pick<ResidentSetup, 'snapshotEvents' | 'snapshotAtEnd' | 'orchestrator' | 'page' | 'secretKeys'>> {
   threads?: number
   entriesMax?: number
   bytesMax?: number
@@ -92,6 +92,7 @@ export async function openState(core: TestCore, options: StateOptions = {}): Pro
       databases: databases.shards.map(({ settings }) => toWorkerDatabase(settings)),
       connectionsMax: 3,
       secretNames: [],
+      secretKeys: options.secretKeys ?? [TEST_SECRET_KEY],
       page: options.page ?? 500,
       snapshotEvents: options.snapshotEvents ?? 500,
       snapshotAtEnd: options.snapshotAtEnd ?? 'remove',

@@ -17,6 +17,8 @@ import type { Ids } from '../../src/services/ids/ids.js'
 import { createMembership, type Membership } from '../../src/services/leases/membership.js'
 import type { TestDatabase } from './database.js'
 
+export const TEST_SECRET_KEY = 'the secret key of every test installation'
+
 export interface CoreOptions {
   clock?: Clock
   hostName?: string
@@ -58,7 +60,7 @@ export async function openCore(shards: readonly TestDatabase[], options: CoreOpt
     config,
     endpoints: {
       ...productionEndpoints(config),
-      secretKeys: options.secretKeys ?? ['the secret key of every test installation'],
+      secretKeys: options.secretKeys ?? [TEST_SECRET_KEY],
     },
     log: silentLog,
     applicationName: 'noetl-cp test',

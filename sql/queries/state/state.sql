@@ -19,7 +19,7 @@ left join lateral (
         concat(
           json_build_array(
             stream_version, event_id::text, catalog_id::text, parent_execution_id::text, event_type, node_name, worker_id,
-            error, created_at::text
+            error, created_at::text, sealed
           ),
           e'\n', context, e'\n', result, e'\n', meta
         ) as line
@@ -33,6 +33,10 @@ left join lateral (
 ) e on true
 where x.execution_id = :execution_id::bigint
 order by e.part;
+
+-- name: state_has_sealed(execution_id)
+-- Whether events of the execution have sealed values.
+select exists (select 1 from noetl.event where execution_id = :execution_id::bigint and sealed is not null) as found;
 
 -- name: state_heads(execution_ids)
 -- Where the executions `execution_ids` stand.

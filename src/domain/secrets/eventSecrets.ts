@@ -57,8 +57,11 @@ export function hideEvent<T extends EventRecord>(event: T, rules: SecretRules): 
   return Object.keys(hidden).length === 0 ? event : { ...event, ...clean, hidden }
 }
 
+type Opened = Pick<EventRecord, 'executionId' | 'eventId'> &
+  Partial<Pick<EventRecord, (typeof PARTS)[number] | (typeof TEXTS)[number]>>
+
 /** The event with its secrets back in their places. */
-export function openEvent<T extends EventRecord>(event: T, sealed: string, keyring: Keyring): T {
+export function openEvent<T extends Opened>(event: T, sealed: string, keyring: Keyring): T {
   const hidden = parseJson(keyring.open(sealed, placeOf(event)).toString('utf8'))
   if (!isJsonObject(hidden))
     throw new CpError('corrupt', `the sealed value of ${placeOf(event)} is not a list of values`)

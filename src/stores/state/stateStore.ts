@@ -11,6 +11,7 @@ import { timeOf } from '../events/eventRows.js'
 
 const q = queries(
   'state_tail',
+  'state_has_sealed',
   'state_heads',
   'state_active',
   'state_digest_ids',
@@ -43,11 +44,15 @@ type Heading = [
   workerId: string | null,
   error: string | null,
   createdAt: string,
+  sealed: string | null,
 ]
 
 export interface TailEvent {
   version: number
+  /** As it may be shown. */
   event: WorkflowEvent
+  /** What was taken out of it. */
+  sealed: string | undefined
 }
 
 export interface Tail {
@@ -93,9 +98,15 @@ function readLines(executionId: ExecutionId, text: string | null): TailEvent[] {
   for (let at = 0; at < lines.length; at += LINES_PER_EVENT) {
     const heading = JSON.parse(lines[at]!) as Heading
     const event = new StoredEvent(executionId, heading, lines[at + 1]!, lines[at + 2]!, lines[at + 3]!)
-    events.push({ version: heading[0], event })
+    events.push({ version: heading[0], event, sealed: heading[9] ?? undefined })
   }
   return events
+}
+
+/** Asked once, for a state that was not built from the log. */
+export async function hasSealed(db: Queryable, executionId: string): Promise<boolean> {
+  const [row] = await db.run<{ found: boolean }>(q.state_has_sealed, [executionId])
+  return row?.found === true
 }
 
 /** Reads its documents when the fold asks for them: most events are folded without. */

@@ -5,6 +5,7 @@ import { createPool } from '../../../db/pool.js'
 import type { EngineSettings } from '../../../domain/engine/settings.js'
 import type { JsonValue } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
+import { createKeyring } from '../../../domain/secrets/keyring.js'
 import { redact } from '../../../domain/secrets/redact.js'
 import { secretRules } from '../../../domain/secrets/secretNames.js'
 import { digestText, type LiveState } from '../../../domain/state/liveState.js'
@@ -25,6 +26,8 @@ export interface ResidentSetup extends ResidentSettings {
   connectionsMax: number
   /** Further names of secrets, which are hidden in documents for people; null hides nothing. */
   secretNames: readonly string[] | null
+  /** They open what was sealed in events, for decisions. */
+  secretKeys?: readonly string[]
   /** Undefined: nothing is decided here. */
   engine?: EngineSettings | undefined
   /** Path of a module whose default export is an Orchestrator, in place of the engine; for tests. */
@@ -64,7 +67,8 @@ export interface ResidentTasks {
 const encoder = new TextEncoder()
 
 export async function openResidents(setup: ResidentSetup): Promise<ResidentTasks> {
-  const residents = createResidents(setup, await loadOrchestrator(setup))
+  const keyring = createKeyring(setup.secretKeys ?? [])
+  const residents = createResidents(setup, await loadOrchestrator(setup), keyring)
   const opened = new Map<number, Db>()
   const databaseOf = (shard: number): Db => {
     let db = opened.get(shard)
@@ -106,7 +110,7 @@ export async function openResidents(setup: ResidentSetup): Promise<ResidentTasks
       for (const executionId of executionIds) residents.drop(executionId)
       return {}
     },
-    stepData: ({ shard, executionId, step }) => readStepData(databaseOf(shard), executionId, step),
+    stepData: ({ shard, executionId, step }) => readStepData(databaseOf(shard), executionId, step, keyring),
     verify: ({ shard, executionId }) => verifySnapshot(databaseOf(shard), executionId),
     rebuild: async ({ shard, executionId }) => {
       const version = await residents.rebuild(databaseOf(shard), executionId)

@@ -5,6 +5,7 @@
 import type { Db } from '../../../db/db.js'
 import { isTerminalStatus, noSuchExecution } from '../../../domain/executions/executionStatus.js'
 import type { ExecutionId } from '../../../domain/ids/ids.js'
+import type { Keyring } from '../../../domain/secrets/keyring.js'
 import { applyNumbered, emptyLiveState, type LiveState } from '../../../domain/state/liveState.js'
 import { type OpenWork, openWork } from '../../../domain/state/openWork.js'
 import type { Needing, NewEvent, Orchestrator, Verdict } from '../../../domain/state/orchestrator.js'
@@ -18,7 +19,8 @@ import {
   type SnapshotKey,
   saveStateSnapshot,
 } from '../../../stores/state/stateSnapshotStore.js'
-import { forgetDecisions, readTail } from '../../../stores/state/stateStore.js'
+import { forgetDecisions, hasSealed, readTail } from '../../../stores/state/stateStore.js'
+import { applyOpened, buildOpened } from './openedState.js'
 import { type Asked, questionOf } from './question.js'
 import { packState, unpackState } from './snapshotBytes.js'
 
@@ -39,6 +41,10 @@ export interface Resident {
   saving: Promise<void> | undefined
   /** This process decided for it; snapshots are the business of whoever does. */
   driven: boolean
+  /** Events of it have sealed values; undefined: nobody has looked. */
+  hasSealed: boolean | undefined
+  /** With the secrets in their places; only while it is driven and has some. */
+  opened: LiveState | undefined
   /** The version of the engine that drives it; undefined when nobody does. */
   engine: number | undefined
 }
@@ -99,7 +105,7 @@ export interface Residents {
   takeTally(): Tally
 }
 
-export function createResidents(settings: ResidentSettings, orchestrator: Orchestrator): Residents {
+export function createResidents(settings: ResidentSettings, orchestrator: Orchestrator, keyring: Keyring): Residents {
   const residents = new Map<string, Resident>()
   let tally = emptyTally()
 
@@ -135,6 +141,9 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
       snapshotVersion: live.version,
       saving: undefined,
       driven: false,
+      // A state that starts empty sees every event.
+      hasSealed: live.version === 0 ? false : undefined,
+      opened: undefined,
       engine: loaded.engine,
     }
     residents.set(executionId, resident)
@@ -154,8 +163,11 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
         throw new CpError('corrupt', `the log of execution ${key.executionId} is not the one its state was made from`)
       }
       resident.mark = tail.events.at(-1)?.event.eventId ?? tail.mark
-      for (const { event, version } of tail.events) {
+      for (const row of tail.events) {
+        const { event, version, sealed } = row
         applyNumbered(live, event, version)
+        if (sealed !== undefined) resident.hasSealed = true
+        if (resident.opened !== undefined) applyOpened(resident.opened, row, keyring)
         newEvents.push({ eventId: event.eventId, eventType: event.eventType, nodeName: event.nodeName })
       }
       if (newEvents.length > 2 * NEW_EVENTS_MAX) newEvents.splice(0, newEvents.length - NEW_EVENTS_MAX)
@@ -198,7 +210,8 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
     const { resident, applied, unadopted, isNew } = progress
     const { live } = resident
     resident.driven ||= drive
-    const answer = { ...NOWHERE, unadopted, version: live.version, applied, bytes: live.state.bytes }
+    const bytes = live.state.bytes + (resident.opened?.state.bytes ?? 0)
+    const answer = { ...NOWHERE, unadopted, version: live.version, applied, bytes }
     if (unadopted) return { ...answer, resident: true }
     if (isTerminal(live.state)) {
       if (!drive) return { ...answer, terminal: true, resident: true }
@@ -212,10 +225,20 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
     // Not waited for: the text is fixed at once, and the next event should not wait for the database.
     if (live.version - resident.snapshotVersion >= settings.snapshotEvents) void save(db, resident)
     const isAsked = applied > 0 || isNew || request.force
-    const verdict = isAsked
-      ? orchestrator.decide(questionOf(resident, request, isNew ? [] : newEvents.slice(-NEW_EVENTS_MAX)))
-      : undefined
+    if (!isAsked) return { ...answer, resident: true }
+    const whole = { live: await openedOf(db, resident), engine: resident.engine }
+    const verdict = orchestrator.decide(questionOf(whole, request, isNew ? [] : newEvents.slice(-NEW_EVENTS_MAX)))
     return { ...answer, resident: true, verdict }
+  }
+
+  /** What decisions are made from. */
+  async function openedOf(db: Db, resident: Resident): Promise<LiveState> {
+    const { live, key } = resident
+    if (resident.engine === undefined) return live
+    resident.hasSealed ??= await hasSealed(db, key.executionId)
+    if (!resident.hasSealed) return live
+    resident.opened ??= await buildOpened(db, key.executionId, keyring, { page: settings.page, upTo: live.version })
+    return resident.opened ?? live
   }
 
   async function atEnd(db: Db, executionId: string): Promise<void> {

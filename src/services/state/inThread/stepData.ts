@@ -4,12 +4,11 @@
 import type { Db } from '../../../db/db.js'
 import { visitDataOf } from '../../../domain/engine/visitData.js'
 import { noSuchExecution } from '../../../domain/executions/executionStatus.js'
-import type { ExecutionId } from '../../../domain/ids/ids.js'
 import type { JsonObject, JsonValue } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
-import { applyNumbered, emptyLiveState, type LiveState } from '../../../domain/state/liveState.js'
-import type { WorkflowEvent } from '../../../domain/state/workflowEvent.js'
-import { readTail } from '../../../stores/state/stateStore.js'
+import type { Keyring } from '../../../domain/secrets/keyring.js'
+import type { LiveState } from '../../../domain/state/liveState.js'
+import { buildOpened } from './openedState.js'
 
 const PAGE = 2_000
 
@@ -19,14 +18,9 @@ export interface StepDataText {
   reference: string | undefined
 }
 
-export async function readStepData(db: Db, executionId: string, step: string): Promise<StepDataText> {
-  const live = emptyLiveState(executionId as ExecutionId)
-  for (;;) {
-    const tail = await readTail(db, executionId, live.version, PAGE)
-    if (tail === undefined) throw noSuchExecution(executionId)
-    for (const { event, version } of tail.events) applyNumbered(live, event as WorkflowEvent, version)
-    if (tail.events.length < PAGE) break
-  }
+export async function readStepData(db: Db, executionId: string, step: string, keyring: Keyring): Promise<StepDataText> {
+  const live = await buildOpened(db, executionId, keyring, { page: PAGE })
+  if (live === undefined) throw noSuchExecution(executionId)
   const { data, reference } = lastFinished(live, step)
   return { data: writeJson(data), reference: reference === undefined ? undefined : writeJson(reference) }
 }
