@@ -180,7 +180,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       credentials: credentialsDeps(deps, core.ids, credentials.stored),
       workerPools: { databases, ids: core.ids },
       commands,
-      storedResults: results,
+      storedResults: results.api,
       vars: { ...writing, state: states.state },
       cleanup: { databases },
       topology: databases.topology,

@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest'
 import { wireTimeFromMillis } from '../../src/domain/events/wireTime.js'
 import type { JsonObject, JsonValue } from '../../src/domain/json/value.js'
-import { type RunOptions, run } from './run.js'
+import { type Run, type RunOptions, run } from './run.js'
 
 /** The value of a template in the arguments of a step behind `a`, which answered with this data. */
 function valueBehind(data: JsonValue, template: string, options: RunOptions = {}): JsonValue | undefined {
@@ -89,7 +89,7 @@ describe('what is stored elsewhere', () => {
   }
   const stored = new Map<string, JsonValue>([['noetl://r/1', { rows: [{ id: 9 }], row_count: 3 }]])
 
-  function large(template: string, options: RunOptions = {}): JsonValue | undefined {
+  function behindLarge(template: string, options: RunOptions): Run {
     const body = `workflow:\n- {step: a, tool: {kind: python, code: ""}, next: [b]}\n- step: b\n  tool: {kind: python, code: "", input: {v: ${JSON.stringify(template)}}}\n`
     const one = run(body, options)
     const id = one.id('a')
@@ -99,7 +99,11 @@ describe('what is stored elsewhere', () => {
     }
     one.append({ eventType: 'call.done', nodeName: 'a', result: { status: 'COMPLETED', context } })
     one.completed(id)
-    one.settle()
+    return one.settle()
+  }
+
+  function large(template: string, options: RunOptions = {}): JsonValue | undefined {
+    const one = behindLarge(template, options)
     if (one.end !== undefined) return one.end.error
     return (one.issued(one.id('b'))['args'] as JsonObject)['v']
   }
@@ -118,6 +122,9 @@ describe('what is stored elsewhere', () => {
   it('stays a reference where the whole is passed on', () => {
     expect(large('{{ a }}')).toMatchObject({ __ref__: 'noetl://r/1', _bytes: 5_000_000 })
     expect(large('{{ a.data }}')).toMatchObject({ __ref__: 'noetl://r/1' })
+    expect(behindLarge('{{ a }}', {}).log.at(-1)?.meta).toMatchObject({ references: ['/args/v'] })
+    expect(behindLarge('{{ a.row_count }}', {}).log.at(-1)?.meta).not.toHaveProperty('references')
+    expect(behindLarge('{{ a.rows }}', { stored }).log.at(-1)?.meta).not.toHaveProperty('references')
   })
 
   it('fails the step that needs it when it is gone', () => {
@@ -138,6 +145,21 @@ describe('what is left to the worker', () => {
     })
     expect((context['render_context'] as JsonObject)['workload']).toEqual({ host: 'h' })
     expect(one.log.at(-1)?.meta).toMatchObject({ deferred: ['/tool_config/url', '/args/t'] })
+  })
+
+  it('comes with the keychain it opens, what that reads, and the names of steps among its values', () => {
+    const keychain = 'keychain:\n- {name: api, kind: oauth2, token_url: "{{ workload.host }}/token", credential: c}\n'
+    const steps = 'workflow:\n- {step: a, tool: {kind: python, code: ""}, next: [b]}\n'
+    const task = '{name: t, kind: http, url: "https://x/{{ a.n }}/{{ keychain.api.path }}"}'
+    const one = run(`${keychain}${steps}- {step: b, tool: [${task}]}\n`, { workload: { host: 'h' } }).answer('a', {
+      n: 1,
+    })
+    expect(one.issued(one.id('b'))).toMatchObject({
+      keychain: [{ name: 'api', kind: 'oauth2', token_url: '{{ workload.host }}/token', credential: 'c' }],
+      render_context: { workload: { host: 'h' }, a: { n: 1 } },
+    })
+    expect(one.log.at(-1)?.meta).toMatchObject({ step_names: ['a'] })
+    expect(one.issued(one.id('a'))).not.toHaveProperty('keychain')
   })
 
   it('is never what a payload brought along', () => {

@@ -6,7 +6,7 @@ import { useDatabase } from '../support/database.js'
 import { until } from '../support/until.js'
 
 const database = useDatabase()
-const TOKEN = 'an internal token of this test'
+const TOKEN = 'an-internal-token-of-this-test'
 let daemon: Daemon
 let url: string
 
@@ -53,7 +53,7 @@ const resolve = (ref: string, internal = false) =>
 describe('a stored result', () => {
   it('comes back as it was, large and small, exact in every digit', async () => {
     const id = await start(OPEN)
-    const data = '{"rows":[1,90071992547409931234,1.50,"é\\u0000".length]}'.replace('"é\\u0000".length', '"é"')
+    const data = '{"rows":[1,90071992547409931234,1.25,"é\\u0000".length]}'.replace('"é\\u0000".length', '"é"')
     const put = await call('PUT', `/api/result/${id}`, `{"name":"my rows/1","data":${data},"source_step":"a"}`)
     expect(put).toMatchObject({ status: 200, json: { store: 'db', scope: 'execution', expires_at: null } })
     expect(put.json.ref).toMatch(new RegExp(`^noetl://execution/${id}/result/my%20rows%2F1/\\d+$`))

@@ -44,6 +44,9 @@ export function issueBody(
       renderContext: {},
       deferred: [],
       deferredKeys: [],
+      references: [],
+      stepNames: [],
+      keychain: undefined,
       handling: { type: 'refused' },
       timeoutMs: undefined,
     })
@@ -88,10 +91,16 @@ function emitIssued(board: Board, live: LiveVisit, tool: ToolPlan, slot: Command
     nodeName: step.name,
     nodeType: tool.kind,
     status: 'PENDING',
-    context: { tool_config: rendered.config, args: rendered.args, render_context: rendered.renderContext },
+    context: contextOf(rendered),
     meta: metaOf(board, live, tool, { id, pool, slot, rendered }),
   })
   return { id, step: step.name, kind: tool.kind, attempt: 1 }
+}
+
+function contextOf({ config, args, renderContext, keychain }: Rendered): JsonObject {
+  const context: JsonObject = { tool_config: config, args, render_context: renderContext }
+  if (keychain !== undefined) context['keychain'] = [...keychain]
+  return context
 }
 
 function metaOf(
@@ -117,6 +126,8 @@ function metaOf(
     meta['timeout_seconds'] = rendered.timeoutMs / 1000
     meta['timeout_ms'] = rendered.timeoutMs
   }
+  if (rendered.references.length > 0) meta['references'] = [...rendered.references]
+  if (rendered.stepNames.length > 0) meta['step_names'] = [...rendered.stepNames]
   if (rendered.deferred.length > 0) meta['deferred'] = [...rendered.deferred]
   if (rendered.deferredKeys.length > 0) meta['deferred_keys'] = [...rendered.deferredKeys]
   const { trace } = board.input.startMeta

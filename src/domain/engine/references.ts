@@ -4,6 +4,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.js'
 import type { TemplatePath } from '../template/readPaths.js'
 import type { Template } from '../template/template.js'
+import type { PlacedTemplate } from '../template/tree.js'
 import type { Board } from './board.js'
 import { engineError, MissingValues, StepFailure } from './engineError.js'
 import type { VisitData } from './visitData.js'
@@ -59,6 +60,19 @@ export function requireValues(context: ReadsVisits, wanted: readonly Wanted[], p
     }
   }
   if (missing !== undefined) throw new MissingValues([...missing].sort())
+}
+
+/** Throws what is missing for whoever will read these paths elsewhere. */
+export function requirePaths(context: ReadsVisits, paths: readonly TemplatePath[]): void {
+  const missing = new Set(paths.flatMap((path) => missingFor(context, path) ?? []))
+  if (missing.size > 0) throw new MissingValues([...missing].sort())
+}
+
+/** Where references are handed on instead of values. */
+export function handedOn(context: ReadsVisits, templates: readonly PlacedTemplate[]): PlacedTemplate[] {
+  return templates.filter(({ template }) =>
+    template.paths.some((path) => isWholeValue(template, path) && missingFor(context, path) !== undefined),
+  )
 }
 
 function missingFor(context: ReadsVisits, { root, keys }: TemplatePath): string | undefined {

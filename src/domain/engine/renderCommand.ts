@@ -3,12 +3,14 @@
 
 import { escapeSegment } from '../json/pointer.js'
 import { isJsonObject, type JsonObject, type JsonValue, setKey } from '../json/value.js'
+import { needsSecrets } from '../playbook/deferral.js'
 import type { ChildPlan, ConfigTree, NativeTool, ToolPlan } from '../playbook/plan.js'
 import type { TemplatePath } from '../template/readPaths.js'
 import type { PlacedTemplate } from '../template/tree.js'
 import type { Board, LiveVisit } from './board.js'
 import { type EngineContext, enterContext, type Locals } from './engineContext.js'
 import { engineError, StepFailure } from './engineError.js'
+import { handedOn, requirePaths } from './references.js'
 import { renderCount, renderMap, renderTree } from './render.js'
 
 export interface Rendered {
@@ -19,6 +21,12 @@ export interface Rendered {
   readonly deferred: readonly string[]
   /** Likewise, of keys; the value at the same pointer is not meant. */
   readonly deferredKeys: readonly string[]
+  /** JSON pointers of references that the worker resolves. */
+  readonly references: readonly string[]
+  /** Roots of the render context that are data of a step. */
+  readonly stepNames: readonly string[]
+  /** Entries of the keychain that its templates may open; undefined when they open none. */
+  readonly keychain: readonly JsonObject[] | undefined
   readonly handling: Handling
   readonly timeoutMs: number | undefined
 }
@@ -58,18 +66,45 @@ export function renderCommand(
     ...pick(tool.config).map(({ pointer }) => `/tool_config${pointer}`),
     ...layers.flatMap(({ tree, over }) => (tree === undefined ? [] : uncovered(pick(tree), over))),
   ]
+  const opensKeychain = board.plan.keychain.length > 0 && mayOpenKeychain(step.input, tool)
   return {
     config: renderTree(tool.config, context, tool.pointer, true) as JsonObject,
     args: { ...input, ...own, ...given, ...variables },
-    renderContext: renderContextOf(board, live, tool, context),
+    renderContext: renderContextOf(board, live, tool, context, opensKeychain),
     deferred: left((tree) => tree.deferred),
     deferredKeys: left((tree) => tree.deferredKeys),
+    references: left((tree) => handedOn(context, tree.templates)),
+    stepNames: [...new Set(tool.workerReads.map(({ root }) => root))].filter((root) => isStep(context, root)),
+    keychain: opensKeychain ? board.plan.keychain : undefined,
     handling: { type: 'worker' },
     timeoutMs,
   }
 }
 
-const NOTHING_DEFERRED = { renderContext: {}, deferred: [], deferredKeys: [] } as const
+const NOTHING_DEFERRED = {
+  renderContext: {},
+  deferred: [],
+  deferredKeys: [],
+  references: [],
+  stepNames: [],
+  keychain: undefined,
+} as const
+
+/** Policies and sets of tasks are not looked into: a list of tasks may open it. */
+function mayOpenKeychain(input: ConfigTree | undefined, tool: ToolPlan): boolean {
+  if (tool.tasks.length > 0) return true
+  return [input, tool.config, tool.args].some(
+    (tree) =>
+      tree !== undefined && [...tree.deferred, ...tree.deferredKeys].some(({ template }) => needsSecrets(template)),
+  )
+}
+
+function isStep(context: EngineContext, root: string): boolean {
+  return context.visitOf(root) !== undefined && !RESULT_ROOTS.has(root)
+}
+
+/** They mean a visit too, but are no names of steps. */
+const RESULT_ROOTS: ReadonlySet<string> = new Set(['output', 'result'])
 
 function argsOf(tree: ConfigTree, context: EngineContext, pointer: string): JsonObject {
   return renderTree(tree, context, pointer, true) as JsonObject
@@ -130,14 +165,25 @@ function renderChild(
 const WORKER_ROOTS: ReadonlySet<string> = new Set(['output', 'keychain', '_prev', 'results'])
 
 /** Only what the worker will read, cut out of its roots. */
-function renderContextOf(board: Board, live: LiveVisit, tool: ToolPlan, context: EngineContext): JsonObject {
+function renderContextOf(
+  board: Board,
+  live: LiveVisit,
+  tool: ToolPlan,
+  context: EngineContext,
+  opensKeychain: boolean,
+): JsonObject {
+  const reads = opensKeychain ? [...tool.workerReads, ...board.plan.keychainReads] : tool.workerReads
+  requirePaths(
+    context,
+    reads.filter(({ root }) => !WORKER_ROOTS.has(root)),
+  )
   const whole: JsonObject = {
     execution_id: board.executionId,
     step: live.step.name,
     job: context.get('job') as JsonValue,
   }
   if (tool.wantsWholeContext || board.input.settings.fullContext) return { ...wholeContext(board, context), ...whole }
-  for (const path of tool.workerReads) {
+  for (const path of reads) {
     if (!WORKER_ROOTS.has(path.root)) cut(whole, path, context)
   }
   return whole

@@ -23,6 +23,8 @@ export interface Plan {
   readonly vars: CompiledTree | undefined
   /** As written: only workers look at it. */
   readonly keychain: readonly JsonObject[]
+  /** What the entries of the keychain read of the context. */
+  readonly keychainReads: readonly TemplatePath[]
   readonly steps: readonly StepPlan[]
   readonly stepIndex: ReadonlyMap<string, number>
   readonly entry: number

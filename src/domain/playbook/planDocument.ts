@@ -14,6 +14,7 @@ import { type LooseStep, readStep } from './step.js'
 import { planTool } from './tool.js'
 import type { ToolContext } from './toolContext.js'
 import { readWorkbook, ToolReader, type Workbook } from './toolSource.js'
+import { workerReads } from './workerReads.js'
 
 const API_VERSION = 'noetl.io/v2'
 // The graph is kept as matrices of step by step.
@@ -54,7 +55,7 @@ class DocumentPlanner {
     for (const key of [...Object.keys(workload), ...stepIndex.keys()]) site.names.add(key)
     const vars = root.mapping('vars')?.raw()
     for (const key of Object.keys(vars ?? {})) site.names.add(key)
-    const keychain = this.readKeychain()
+    const { keychain, keychainReads } = this.readKeychain()
     const executor = readExecutor(root, stepIndex, site)
     const context = this.toolContext(executor)
     const loose = steps.map((step, index) =>
@@ -69,6 +70,7 @@ class DocumentPlanner {
       workload,
       vars: vars === undefined ? undefined : site.tree(vars, '/vars'),
       keychain,
+      keychainReads,
       steps: placed,
       stepIndex,
       ...ends,
@@ -110,13 +112,16 @@ class DocumentPlanner {
     })
   }
 
-  private readKeychain(): JsonObject[] {
+  private readKeychain(): Pick<Plan, 'keychain' | 'keychainReads'> {
     const entries = this.root.mappings('keychain') ?? []
-    for (const entry of entries) {
+    const trees = entries.map((entry) => {
       entry.text('name', 'required')
-      this.site.tree(entry.raw(), entry.path, { by: 'worker' })
+      return this.site.tree(entry.raw(), entry.path, { by: 'worker' })
+    })
+    return {
+      keychain: entries.map((entry) => entry.raw()),
+      keychainReads: workerReads(trees.flatMap(({ templates }) => templates.map(({ template }) => template))),
     }
-    return entries.map((entry) => entry.raw())
   }
 
   private toolContext({ profile }: ExecutorPlan): ToolContext {
