@@ -28,7 +28,6 @@ import type { Deps } from './deps.js'
 import { eventTableLoops } from './eventTableLoops.js'
 import { buildHttpServer } from './httpServer.js'
 import { loopErrors } from './loopErrors.js'
-import { resultStore } from './noResults.js'
 import { outboxLoops } from './outboxLoops.js'
 import { payloadFetch } from './payloadFetch.js'
 import { apiFacts } from './protection.js'
@@ -207,8 +206,8 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
   const worker = config.workerEnabled
     ? buildWorker(deps, core, {
         commands,
-        results: resultStore,
-        children: children.pipelines(resultStore),
+        results: results.store,
+        children: children.pipelines(results.store),
         around: { ...around, listening: () => listeningAt(http) },
         onLook: around.onLook,
       }).services

@@ -11,7 +11,7 @@ import { buildCore } from './core.js'
 import { openDeps } from './deps.js'
 import type { Endpoints } from './endpoints.js'
 import { loopErrors } from './loopErrors.js'
-import { resultStore } from './noResults.js'
+import { buildResults } from './results.js'
 import { buildStates } from './states.js'
 import { buildWorker } from './worker.js'
 
@@ -40,10 +40,11 @@ export async function runWorkerAlone(options: WorkerAloneOptions): Promise<numbe
   const states = buildStates(deps, undefined)
   const commands = buildCommands(deps, core)
   const children = buildChildren(deps, core, states.threads)
+  const results = buildResults(deps, core).store
   const { services, workerId } = buildWorker(deps, core, {
     commands,
-    results: resultStore,
-    children: children.pipelines(resultStore),
+    results,
+    children: children.pipelines(results),
     around: {
       environment: options.environment,
       dataDir: options.dataDir,
