@@ -166,6 +166,7 @@ export const KEYS = {
   engineChildDepth: setting('Engine', 'NOETL_CP_ENGINE_CHILD_DEPTH', integer(1, 1000), 20, 'Playbooks that start playbooks, one inside of the other; deeper ones are refused, so that a circle ends'),
   resultLimitMb: setting('Engine', 'NOETL_CP_RESULT_LIMIT_MB', integer(1, 1024), 64, 'Largest result of a step: PUT /api/result'),
   resultQuotaMb: setting('Engine', 'NOETL_CP_RESULT_QUOTA_MB', integer(1, 1048576), 1024, 'Stored results of one execution together, compressed'),
+  engineEnv: setting('Engine', 'NOETL_CP_ENGINE_ENV', list, [], 'Names of the environment of the daemon that templates may read as env.<name>; give every daemon the same'),
   engineToolErrors: setting('Engine', 'NOETL_CP_ENGINE_TOOL_ERRORS', oneOf('strict', 'reference'), 'strict', 'strict: a tool that failed fails its step; reference: it counts as a success if its worker completed the command, as in the NoETL server'),
   engineNativeNoop: setting('Engine', 'NOETL_CP_ENGINE_NATIVE_NOOP', bool, true, 'Run steps of kind noop in the engine instead of sending them to a worker'),
   commandPollMs: setting('Engine', 'NOETL_CP_COMMAND_POLL_MS', integer(10, 60000), 500, 'How often waiting workers of this daemon look for commands that other daemons have issued'),

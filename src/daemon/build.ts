@@ -77,10 +77,8 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
 
   const stream = bus === undefined ? undefined : createStreamWatch(deps, bus)
   const commands = buildCommands(deps, core)
-  const states = buildStates(deps, core, {
-    onIssued: commands.nudge,
-    onChildren: () => children.keeper.nudge(),
-  })
+  const told = { onIssued: commands.nudge, onChildren: () => children.keeper.nudge() }
+  const states = buildStates(deps, core, told, around.environment)
   const children = buildChildren(deps, core, states.threads)
   const results = buildResults(deps, core)
   const loops: Service[] = [

@@ -32,6 +32,8 @@ const HEAP_FACTOR = 4
 const HEAP_MB_MIN = 512
 const LISTEN_CHANNEL = 'noetl_state'
 
+type Environment = Readonly<Record<string, string | undefined>>
+
 /** Who is told what decisions have asked for. */
 type Told = Pick<StateHooks, 'onIssued' | 'onChildren'>
 
@@ -40,11 +42,12 @@ export function buildStates(
   deps: Deps,
   core: Core | undefined,
   told: Told = { onIssued: () => undefined, onChildren: () => undefined },
+  environment: Environment = {},
 ): States {
   const { config, databases, clock, random } = deps
   const log = componentLog(deps.log, 'state')
   const isDriving = core !== undefined && config.stateEnabled
-  const threads = openThreads(deps, core, (thread, reason) => {
+  const threads = openThreads(deps, core, environment, (thread, reason) => {
     deps.metrics.inc('noetl_cp_state_thread_losses_total')
     log.warn({ thread, reason }, 'a thread with live states is gone; they are built again')
     state.threadLost(thread)
@@ -92,6 +95,7 @@ export function buildStates(
 function openThreads(
   { config, databases, endpoints }: Deps,
   core: Core | undefined,
+  environment: Environment,
   onLost: (thread: number, reason: string) => void,
 ): ResidentThreads {
   const count = residentThreadCount(core === undefined ? 1 : config.stateThreads)
@@ -110,13 +114,14 @@ function openThreads(
       queryTimeoutMs: config.postgresQueryTimeoutMs,
       secretNames: config.redact ? config.redactKeys : null,
       secretKeys: endpoints.secretKeys,
-      engine: engineSettings(config),
+      engine: engineSettings(config, environment),
     },
   })
 }
 
 /** What an installation sets of the engine. */
-function engineSettings(config: Config): EngineSettings {
+function engineSettings(config: Config, environment: Environment): EngineSettings {
+  const named = config.engineEnv.map((name) => [name, environment[name]] as const)
   return {
     ...ENGINE_DEFAULTS,
     loopInFlight: config.engineLoopInFlight,
@@ -124,6 +129,7 @@ function engineSettings(config: Config): EngineSettings {
     toolErrors: config.engineToolErrors,
     nativeNoop: config.engineNativeNoop,
     fullContext: config.engineCommandContext === 'full',
+    env: Object.fromEntries(named.filter((pair): pair is [string, string] => pair[1] !== undefined)),
   }
 }
 
