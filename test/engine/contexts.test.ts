@@ -47,6 +47,16 @@ describe('roots', () => {
   })
 })
 
+it('keeps the order in which the playbook writes its workload', () => {
+  const one = run(
+    'workload: {z: 1, regions: {zebra: {b: 1, a: 2}, ant: 2}}\nworkflow:\n- {step: a, loop: {in: "{{ workload.regions }}"}, tool: {kind: noop, result: "{{ item.key }}"}, next: [end]}\n- {step: end, tool: {kind: noop, result: {order: "{{ a.results }}", text: "{{ workload.regions | tojson }}"}}}\n',
+    { workload: { regions: { ant: 2, extra: 3, zebra: { a: 2, b: 1 } } } },
+  )
+  expect(one.end?.result).toMatchObject({
+    context: { data: { order: ['zebra', 'ant', 'extra'], text: '{"zebra":{"b":1,"a":2},"ant":2,"extra":3}' } },
+  })
+})
+
 describe('data of a step', () => {
   it.each<[JsonValue, string, JsonValue]>([
     [{ x: 1 }, '{{ a }}', { x: 1, data: { x: 1 }, status: 'ok', error: null }],

@@ -266,6 +266,31 @@ describe('executions that are not to be decided for', () => {
   })
 })
 
+describe('a playbook that requires tools', () => {
+  it('is started only while a living pool offers them', async () => {
+    const requires = (tools: string) =>
+      start(`executor: {requires: {tools: [${tools}]}}\nworkflow:\n- {step: a, tool: {kind: noop}}\n`)
+    expect(await requires('noop, playbook')).toMatch(/^\d+$/)
+    await expect(requires('snowflake')).rejects.toMatchObject({
+      code: 'refused',
+      message: expect.stringContaining('no pool of workers offers snowflake'),
+      details: { problems: [expect.objectContaining({ pointer: '/executor/requires/tools' })] },
+    })
+    const pool = (heartbeat: string) =>
+      database.get().sql(
+        `insert into noetl.runtime (runtime_id, name, kind, status, capabilities, heartbeat)
+         values (5, 'w', 'worker_pool', 'ready', '{"tools": ["snowflake"]}', now() - $1::text::interval)
+         on conflict (kind, name) do update set heartbeat = excluded.heartbeat`,
+        [heartbeat],
+      )
+    await pool('5 minutes')
+    await expect(requires('snowflake')).rejects.toMatchObject({ code: 'refused' })
+    await pool('1 second')
+    expect(await requires('snowflake')).toMatch(/^\d+$/)
+    await database.get().sql('delete from noetl.runtime where runtime_id = 5')
+  })
+})
+
 describe('whatever happens to the daemon', () => {
   it('fails when its playbook is gone', async () => {
     for (const state of states.splice(0)) await state.close()

@@ -16,6 +16,7 @@ beforeAll(async () => {
       NOETL_DATABASE_URL: database.get().url,
       NOETL_INTERNAL_API_TOKEN: TOKEN,
       NOETL_CP_SECRET_KEY: 'a-secret-key-of-at-least-thirty-two-characters',
+      NOETL_CP_WORKER: 'false',
       NOETL_CP_RESULT_LIMIT_MB: '2',
       NOETL_CP_RESULT_QUOTA_MB: '1',
     },

@@ -3,6 +3,7 @@
 
 import { type WireTime, wireTimeFromMillis } from '../events/wireTime.js'
 import { compareIds } from '../ids/ids.js'
+import { inOrderOf } from '../json/inOrderOf.js'
 import { parseJson } from '../json/parse.js'
 import { isJsonObject, type JsonObject, type JsonValue, setKey } from '../json/value.js'
 import type { Plan, StepPlan } from '../playbook/plan.js'
@@ -236,7 +237,7 @@ export class Board {
 
   get workload(): JsonObject {
     const register = this.input.state.workload
-    const value = register === undefined ? undefined : parsed(register)
+    const value = register === undefined ? undefined : ordered(register)(this.plan.workload)
     return isJsonObject(value) ? value : {}
   }
 
@@ -269,6 +270,15 @@ export class Board {
     return fetched.get(ref)
   }
 }
+
+/** An execution has one plan, so one order. */
+const ordered = memoByFact((register: Register<string>) => {
+  let value: JsonValue | undefined
+  return (workload: JsonObject): JsonValue => {
+    value ??= inOrderOf(parseJson(register.value), workload)
+    return value
+  }
+})
 
 const parsed = memoByFact((register: Register<string>): JsonValue => parseJson(register.value))
 

@@ -6,6 +6,7 @@ import { CpError } from '../../errors.js'
 import type { CatalogEntry } from '../../stores/catalog/catalogStore.js'
 import type { FamilyMember } from '../../stores/children/childStore.js'
 import { findEntry } from '../catalog/findEntry.js'
+import { assertToolsOffered } from '../catalog/requiredTools.js'
 import { assertRunnable } from '../catalog/runnable.js'
 import { type ExecutionsDeps, type StartRequest, startEvent } from '../executions/executions.js'
 import { openEvents, type SealedDeps } from '../secrets/sealedValues.js'
@@ -48,6 +49,7 @@ export async function prepareChild(
     version: versionOf(wants.version),
   })
   await assertRunnable(deps, entry)
+  await assertToolsOffered(deps, entry)
   const { execution_pool: pool, trace } = inherited
   return {
     entry,

@@ -25,6 +25,7 @@ import { dedupHolder, keepDedupKey } from '../../stores/executions/dedupStore.js
 import { lockExecutions } from '../../stores/executions/executionStore.js'
 import { LARGE_BYTES, type LargeBodies } from '../bodies/largeBodies.js'
 import { findEntry } from '../catalog/findEntry.js'
+import { assertToolsOffered } from '../catalog/requiredTools.js'
 import { assertRunnable, type RunnableDeps } from '../catalog/runnable.js'
 import type { AppendItem } from '../events/appendInTx.js'
 import type { Starter } from '../events/starts.js'
@@ -82,6 +83,7 @@ export function startExecution(deps: ExecutionsDeps, request: StartRequest): Pro
 async function startOnce(deps: ExecutionsDeps, request: StartRequest): Promise<Started> {
   const entry = await findEntry(deps, request)
   await assertRunnable(deps, entry)
+  await assertToolsOffered(deps, entry)
   if (request.parentExecutionId !== undefined) await assertParentKnown(deps, request.parentExecutionId)
   return startEntry(deps, entry, request)
 }
