@@ -15,7 +15,11 @@ let daemon: Daemon
 beforeAll(async () => {
   database = await cloneDatabase(inject('servers'))
   daemon = await startDaemon([], {
-    env: { NOETL_DATABASE_URL: database.url, NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` },
+    env: {
+      NOETL_DATABASE_URL: database.url,
+      NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
+      NOETL_CP_EVENT_LIMIT_MB: '16',
+    },
   })
   await post('/api/catalog/register', { content: playbook('tests/large') })
 })

@@ -136,3 +136,28 @@ it('uses a low rate for new messages alone: none is delivered twice while it wai
   await runtime.untilStarted(id, 122)
   expect(runtime.outcomes.get('duplicate')).toBe(120)
 })
+
+it('starts large messages like small ones: with their payload, once per key, and gives up what is no JSON', async () => {
+  await makeStream()
+  const id = await runtime.activate({
+    path: 'tests/large',
+    stream: name,
+    extra: '  dedup: {enabled: true, field: order.id}\n',
+  })
+  const js = runtime.connection.jetstream({ timeout: 60_000 })
+  const filler = 'x'.repeat(200_000)
+  const order = (n: number, key: string) =>
+    `{"n": ${n}, "big": 12345678901234567890, "order": {"id": "${key}"}, "f": "${filler}"}`
+  for (const text of [order(0, 'a'), order(5, 'a'), `{"n": 7, "f": "${filler}`, order(1, 'b')])
+    await js.publish(subject, text)
+  await runtime.drive(0, { attemptsMax: 2 })
+  await until('one is given up', async () => (await deadOf(id)).length === 1)
+  await runtime.untilStarted(id, 2)
+  expect(await runtime.started(id)).toEqual(numbers(2))
+  const rows = await runtime.shards[0]!.sql<{ big: string; characters: number }>(
+    `select context->'workload'->>'big' as big, length(context->'workload'->>'f') as characters
+     from noetl.event where event_type like 'playbook%started' and parent_execution_id = $1`,
+    [id],
+  )
+  for (const row of rows) expect(row).toEqual({ big: '12345678901234567890', characters: 200_000 })
+})

@@ -60,7 +60,7 @@ export async function redriveDead(deps: RedriveDeps, id: string): Promise<Redriv
       const row = await takeDead(tx, id)
       if (row === undefined) return { id, outcome: 'duplicate' }
       const headers = isJsonObject(row.headers) ? row.headers : {}
-      const delivery = deliveryOf(rules, row.identity, {
+      const delivery = await deliveryOf(deps.large, rules, row.identity, {
         ...placeOf(row.identity),
         subject: row.subject ?? '',
         data: row.body,

@@ -53,10 +53,7 @@ export interface Driver {
   inFlight(): number
 }
 
-interface Usable {
-  message: SourceMessage
-  delivery: Delivery
-}
+type Usable = { message: SourceMessage; delivery: Delivery }
 
 const BATCH_MAX = 250
 const BATCHES_MAX = 2
@@ -208,9 +205,11 @@ export function createDriver(held: HeldSubscription, deps: DriverDeps): Driver {
     const usable: Usable[] = []
     for (const message of taken) {
       try {
-        usable.push({ message, delivery: deliveryOf(rules!, identityOf(message), message) })
+        usable.push({ message, delivery: await deliveryOf(deps.large, rules!, identityOf(message), message) })
       } catch (error) {
-        await giveUp(message, toCpError(error), 1)
+        // A thread that is busy may manage it later, but not for ever.
+        const isForLater = isOwnTrouble(error) && message.deliveries < deps.attemptsMax
+        await (isForLater ? setBack([{ message }], toCpError(error)) : giveUp(message, toCpError(error), 1))
       }
     }
     const target = { ...right, playbook: rules!.playbook, executionPool: rules!.executionPool }

@@ -3,22 +3,16 @@
 import { randomUUID } from 'node:crypto'
 import { wireTimeFromPostgres, wireTimeToMicros } from '../../domain/events/wireTime.js'
 import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
-import {
-  type DeliveryRules,
-  deliveryRules,
-  payloadOf,
-  type Received,
-  senderKey,
-} from '../../domain/subscriptions/ingressMessage.js'
+import { deliveryRules, type Received } from '../../domain/subscriptions/ingressMessage.js'
 import { type IngressRules, ingressRules, verifyHead, verifyIngress } from '../../domain/subscriptions/ingressVerify.js'
 import { CpError, toCpError } from '../../errors.js'
 import { findByListener, type SubscriptionRow } from '../../stores/subscriptions/subscriptionStore.js'
-import { LARGE_BYTES } from '../bodies/largeBodies.js'
 import type { CatalogDocuments } from '../catalog/catalogDocuments.js'
 import type { ExecutionsDeps, Started } from '../executions/executions.js'
 import { dispatch } from './dispatch.js'
 import { entryOf, type ReadEntry } from './entry.js'
 import { followSubscription } from './following.js'
+import { readContent } from './messageContent.js'
 
 export type IngressOutcome = 'accepted' | 'duplicate' | 'unknown' | 'inactive' | 'unverified' | 'unusable' | 'failed'
 
@@ -40,16 +34,14 @@ export interface PushedMessage extends PushedHead {
   body: Uint8Array
   /** What `admit` answered; saves the second look. */
   admitted?: Admitted | undefined
-  /** Those that a payload may see. */
   headers(): Record<string, string>
-  allHeaders(): Record<string, string>
   traceContext?: string | undefined
 }
 
 const RETRY_AFTER_SECONDS = 30
 const TRIES = 3
 /** By these the usual senders repeat themselves. */
-const DELIVERY_HEADERS = ['idempotency-key', 'x-message-id', 'webhook-id', 'x-github-delivery']
+const PUSHED_KEYS = { headers: ['idempotency-key', 'x-message-id', 'webhook-id', 'x-github-delivery'], bodyId: true }
 
 /** A listener that is ours. */
 export type Admitted = SubscriptionRow
@@ -91,7 +83,7 @@ export function createIngress(deps: IngressDeps): Ingress {
     verifyIngress(rules, secretOf(rules.verify), { ...received, nowMs: deps.clock.now() })
     assertReceiving(row)
     const delivery = deliveryRules(spec, written)
-    const { key, payload, payloadText } = await contentOf(message, delivery, received)
+    const { key, payload, payloadText } = await readContent(deps.large, delivery, received, PUSHED_KEYS)
     const [started] = await dispatch(
       deps,
       {
@@ -114,25 +106,6 @@ export function createIngress(deps: IngressDeps): Ingress {
       ],
     )
     return started!
-  }
-
-  async function contentOf(
-    message: PushedMessage,
-    rules: DeliveryRules,
-    received: Received,
-  ): Promise<{ key: string | undefined; payload: JsonObject; payloadText?: string }> {
-    if (message.body.byteLength <= LARGE_BYTES) {
-      return { key: senderKey(rules, received, DELIVERY_HEADERS, true), payload: payloadOf(rules, received) }
-    }
-    const read = await deps.large.readMessage({
-      rules,
-      body: message.body,
-      headers: message.headers(),
-      allHeaders: message.allHeaders(),
-      about: received.about,
-      deliveryHeaders: DELIVERY_HEADERS,
-    })
-    return { key: read.key, payload: {}, payloadText: read.payload }
   }
 
   function secretOf(verify: { type: string; secret?: string }): string {

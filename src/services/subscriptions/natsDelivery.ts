@@ -2,8 +2,10 @@
 import type { SourceMessage } from '../../bus/sourceMessage.js'
 import { storableText } from '../../domain/events/storableText.js'
 import { traceContextText } from '../../domain/events/traceContext.js'
-import { type DeliveryRules, payloadOf, type Received, senderKey } from '../../domain/subscriptions/ingressMessage.js'
+import type { DeliveryRules, Received } from '../../domain/subscriptions/ingressMessage.js'
+import type { LargeBodies } from '../bodies/largeBodies.js'
 import type { Delivery } from './dispatch.js'
+import { type MessageContent, readContent } from './messageContent.js'
 
 type Named = Pick<SourceMessage, 'stream' | 'streamMadeAt' | 'sequence' | 'storedAt'>
 
@@ -20,11 +22,17 @@ export function placeOf(identity: string): { stream: string; sequence: number } 
   return { stream: stream ?? '', sequence: Number(sequence ?? 0) }
 }
 
-const DELIVERY_HEADERS = ['Nats-Msg-Id']
+const STREAM_KEYS = { headers: ['Nats-Msg-Id'], bodyId: false }
 
 type Content = Pick<SourceMessage, 'stream' | 'sequence' | 'subject' | 'data' | 'header' | 'headers'>
 
-export function deliveryOf(rules: DeliveryRules, identity: string, message: Content): Delivery {
+/** No promise for a small message. */
+export function deliveryOf(
+  large: Pick<LargeBodies, 'readMessage'>,
+  rules: DeliveryRules,
+  identity: string,
+  message: Content,
+): Delivery | Promise<Delivery> {
   const { stream, sequence } = message
   const about = { source: 'nats', stream, sequence, subject: storableText(message.subject) }
   const received: Received = {
@@ -33,12 +41,13 @@ export function deliveryOf(rules: DeliveryRules, identity: string, message: Cont
     body: message.data,
     about,
   }
-  return {
+  const holding = (content: MessageContent): Delivery => ({
     identity,
-    key: senderKey(rules, received, DELIVERY_HEADERS, false),
+    ...content,
     windowSeconds: rules.windowSeconds,
-    payload: payloadOf(rules, received),
     trace: about,
     traceContext: traceContextText((name) => message.header(name)),
-  }
+  })
+  const content = readContent(large, rules, received, STREAM_KEYS)
+  return content instanceof Promise ? content.then(holding) : holding(content)
 }

@@ -36,7 +36,6 @@ export function ingressRoutes({ ingress }: IngressRouteDeps): RouteSpec[] {
           admitted: admitted as Admitted,
           header: (name) => headerOf(headers, name),
           headers: () => flat(headers, isShown),
-          allHeaders: () => flat(headers, () => true),
           traceContext: traceContextOf(headers),
         })
         return { status: 202, body: { status: 'accepted', execution_id: executionId } }

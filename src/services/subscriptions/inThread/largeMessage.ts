@@ -12,22 +12,25 @@ import {
 export interface LargeMessageInput {
   rules: DeliveryRules
   body: Uint8Array
-  /** By lower-case name; those that a payload may see, and all of them. */
+  /** Those that a payload may see. */
   headers: Record<string, string>
-  allHeaders: Record<string, string>
+  /** Those that may hold the key, by the names they are asked for. */
+  keyHeaders: readonly (readonly [string, string | undefined])[]
   about: JsonObject
-  deliveryHeaders: readonly string[]
+  keys: { headers: readonly string[]; bodyId: boolean }
 }
 
 export function largeMessage(input: LargeMessageInput): { key: string | undefined; payload: string } {
+  const { rules, keys } = input
+  const keyHeaders = new Map(input.keyHeaders)
   const received: Received = {
-    header: (name) => input.allHeaders[name.toLowerCase()],
+    header: (name) => keyHeaders.get(name),
     headers: () => input.headers,
     body: input.body,
     about: input.about,
   }
   return {
-    key: senderKey(input.rules, received, input.deliveryHeaders, true),
-    payload: writeJson(payloadOf(input.rules, received)),
+    key: senderKey(rules, received, keys.headers, keys.bodyId),
+    payload: writeJson(payloadOf(rules, received)),
   }
 }
