@@ -120,7 +120,7 @@ export const KEYS = {
   shardIndex: setting('Shards', 'NOETL_SHARD_INDEX', text, undefined, 'Which share of the executions this daemon drives; default 0'),
   shardCount: setting('Shards', 'NOETL_SHARD_COUNT', text, undefined, 'Number of such shares; default 1'),
   shardIndexFromHostname: setting('Shards', 'NOETL_SHARD_INDEX_FROM_HOSTNAME', bool, false, 'Take the index from a host name that ends in -<number>'),
-  machineId: setting('Ids', 'NOETL_SERVER_MACHINE_ID', text, undefined, 'Machine id 0..1023 of the ids we mint; default from the host name'),
+  machineId: setting('Ids', 'NOETL_SERVER_MACHINE_ID', text, undefined, 'Machine id 0..1023 of the ids we mint; default a free one of 0..1007, looked for from a hash of the host name on. Commands that write take one of 1008..1023'),
   hostName: setting('Ids', 'HOSTNAME', text, undefined, 'Host name the machine id and shard index come from', { aliases: ['COMPUTERNAME'] }),
 
   remoteUrl: setting('Commands', 'NOETL_CP_URL', url('http', 'https'), undefined, 'Daemon that a command speaks to over HTTP, instead of working on the database', { flag: 'url' }),

@@ -1,6 +1,7 @@
 // Deps → the list of services of the daemon, in start order. Registering a loop or a route is one line here
 // or in http/routes/index.ts.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { KEYS } from '../config/keys.js'
 import { type ApiProtection, apiProtection } from '../domain/access/apiProtection.js'
 import { buildRoutes } from '../http/routes/index.js'
 import type { HttpServer } from '../http/server.js'
@@ -63,6 +64,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
   const { config, metrics, databases, bus, clock, random } = deps
   metrics.set('noetl_cp_build_info', 1, { version: VERSION })
   observeEventLoop(deps)
+  tellShare(deps)
 
   const core = buildCore(deps, 'daemon')
   const { documents } = deps
@@ -150,7 +152,6 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       health,
       metrics,
       version: VERSION,
-      startedAtMs: clock.now(),
       clock,
       metricsOff: config.disableMetrics,
       ingest: writing,
@@ -255,4 +256,12 @@ function observeEventLoop({ metrics }: Deps): void {
     metrics.set('noetl_cp_event_loop_delay_p99_seconds', Math.max(0, delay.percentile(99) / 1e9))
     delay.reset()
   })
+}
+
+function tellShare({ config, databases, log }: Deps): void {
+  const { shardIndex, shardCount } = databases.topology
+  const isFromHost = config.shardIndexFromHostname && !config.shardIndex
+  const source = config.shardIndex ? KEYS.shardIndex.env : isFromHost ? 'host name' : 'default'
+  const count = databases.shards.length
+  log.info({ shardIndex, shardCount, source, databases: count }, 'drives this share of the executions')
 }

@@ -1,7 +1,7 @@
 // The working parts that daemon and writing subcommands share: ids under a lease, the way into the log.
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
-import type { Config } from '../config/keys.js'
+import { type Config, KEYS } from '../config/keys.js'
 import type { Db } from '../db/db.js'
 import { ENGINE_VERSION } from '../domain/engine/settings.js'
 import type { OwnedEvent } from '../domain/events/eventRecord.js'
@@ -36,16 +36,20 @@ export function buildCore(deps: Deps, use: 'daemon' | 'oneShot'): Core {
   const log = componentLog(deps.log, 'ids')
   // Unique per boot: a restarted process is another member.
   const memberId = `${config.hostName ?? hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`
+  const sources = { explicit: config.machineId, hostname: config.hostName, osHostname: hostname() }
+  const proposed = proposeMachineId(sources)
   const ids = createIds(
-    {
-      proposed: proposeMachineId({ explicit: config.machineId, hostname: config.hostName, osHostname: hostname() }),
-      use,
-    },
+    { proposed, use },
     {
       db: databases.cluster.db,
       clock: deps.clock,
       random: deps.random,
       owner: memberId,
+      onTaken: (machineId) => {
+        const isProposed = use === 'daemon' && machineId === proposed.machineId
+        const source = isProposed ? (proposed.explicit ? KEYS.machineId.env : 'host name') : 'next free one'
+        log.info({ machineId, source }, 'ids are minted with this machine id')
+      },
       onError: (code, message) => {
         metrics.inc('noetl_cp_id_lease_errors_total', { reason: code === 'lost_claim' ? 'lost' : 'unreachable' })
         log.warn({ reason: message }, 'the machine id could not be renewed')

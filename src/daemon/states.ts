@@ -167,9 +167,9 @@ function stateHooks(deps: Deps): Omit<StateHooks, keyof Told> {
       metrics.inc('noetl_cp_snapshot_errors_total', {}, tally.snapshotErrors)
       metrics.inc('noetl_cp_state_rebuilds_total', { from: 'snapshot' }, tally.rebuilds.snapshot)
       metrics.inc('noetl_cp_state_rebuilds_total', { from: 'log' }, tally.rebuilds.log)
-      for (const [reason, count] of Object.entries(tally.rejected)) {
-        metrics.inc('noetl_cp_snapshot_rejected_total', { reason }, count)
-        log.warn({ reason, count }, 'a snapshot cannot be used; the state was built from the log')
+      for (const { reason, executionId, version } of tally.rejected) {
+        metrics.inc('noetl_cp_snapshot_rejected_total', { reason })
+        log.warn({ reason, executionId, version }, 'a snapshot cannot be used; the state was built from the log')
       }
     },
     onDecision: (outcome) => metrics.inc('noetl_cp_state_decisions_total', { outcome }),

@@ -7,6 +7,7 @@ import type { Service } from '../runtime/service.js'
 import type { ExecutionsDeps } from '../services/executions/executions.js'
 import { createBacklogWatch } from '../services/subscriptions/backlogWatch.js'
 import { createIngress, type Ingress } from '../services/subscriptions/ingress.js'
+import type { LifecycleStep } from '../services/subscriptions/intent.js'
 import type { LifecycleDeps } from '../services/subscriptions/lifecycle.js'
 import { createLifecycleTimer } from '../services/subscriptions/lifecycleTimer.js'
 import { createListenerWatch } from '../services/subscriptions/listenerWatch.js'
@@ -18,12 +19,22 @@ import type { Core } from './core.js'
 import type { Deps } from './deps.js'
 import { loopErrors } from './loopErrors.js'
 
+const SAID: Record<LifecycleStep['outcome'], string> = {
+  registered: 'registered a subscription',
+  reused: 'the subscription was registered before and is reused',
+  updated: 'a subscription took a newer version of its entry',
+  transition: 'a subscription changed its state',
+}
+
 // Beyond this many listeners they are counted together: a series each is a burden for whoever scrapes.
 const LISTENER_LABELS_MAX = 200
 
 export function subscriptionDeps(deps: Deps, core: Core): LifecycleDeps & ViewDeps & ObstacleDeps {
   const { databases, documents, clock, bus, secretOf } = deps
-  return { databases, documents, clock, bus, secretOf, appender: core.appender, ids: core.ids, own: core.own }
+  const { appender, ids, own } = core
+  const log = componentLog(deps.log, 'subscriptions')
+  const onLifecycle = ({ outcome, ...step }: LifecycleStep) => log.info(step, SAID[outcome])
+  return { databases, documents, clock, bus, secretOf, appender, ids, own, onLifecycle }
 }
 
 export function subscriptionLoops(deps: Deps, core: Core, writing: ExecutionsDeps): Service[] {

@@ -8,7 +8,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { KEYS } from '../../src/config/keys.js'
 import { loadConfig } from '../../src/config/load.js'
+import { parseTopology } from '../../src/domain/shards/topology.js'
 import { healthRoutes } from '../../src/http/routes/health/health.js'
+import { systemClock } from '../../src/runtime/clock.js'
 import { type Manifest, ROOT, readManifests, readText, readYaml } from './deployFiles.js'
 
 const SETTINGS = new Set<string>(
@@ -17,6 +19,7 @@ const SETTINGS = new Set<string>(
 const unknownSettings = (names: Iterable<string>): string[] => [...names].filter((name) => !SETTINGS.has(name))
 
 const kubernetes = readManifests('deploy/kubernetes')
+const sharded = readManifests('deploy/kubernetes-sharded')
 const keda = readManifests('deploy/keda')
 const kustomization = readText('deploy/kubernetes/kustomization.yaml')
 const ofKind = (kind: string): Manifest[] => kubernetes.filter((manifest) => manifest.kind === kind)
@@ -25,6 +28,7 @@ const podSpecs = kubernetes.flatMap((manifest) => manifest['spec']?.template?.sp
 /** Kind → its type in kubernetes-types; KEDA's own are spelled out as far as we use them. */
 const TYPES: Readonly<Record<string, string>> = {
   Deployment: "import('kubernetes-types/apps/v1').Deployment",
+  StatefulSet: "import('kubernetes-types/apps/v1').StatefulSet",
   Job: "import('kubernetes-types/batch/v1').Job",
   Service: "import('kubernetes-types/core/v1').Service",
   ConfigMap: "import('kubernetes-types/core/v1').ConfigMap",
@@ -67,7 +71,7 @@ function typeErrors(manifests: readonly object[]): string {
 }
 
 describe('Kubernetes', () => {
-  const manifests = [...kubernetes, ...keda].filter(({ kind }) => kind !== 'Kustomization')
+  const manifests = [...kubernetes, ...sharded, ...keda].filter(({ kind }) => kind !== 'Kustomization')
 
   it('knows every kind and every field', () => {
     expect(manifests.filter(({ kind }) => TYPES[kind] === undefined)).toEqual([])
@@ -102,7 +106,7 @@ describe('Kubernetes', () => {
   it('probes routes that exist, on the port that is named, and finds the pods', () => {
     const [deployment] = ofKind('Deployment')
     const [container] = deployment!['spec'].template.spec.containers
-    const routes = healthRoutes({ health: {} as never, clock: {} as never, version: '', startedAtMs: 0 })
+    const routes = healthRoutes({ health: {} as never, clock: systemClock, version: '' })
     const open = routes.filter(({ access }) => access === 'open').map(({ path }) => path)
     for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
       expect(open).toContain(container[probe].httpGet.path)
@@ -133,6 +137,57 @@ describe('Kubernetes', () => {
     expect(podSpecs.find(({ terminationGracePeriodSeconds }) => terminationGracePeriodSeconds)).toSatisfy(
       ({ terminationGracePeriodSeconds }) => terminationGracePeriodSeconds > shutdown + 5,
     )
+  })
+})
+
+describe('the sharded layout of Kubernetes', () => {
+  const set = sharded.find(({ kind }) => kind === 'StatefulSet')!
+  const podOf = (manifest: Manifest) => manifest['spec'].template.spec
+  const environment: { name: string; value?: string; valueFrom?: any }[] = podOf(set).containers[0].env
+
+  it('gives each pod the share of its number, and the machine id to nobody but the lease', () => {
+    const value = (name: string) => environment.find((entry) => entry.name === name)?.value
+    expect(unknownSettings(environment.map(({ name }) => name))).toEqual([])
+    expect(value('NOETL_SHARD_COUNT')).toBe(String(set['spec'].replicas))
+    for (let pod = 0; pod < set['spec'].replicas; pod += 1) {
+      const shares = parseTopology({
+        shards: 'host=a;user=u,host=b;user=u',
+        shardCount: value('NOETL_SHARD_COUNT'),
+        shardIndexFromHostname: value('NOETL_SHARD_INDEX_FROM_HOSTNAME') === 'true',
+        hostname: `${set.metadata.name}-${pod}`,
+        fallback: { host: 'a', port: 5432, user: 'u', password: '', database: 'd' },
+      })
+      expect(shares).toMatchObject({ shardIndex: pod, shardCount: set['spec'].replicas })
+    }
+    const everything = readdirSync(`${ROOT}/deploy/kubernetes-sharded`).map((name) =>
+      readText(`deploy/kubernetes-sharded/${name}`),
+    )
+    expect(everything.join()).not.toContain(KEYS.machineId.env)
+  })
+  it('is the Deployment in everything else', () => {
+    const [deployment] = ofKind('Deployment')
+    const { containers, ...pod } = podOf(deployment!)
+    const { containers: inSet, ...podInSet } = podOf(set)
+    expect(podInSet).toEqual(pod)
+    const { env, ...container } = containers[0]
+    const { env: envInSet, ...containerInSet } = inSet[0]
+    expect(containerInSet).toEqual(container)
+    expect(envInSet).toEqual(expect.arrayContaining(env))
+    expect(set['spec'].template.metadata).toEqual(deployment!['spec'].template.metadata)
+    expect(set['spec'].selector).toEqual(deployment!['spec'].selector)
+  })
+  it('names a service, secrets and patches that fit', () => {
+    const service = sharded.find(({ kind }) => kind === 'Service')!
+    expect(set['spec'].serviceName).toBe(service.metadata.name)
+    const { resources, patches, images } = readYaml('deploy/kubernetes-sharded/kustomization.yaml')
+    expect(resources).toEqual(['../kubernetes', 'statefulset.yaml'])
+    expect(images).toEqual(readYaml('deploy/kubernetes/kustomization.yaml').images)
+    for (const { target } of patches)
+      expect(ofKind(target.kind).map(({ metadata }) => metadata.name)).toContain(target.name)
+    for (const { name, key } of environment.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? []))
+      expect(kustomization + readText('deploy/kubernetes-sharded/kustomization.yaml')).toMatch(
+        new RegExp(`generic ${name}[\\s\\S]*--from-literal=${key}=`),
+      )
   })
 })
 

@@ -292,7 +292,7 @@ describe('the routes of the daemon', () => {
   function daemonRoutes(metricsOff = false) {
     const metrics = createMetrics(METRICS, { process: false })
     const health = createHealthMonitor([], { clock: systemClock, random: () => 0, onError: () => undefined })
-    const basics = { health, metrics, metricsOff, clock: systemClock, version: '1.2.3', startedAtMs: systemClock.now() }
+    const basics = { health, metrics, metricsOff, clock: systemClock, version: '1.2.3' }
     // Only what the basic routes need; the others are built but not called.
     return buildRoutes(basics as unknown as Parameters<typeof buildRoutes>[0])
   }
@@ -332,7 +332,7 @@ describe('the routes of the daemon', () => {
       })
       await health.start()
       try {
-        const { app } = server({}, healthRoutes({ health, clock: systemClock, version: '1', startedAtMs: 0 }))
+        const { app } = server({}, healthRoutes({ health, clock: systemClock, version: '1' }))
         return [(await app.inject('/readyz')).statusCode, (await app.inject('/api/health')).statusCode]
       } finally {
         await health.stop(1_000)
@@ -341,6 +341,18 @@ describe('the routes of the daemon', () => {
     expect(await asked(true, true)).toEqual([200, 200])
     expect(await asked(true, false)).toEqual([503, 200])
     expect(await asked(false, true)).toEqual([503, 503])
+  })
+  it('count the time that they are up, however the time of day is set meanwhile', async () => {
+    const health = createHealthMonitor([], { clock: systemClock, random: () => 0, onError: () => undefined })
+    let [now, monotonic] = [1_700_000_000_000, 5_000]
+    const clock = { ...systemClock, now: () => now, monotonic: () => monotonic }
+    const { app } = server({}, healthRoutes({ health, clock, version: '1' }))
+    monotonic += 7_999
+    for (const jump of [-86_400_000, 86_400_000 * 2]) {
+      now += jump
+      for (const path of ['/livez', '/api/health'])
+        expect((await app.inject(path)).json()).toMatchObject({ uptime_seconds: 7 })
+    }
   })
   it('answer with and without a slash at the end', async () => {
     const http = server({}, daemonRoutes())

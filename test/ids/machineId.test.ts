@@ -2,9 +2,29 @@
 // slot is taken as written or refused, never bent into range.
 
 import { describe, expect, it } from 'vitest'
-import { fnv1a64, machineIdOfHost, parseMachineId, proposeMachineId } from '../../src/domain/ids/machineId.js'
+import { KEYS } from '../../src/config/keys.js'
+import {
+  DAEMON_MACHINE_ID_MAX,
+  fnv1a64,
+  MACHINE_ID_MAX,
+  machineIdOfHost,
+  ONE_SHOT_MACHINE_ID_MIN,
+  parseMachineId,
+  proposeMachineId,
+} from '../../src/domain/ids/machineId.js'
 import { CpError } from '../../src/errors.js'
 import { idVectors } from './idVectors.js'
+
+describe('the range', () => {
+  it('is the same in the program and in its help', () => {
+    const { help } = KEYS.machineId
+    expect(help).toContain(`Machine id 0..${MACHINE_ID_MAX} `)
+    expect(help).toContain(`a free one of 0..${DAEMON_MACHINE_ID_MAX},`)
+    expect(help).toContain(`one of ${ONE_SHOT_MACHINE_ID_MIN}..${MACHINE_ID_MAX}`)
+    expect([0, MACHINE_ID_MAX].map((id) => parseMachineId(String(id)))).toEqual([0, MACHINE_ID_MAX])
+    expect(() => parseMachineId(String(MACHINE_ID_MAX + 1))).toThrow(`0 to ${MACHINE_ID_MAX}`)
+  })
+})
 
 describe('hash of a host name', () => {
   it.each(idVectors.machine_id)('gives $machine_id for "$hostname"', ({ hostname, fnv1a64: hash, machine_id }) => {

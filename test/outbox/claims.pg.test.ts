@@ -478,14 +478,27 @@ describe('over HTTP', () => {
     ['mark-failed', '{"outbox_id": 1, "error": ""}'],
     ['mark-failed', '{"outbox_id": 1, "error": "  "}'],
     ['mark-failed', '{"outbox_id": 1}'],
-    ['mark-failed', '{"outbox_id": 1, "error": "x", "max_delay_seconds": 0}'],
-    ['mark-failed', '{"outbox_id": 1, "error": "x", "max_delay_seconds": -1}'],
+    ['mark-failed', '{"outbox_id": 1, "error": "x", "max_delay_seconds": 1.5}'],
+    ['mark-failed', '{"outbox_id": 1, "error": "x", "max_delay_seconds": "x"}'],
     ['claim', '{"limit": "many"}'],
     ['claim', '{"shard": 1}'],
   ])('refuses %s %s with 400', async (path, body) => {
     const answer = await post(path, body)
     expect(answer.status).toBe(400)
     expect(answer.body).toEqual({ error: expect.any(String), status: 400, detail: expect.any(String) })
+  })
+
+  it.each([
+    [0, 1],
+    [-9_223_372_036_854_775_808n, 1],
+    [5, 5],
+    [86_401, 256],
+    [9_223_372_036_854_775_807n, 256],
+  ])('takes a longest wait of %i seconds; the row waits %i', async (longest, waits) => {
+    await plant([1], 'update noetl.outbox set attempts = 18')
+    await post('claim', '{}')
+    const answer = await post('mark-failed', `{"outbox_id": 1, "error": "broken", "max_delay_seconds": ${longest}}`)
+    expect(answer.text).toBe(`{"marked":true,"available_at_in":${waits}}`)
   })
 
   it('reads the attempts from the row, not from the request', async () => {

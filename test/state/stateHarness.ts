@@ -13,6 +13,7 @@ import { createMembership } from '../../src/services/leases/membership.js'
 import { toWorkerDatabase } from '../../src/services/replay/inThread/database.js'
 import { readResultText } from '../../src/services/results/results.js'
 import type { DecisionOutcome } from '../../src/services/state/decisions.js'
+import type { RejectedSnapshot } from '../../src/services/state/inThread/tally.js'
 import { createStateService, type StateService } from '../../src/services/state/stateService.js'
 import { valuesOf } from '../../src/services/state/storedValues.js'
 import { readTail } from '../../src/stores/state/stateStore.js'
@@ -46,6 +47,7 @@ export interface StateCounts {
   snapshotErrors: number
   rebuilds: { snapshot: number; log: number }
   rejected: Partial<Record<SnapshotProblem, number>>
+  rejectedSnapshots: RejectedSnapshot[]
   decisions: Partial<Record<DecisionOutcome, number>>
   threadLosses: number
   errors: string[]
@@ -72,6 +74,7 @@ export async function openState(core: TestCore, options: StateOptions = {}): Pro
     snapshotErrors: 0,
     rebuilds: { snapshot: 0, log: 0 },
     rejected: {},
+    rejectedSnapshots: [],
     decisions: {},
     threadLosses: 0,
     errors: [],
@@ -135,8 +138,10 @@ export async function openState(core: TestCore, options: StateOptions = {}): Pro
           counts.snapshotErrors += tally.snapshotErrors
           counts.rebuilds.snapshot += tally.rebuilds.snapshot
           counts.rebuilds.log += tally.rebuilds.log
-          for (const [reason, by] of Object.entries(tally.rejected))
-            count(counts.rejected, reason as SnapshotProblem, by)
+          for (const rejected of tally.rejected) {
+            count(counts.rejected, rejected.reason)
+            counts.rejectedSnapshots.push(rejected)
+          }
         },
         onDecision: (outcome) => count(counts.decisions, outcome),
         onChildren: () => options.onChildren?.(),

@@ -199,8 +199,10 @@ describe('a snapshot that cannot be used', () => {
 
   async function expectRejected(executionId: string, reason: string): Promise<void> {
     const before = structuredClone(looking.counts)
+    const version = Number((await stored(executionId))!['version'])
     expect(await looking.sealed(executionId)).toBe(await foldText(database.get(), executionId))
     expect(looking.counts.rejected[reason as 'count'] ?? 0).toBe((before.rejected[reason as 'count'] ?? 0) + 1)
+    expect(looking.counts.rejectedSnapshots.at(-1)).toEqual({ reason, executionId, version })
     expect(looking.counts.rebuilds).toEqual({ ...before.rebuilds, log: before.rebuilds.log + 1 })
     // It is out of the way of the next one; one of other rules is left to its writer until then.
     expect((await stored(executionId)) === undefined).toBe(reason !== 'fold_version')

@@ -56,7 +56,10 @@ describe('transitions', () => {
   })
 
   it('refuse an unknown action', () => {
-    expect(() => parseSubscriptionAction('toString')).toThrowError(/activate, pause, resume, drain, deactivate/)
+    expect(() => parseSubscriptionAction('toString')).toThrowError(
+      /unknown action "toString"; one of activate, pause, resume, drain, deactivate/,
+    )
+    expect(() => parseSubscriptionAction('x'.repeat(10_000))).toThrowError(/^unknown action "x{60}";/)
   })
 })
 

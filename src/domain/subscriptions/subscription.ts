@@ -55,12 +55,18 @@ export type SubscriptionDecision =
   | { changed: false; status: ShownState }
   | { changed: true; eventType: string; status: SubscriptionState }
 
+const ACTION_SHOWN_MAX = 60
+
 export function parseSubscriptionAction(text: string): SubscriptionAction {
   const action = SUBSCRIPTION_ACTIONS.find((known) => known === text)
   if (action !== undefined) return action
-  throw new CpError('refused', `unknown action; one of ${SUBSCRIPTION_ACTIONS.join(', ')}`, {
-    details: { field: 'action', allowed: SUBSCRIPTION_ACTIONS },
-  })
+  throw new CpError(
+    'refused',
+    `unknown action ${JSON.stringify(text.slice(0, ACTION_SHOWN_MAX))}; one of ${SUBSCRIPTION_ACTIONS.join(', ')}`,
+    {
+      details: { field: 'action', allowed: SUBSCRIPTION_ACTIONS },
+    },
+  )
 }
 
 export function allowedActions(state: ShownState): SubscriptionAction[] {

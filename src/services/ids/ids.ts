@@ -40,6 +40,7 @@ export interface IdsDeps {
   random: () => number
   /** The name of this process among the members of the cluster. */
   owner: string
+  onTaken?(machineId: number): void
   onError(code: ErrorCode, message: string): void
 }
 
@@ -62,6 +63,7 @@ export function createIds(options: IdsOptions, deps: IdsDeps): Ids {
   let generator: IdGenerator | undefined
   let leaseEndsMs = 0
   let isLeaving = false
+  let told: number | undefined
   /** Why there is no machine id, while there is none. */
   let trouble: CpError | undefined
 
@@ -114,6 +116,10 @@ export function createIds(options: IdsOptions, deps: IdsDeps): Ids {
       await lease.runOnce()
     }
     trouble = undefined
+    const machineId = generator?.machineId
+    if (machineId === undefined || machineId === told) return
+    told = machineId
+    deps.onTaken?.(machineId)
   }
 
   function giveUp(reason: CpError): never {

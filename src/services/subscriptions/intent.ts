@@ -32,6 +32,16 @@ export interface LifecycleDeps {
   clock: Clock
   /** What no subscription may read. */
   own: OwnSources
+  onLifecycle?(step: LifecycleStep): void
+}
+
+/** What became of a request; `from` is null for a new one, and the same as `to` when only the entry changed or nothing. */
+export interface LifecycleStep {
+  outcome: 'registered' | 'reused' | 'updated' | 'transition'
+  subscription: string
+  path: string
+  from: ShownState | null
+  to: ShownState
 }
 
 /** Not one of the six: a live subscription has picked up another version of its entry. */

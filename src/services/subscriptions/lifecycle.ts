@@ -25,7 +25,14 @@ import { findEntry } from '../catalog/findEntry.js'
 import { assertActivatable, assertSourceAllowed, entryOf, type ReadEntry, readEntry } from './entry.js'
 import { closeFences } from './fences.js'
 import { followLog, followNews, newsMemory, withoutIntent } from './following.js'
-import { completeIntent, type LifecycleDeps, makeIntent, SUBSCRIPTION_UPDATED, writeIntent } from './intent.js'
+import {
+  completeIntent,
+  type LifecycleDeps,
+  type LifecycleStep,
+  makeIntent,
+  SUBSCRIPTION_UPDATED,
+  writeIntent,
+} from './intent.js'
 
 export type { SubscriptionRow } from '../../stores/subscriptions/subscriptionStore.js'
 export type { LifecycleDeps } from './intent.js'
@@ -56,21 +63,37 @@ export async function registerSubscription(deps: LifecycleDeps, path: string, no
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const row = await withoutIntent(deps, await findByPath(db, path))
     if (row?.live) {
-      if (isCurrent(row, read)) return { row, changed: false }
+      if (isCurrent(row, read)) {
+        tell(deps, 'reused', row.state, row)
+        return { row, changed: false }
+      }
       if (await intendUpdate(deps, row, read, note)) {
         await withoutIntent(deps, await getSubscription(db, row.subscription_id))
-        return { row: await findSubscription(deps, row.subscription_id), changed: true }
+        const after = await findSubscription(deps, row.subscription_id)
+        tell(deps, 'updated', row.state, after)
+        return { row: after, changed: true }
       }
     } else {
       const id = await insertNew(deps, path, read, note)
       if (id !== undefined) {
         await withoutIntent(deps, await getSubscription(db, id))
-        return { row: await findSubscription(deps, id), changed: true }
+        const after = await findSubscription(deps, id)
+        tell(deps, 'registered', null, after)
+        return { row: after, changed: true }
       }
     }
     await deps.clock.sleep(ROUND_MS)
   }
   throw tooBusy(path)
+}
+
+function tell(
+  deps: LifecycleDeps,
+  outcome: LifecycleStep['outcome'],
+  from: LifecycleStep['from'],
+  { subscription_id: subscription, path, state: to }: SubscriptionRow,
+): void {
+  deps.onLifecycle?.({ outcome, subscription, path, from, to })
 }
 
 /** Another server may have given the path an id a moment ago. Logs that cannot be followed are told by the log watch. */
@@ -199,6 +222,7 @@ export async function changeSubscription(deps: LifecycleDeps, change: Change): P
       if ((await completeIntent(deps, intended)) === 'done') {
         const after = await findSubscription(deps, change.id)
         await closeFences(deps, after)
+        tell(deps, 'transition', row.state, after)
         return { row: after, changed: true }
       }
     }

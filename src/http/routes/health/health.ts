@@ -10,13 +10,14 @@ export interface HealthRouteDeps {
   health: HealthMonitor
   clock: Clock
   version: string
-  startedAtMs: number
 }
 
 const READY = answerOf({ status: TEXT, checks: { type: 'object', description: 'by name: ok, required, detail, ms' } })
 
-export function healthRoutes({ health, clock, version, startedAtMs }: HealthRouteDeps): RouteSpec[] {
-  const uptimeSeconds = () => Math.floor((clock.now() - startedAtMs) / 1000)
+export function healthRoutes({ health, clock, version }: HealthRouteDeps): RouteSpec[] {
+  // The time of day may be set while we run.
+  const startedAt = clock.monotonic()
+  const uptimeSeconds = () => Math.floor((clock.monotonic() - startedAt) / 1000)
 
   const ready: RouteSpec['handler'] = async () => {
     const report = health.report()

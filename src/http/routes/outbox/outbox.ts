@@ -123,9 +123,8 @@ function failedRoute(outbox: OutboxClaimDeps): RouteSpec {
         attempts: { type: 'integer', description: 'ignored: the row knows' },
         max_delay_seconds: {
           type: 'integer',
-          minimum: 1,
-          maximum: DELAY_MAX_SECONDS,
           default: DELAY_DEFAULT_SECONDS,
+          description: `longest wait; below 1 counts as 1, above ${DELAY_MAX_SECONDS} as that`,
         },
         lease_token: { format: 'int64', nullable: true },
         shard,
@@ -143,7 +142,10 @@ function failedRoute(outbox: OutboxClaimDeps): RouteSpec {
       const { marked, availableInSeconds } = await markOutboxFailed(outbox, {
         outboxId: parseOutboxId(request['outbox_id'], '/outbox_id'),
         error,
-        maxDelaySeconds: Number(request['max_delay_seconds'] ?? DELAY_DEFAULT_SECONDS),
+        maxDelaySeconds: Math.min(
+          DELAY_MAX_SECONDS,
+          Math.max(1, Number(request['max_delay_seconds'] ?? DELAY_DEFAULT_SECONDS)),
+        ),
         leaseToken: token === undefined || token === null ? undefined : parseInt64(token, '/lease_token'),
         shard: shardOf(request),
       })

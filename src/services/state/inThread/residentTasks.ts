@@ -15,8 +15,9 @@ import { sealState } from '../../../domain/state/sealedState.js'
 import { viewState } from '../../../domain/state/viewState.js'
 import { openSettings, type WorkerDatabase } from '../../replay/inThread/database.js'
 import { createEngine } from './engine.js'
-import { type Advanced, type AdvanceRequest, createResidents, type ResidentSettings, type Tally } from './residents.js'
+import { type Advanced, type AdvanceRequest, createResidents, type ResidentSettings } from './residents.js'
 import { readStepData, type StepDataText } from './stepData.js'
+import type { Tally } from './tally.js'
 import { type SnapshotReport, verifySnapshot } from './verify.js'
 
 /** Given to the thread when it starts. */

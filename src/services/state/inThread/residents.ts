@@ -9,7 +9,6 @@ import type { Keyring } from '../../../domain/secrets/keyring.js'
 import { applyNumbered, emptyLiveState, type LiveState } from '../../../domain/state/liveState.js'
 import { type OpenWork, openWork } from '../../../domain/state/openWork.js'
 import type { Needing, NewEvent, Orchestrator, Verdict } from '../../../domain/state/orchestrator.js'
-import type { SnapshotProblem } from '../../../domain/state/sealedState.js'
 import { isTerminal } from '../../../domain/state/workflowState.js'
 import { CpError, isTransient } from '../../../errors.js'
 import {
@@ -23,6 +22,7 @@ import { forgetDecisions, hasSealed, readTail } from '../../../stores/state/stat
 import { applyOpened, buildOpened } from './openedState.js'
 import { type Asked, questionOf } from './question.js'
 import { packState, unpackState } from './snapshotBytes.js'
+import { emptyTally, type Tally } from './tally.js'
 
 export interface ResidentSettings {
   page: number
@@ -68,24 +68,6 @@ export interface Advanced {
   verdict: Verdict | undefined
 }
 
-/** When a snapshot was written, in milliseconds of the epoch: threads do not share the other clock. */
-export interface Save {
-  executionId: string
-  version: number
-  fromMs: number
-  toMs: number
-  ok: boolean
-}
-
-/** What happened beside the answers, since it was last asked for. */
-export interface Tally {
-  snapshots: number
-  snapshotErrors: number
-  saves: Save[]
-  rebuilds: { snapshot: number; log: number }
-  rejected: Partial<Record<SnapshotProblem, number>>
-}
-
 const NEW_EVENTS_MAX = 1_000
 // A catch-up of this length is not to be repeated from its start after a crash.
 const CATCH_UP_EVENTS_MAX = 50_000
@@ -126,7 +108,7 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
     if (snapshot !== undefined) {
       const unpacked = await unpackState(snapshot, executionId, head)
       if (typeof unpacked === 'string') {
-        tally.rejected[unpacked] = (tally.rejected[unpacked] ?? 0) + 1
+        tally.rejected.push({ reason: unpacked, executionId, version: Number(snapshot.version) })
         // One of other rules may be wanted by its writer; every other kind of damage only repeats itself.
         if (unpacked !== 'fold_version') await discardStateSnapshot(db, key, snapshot.row_version)
       } else {
@@ -192,7 +174,8 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
       const startedAtZero = known === undefined && resident.snapshotVersion === 0
       if (!(error instanceof CpError && error.code === 'corrupt') || startedAtZero) throw error
       await resident.saving
-      tally.rejected.future = (tally.rejected.future ?? 0) + 1
+      const { executionId } = request
+      tally.rejected.push({ reason: 'future', executionId, version: resident.snapshotVersion })
       await deleteStateSnapshot(db, request.executionId)
       newEvents.length = 0
       return advanceOrRebuild(db, request, newEvents)
@@ -339,8 +322,4 @@ const NOWHERE: Advanced = {
 
 function epochMs(): number {
   return performance.timeOrigin + performance.now()
-}
-
-function emptyTally(): Tally {
-  return { snapshots: 0, snapshotErrors: 0, saves: [], rebuilds: { snapshot: 0, log: 0 }, rejected: {} }
 }
