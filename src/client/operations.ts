@@ -7,6 +7,12 @@ export interface Operations {
     body: undefined
     answer: { status?: string; name?: string }
   }
+  deleteVarsByExecutionIdByName: {
+    params: { execution_id: string; name: string }
+    query: Record<never, never>
+    body: undefined
+    answer: { status?: string; execution_id?: string; name?: string }
+  }
   deleteWorkerPoolDeregister: {
     params: Record<never, never>
     query: Record<never, never>
@@ -187,6 +193,12 @@ export interface Operations {
     body: undefined
     answer: { checksum?: string; checksum_algorithm?: string; projection_checksums?: Record<string, unknown>; execution?: unknown }
   }
+  getResultResolve: {
+    params: Record<never, never>
+    query: { ref?: string }
+    body: undefined
+    answer: unknown
+  }
   getRuntimeShardInfo: {
     params: Record<never, never>
     query: { execution_id?: string; shard_count?: number }
@@ -210,6 +222,18 @@ export interface Operations {
     query: { after?: string; limit?: number }
     body: undefined
     answer: { subscription_id?: string; events?: readonly ({ event_id?: string; event_type?: string; state?: string | null; catalog_id?: string | null; at?: string; reason?: string | null; actor?: string | null; until?: string | null })[] }
+  }
+  getVarsByExecutionId: {
+    params: { execution_id: string }
+    query: Record<never, never>
+    body: undefined
+    answer: Record<string, unknown>
+  }
+  getVarsByExecutionIdByName: {
+    params: { execution_id: string; name: string }
+    query: Record<never, never>
+    body: undefined
+    answer: { name?: string; value?: unknown }
   }
   getWorkerPools: {
     params: Record<never, never>
@@ -415,6 +439,12 @@ export interface Operations {
     body: { path: string; reason?: string | null; actor?: string | null }
     answer: { subscription_id?: string; path?: string; catalog_id?: string; state?: 'REGISTERED' | 'ACTIVE' | 'PAUSED' | 'DRAINING' | 'DEACTIVATED' | 'UNKNOWN'; last_event_type?: string; updated_at?: string }
   }
+  postVarsByExecutionId: {
+    params: { execution_id: string }
+    query: Record<never, never>
+    body: Record<string, unknown>
+    answer: { status?: string; execution_id?: string; count?: number }
+  }
   postWorkerPoolDeregister: {
     params: Record<never, never>
     query: Record<never, never>
@@ -439,10 +469,17 @@ export interface Operations {
     body: { content: string }
     answer: { status?: string; message?: string; path?: string; version?: number; catalog_id?: string; kind?: string; created?: boolean; warnings?: readonly (Record<string, unknown>)[] }
   }
+  putResultByExecutionId: {
+    params: { execution_id: string }
+    query: Record<never, never>
+    body: { name: string; data: unknown; scope?: string | null; source_step?: string | null; ttl_seconds?: number | null }
+    answer: { ref?: string; store?: string; scope?: string; bytes?: number; sha256?: string; expires_at?: string | null }
+  }
 }
 
 export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: string, path: string]>> = {
   deleteCredentialsByName: ['DELETE', '/api/credentials/{name}'],
+  deleteVarsByExecutionIdByName: ['DELETE', '/api/vars/{execution_id}/{name}'],
   deleteWorkerPoolDeregister: ['DELETE', '/api/worker/pool/deregister'],
   getCatalogByPathUiSchema: ['GET', '/api/catalog/{path}/ui_schema'],
   getCatalogPlaybookContent: ['GET', '/api/catalog/playbook/content'],
@@ -473,10 +510,13 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   getPoolStatus: ['GET', '/api/pool/status'],
   getReplayDiff: ['GET', '/api/replay/diff'],
   getReplayState: ['GET', '/api/replay/state'],
+  getResultResolve: ['GET', '/api/result/resolve'],
   getRuntimeShardInfo: ['GET', '/api/runtime/shard-info'],
   getSubscriptions: ['GET', '/api/subscriptions'],
   getSubscriptionsById: ['GET', '/api/subscriptions/{id}'],
   getSubscriptionsByIdHistory: ['GET', '/api/subscriptions/{id}/history'],
+  getVarsByExecutionId: ['GET', '/api/vars/{execution_id}'],
+  getVarsByExecutionIdByName: ['GET', '/api/vars/{execution_id}/{name}'],
   getWorkerPools: ['GET', '/api/worker/pools'],
   postCatalogAgentsList: ['POST', '/api/catalog/agents/list'],
   postCatalogDelete: ['POST', '/api/catalog/delete'],
@@ -511,8 +551,10 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   postSubscriptions: ['POST', '/api/subscriptions'],
   postSubscriptionsByIdByAction: ['POST', '/api/subscriptions/{id}/{action}'],
   postSubscriptionsRegister: ['POST', '/api/subscriptions/register'],
+  postVarsByExecutionId: ['POST', '/api/vars/{execution_id}'],
   postWorkerPoolDeregister: ['POST', '/api/worker/pool/deregister'],
   postWorkerPoolHeartbeat: ['POST', '/api/worker/pool/heartbeat'],
   postWorkerPoolRegister: ['POST', '/api/worker/pool/register'],
   putCatalogPlaybookContent: ['PUT', '/api/catalog/playbook/content'],
+  putResultByExecutionId: ['PUT', '/api/result/{execution_id}'],
 }

@@ -29,6 +29,8 @@ const OTHER = [
   'GET /metrics',
   'GET /api/executions/:execution_id/events/stream',
   'GET /api/executions/:execution_id/result',
+  'GET /api/result/resolve',
+  'GET /api/vars/:execution_id',
 ]
 
 function isDescribed(answer: Schema | string | undefined): boolean {

@@ -4,12 +4,17 @@ import type { JsonObject } from '../../../domain/json/value.js'
 import { CpError } from '../../../errors.js'
 import { readVars, removeVar, type VarsDeps, variablesIn, writeVars } from '../../../services/executions/vars.js'
 import type { ApiRequest, RouteSpec } from '../../route.js'
+import type { Schema } from '../../schema.js'
 
 export interface VarRouteDeps {
   vars: VarsDeps
   /** Refuses ids that stand for something else. */
   assertExecution(id: string): Promise<void>
 }
+
+const DONE: Record<string, Schema> = { status: { type: 'string' }, execution_id: { type: 'string' } }
+const WRITTEN: Schema = { type: 'object', properties: { ...DONE, count: { type: 'integer' } } }
+const REMOVED: Schema = { type: 'object', properties: { ...DONE, name: { type: 'string' } } }
 
 export function varRoutes({ vars, assertExecution }: VarRouteDeps): RouteSpec[] {
   const executionOf = async ({ params }: ApiRequest): Promise<ExecutionId> => {
@@ -31,7 +36,10 @@ export function varRoutes({ vars, assertExecution }: VarRouteDeps): RouteSpec[] 
       path: '/api/vars/:execution_id/:name',
       summary: 'One variable of an execution',
       access: 'public',
-      responses: { 200: { type: 'object', description: 'name and value' }, 404: 'unknown execution or variable' },
+      responses: {
+        200: { type: 'object', properties: { name: { type: 'string' }, value: {} } },
+        404: 'unknown execution or variable',
+      },
       handler: async (request) => {
         const id = await executionOf(request)
         const name = request.params['name'] ?? ''
@@ -49,7 +57,7 @@ export function varRoutes({ vars, assertExecution }: VarRouteDeps): RouteSpec[] 
       access: 'public',
       bodySize: 'event',
       body: { type: 'object' },
-      responses: { 200: { type: 'object' }, 400: 'malformed', 404: 'unknown execution', 409: 'it has ended' },
+      responses: { 200: WRITTEN, 400: 'malformed', 404: 'unknown execution', 409: 'it has ended' },
       handler: async (request) => {
         const id = await executionOf(request)
         const given = variablesIn(request.body as JsonObject)
@@ -62,7 +70,7 @@ export function varRoutes({ vars, assertExecution }: VarRouteDeps): RouteSpec[] 
       path: '/api/vars/:execution_id/:name',
       summary: 'Remove a variable',
       access: 'public',
-      responses: { 200: { type: 'object' }, 404: 'unknown execution', 409: 'it has ended' },
+      responses: { 200: REMOVED, 404: 'unknown execution', 409: 'it has ended' },
       handler: async (request) => {
         const id = await executionOf(request)
         const name = request.params['name'] ?? ''

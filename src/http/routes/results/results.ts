@@ -29,7 +29,17 @@ export function storedResultRoutes({ storedResults: results }: StoredResultRoute
         },
       },
       responses: {
-        200: { type: 'object', description: 'ref, store, scope, bytes, sha256, expires_at' },
+        200: {
+          type: 'object',
+          properties: {
+            ref: { type: 'string' },
+            store: { type: 'string' },
+            scope: { type: 'string' },
+            bytes: { type: 'integer' },
+            sha256: { type: 'string' },
+            expires_at: { type: 'string', nullable: true },
+          },
+        },
         400: 'malformed',
         404: 'unknown execution',
         413: 'larger than a result may be, or than the room of its execution',
