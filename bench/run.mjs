@@ -8,6 +8,7 @@ import Table from 'cli-table3'
 import { formatValue, isMet } from '../scripts/benchReport.mjs'
 import attacks from './attacks.mjs'
 import claims from './claims.mjs'
+import commands from './commands.mjs'
 import engine from './engine.mjs'
 import fold from './fold.mjs'
 import history from './history.mjs'
@@ -35,6 +36,7 @@ const BENCHMARKS = [
   latency,
   history,
   claims,
+  commands,
   peers,
   templates,
   tools,

@@ -28,6 +28,18 @@ create index if not exists command_event_idx on noetl.command (event_id);
 create index if not exists command_completed_idx
   on noetl.command (completed_at) where completed_at is not null;
 
+-- How many commands of a pool or of a playbook's path workers may hold at a time, and which pools are paused. In the cluster
+-- database.
+create table if not exists noetl.command_limit (
+  scope text not null check (scope in ('pool', 'path')),
+  name text not null,
+  -- Null: as many as there are.
+  commands_max integer check (commands_max > 0),
+  paused_at timestamptz,
+  reason text,
+  updated_at timestamptz not null default now(),
+  primary key (scope, name)
+);
 
 -- A command that waits for a playbook. The id of the child is fixed before it is started, so that starting it twice
 -- starts it once. Lives beside the command of the parent.

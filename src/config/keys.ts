@@ -169,6 +169,8 @@ export const KEYS = {
   engineEnv: setting('Engine', 'NOETL_CP_ENGINE_ENV', list, [], 'Names of the environment of the daemon that templates may read as env.<name>; give every daemon the same'),
   engineToolErrors: setting('Engine', 'NOETL_CP_ENGINE_TOOL_ERRORS', oneOf('strict', 'reference'), 'strict', 'strict: a tool that failed fails its step; reference: it counts as a success if its worker completed the command, as in the NoETL server'),
   engineNativeNoop: setting('Engine', 'NOETL_CP_ENGINE_NATIVE_NOOP', bool, true, 'Run steps of kind noop in the engine instead of sending them to a worker'),
+  commandNotify: setting('Engine', 'NOETL_CP_COMMAND_NOTIFY', bool, true, 'Tell workers of other programs of commands by NATS. The built-in worker needs none of it'),
+  commandStream: setting('Engine', 'NOETL_COMMAND_NATS_STREAM', streamName, 'noetl_commands', 'JetStream stream that tells workers of commands; one that binds noetl.commands.> already is used as it is, name it here'),
   commandPollMs: setting('Engine', 'NOETL_CP_COMMAND_POLL_MS', integer(10, 60000), 500, 'How often waiting workers of this daemon look for commands that other daemons have issued'),
   commandHardLimitSeconds: setting('Engine', 'NOETL_CP_COMMAND_HARD_LIMIT', seconds(1, 8640000), 1800, 'How long a worker may hold a command that it gives no sign of life for, though the worker itself lives; a longer time-out of the step counts instead'),
   engineCommandContext: setting('Engine', 'NOETL_CP_ENGINE_COMMAND_CONTEXT', oneOf('needed', 'full'), 'needed', 'What commands carry beside their arguments: the values that their templates read, or the whole context'),

@@ -22,7 +22,7 @@ import { createResultKeeper } from '../services/results/resultKeeper.js'
 import type { SchemaPreparer } from '../services/schema/schemaPreparer.js'
 import { VERSION } from '../version.js'
 import { buildChildren } from './children.js'
-import { buildCommands, commandLoops } from './commands.js'
+import { buildCommands, commandLoops, commandNotices } from './commands.js'
 import { buildCore } from './core.js'
 import { credentialsDeps } from './credentials.js'
 import type { Deps } from './deps.js'
@@ -79,15 +79,18 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
 
   const stream = bus === undefined ? undefined : createStreamWatch(deps, bus)
   const commands = buildCommands(deps, core)
+  metrics.onCollect(() => metrics.set('noetl_cp_workers_waiting', commands.waiting()))
   const told = { onIssued: commands.nudge, onChildren: () => children.keeper.nudge() }
   const states = buildStates(deps, core, told, around.environment)
   const children = buildChildren(deps, core, states.threads)
   const results = buildResults(deps, core)
   const loops: Service[] = [
-    commands,
     ...states.services,
     children.keeper,
-    ...commandLoops(deps, core, commands, states.wake),
+    ...commandLoops(deps, core, commands, {
+      wake: states.wake,
+      tellWorkers: bus === undefined ? undefined : commandNotices(deps, bus, () => config.publicUrl ?? http.url()),
+    }),
     createResultKeeper({ databases, clock, random, onError: loopErrors(deps, 'result keeper') }),
     createAdopter({
       databases,
@@ -110,6 +113,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       share: true,
       httpUrl: () => http.url(),
       stream: stream.limits,
+      tellsWorkers: stream.hasCommands,
     })
     loops.push(...services, ...wakeRelays(deps, core, relays))
   }
@@ -214,7 +218,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
   const messaging = bus === undefined || stream === undefined ? [] : [bus, stream]
   return {
     // Whoever follows events is let go first: an answer that has no end would hold up the end of the HTTP server.
-    services: [...messaging, core.ids, schema, health, ...loops, credentials, http, ...worker, following],
+    services: [...messaging, core.ids, schema, health, ...loops, credentials, http, ...worker, following, commands],
     health,
     http,
     protection,

@@ -3,6 +3,7 @@ import type { BusSettings } from '../bus/connect.js'
 import type { StreamWanted } from '../bus/streams.js'
 import type { Config } from '../config/keys.js'
 import type { LoadedConfig } from '../config/load.js'
+import { COMMAND_SUBJECT_PREFIX } from '../domain/outbox/subject.js'
 import { type DatabaseTarget, parseDatabaseTargets } from '../domain/shards/databaseTarget.js'
 import { CpError } from '../errors.js'
 
@@ -88,6 +89,17 @@ export function wantedStream(config: Config): StreamWanted {
     subjects: [`${config.subjectPrefix}.>`],
     maxAgeSeconds: config.streamRetentionSeconds,
     duplicateWindowSeconds: config.streamDedupWindowSeconds,
+    replicas: config.streamReplicas,
+  }
+}
+
+/** The stream that tells foreign workers of commands. */
+export function wantedCommandStream(config: Config): StreamWanted {
+  return {
+    name: config.commandStream,
+    subjects: [COMMAND_SUBJECT_PREFIX, `${COMMAND_SUBJECT_PREFIX}.>`],
+    maxAgeSeconds: 3_600,
+    duplicateWindowSeconds: 120,
     replicas: config.streamReplicas,
   }
 }

@@ -85,6 +85,11 @@ export const METRICS = {
     help: 'Commands whose worker was lost: given to others, or failed after the last attempt.',
     labels: { outcome: ['reclaimed', 'failed'] },
   },
+  noetl_cp_command_notices_repeated_total: {
+    kind: 'counter',
+    help: 'Times workers were told again of a command that nobody had taken.',
+  },
+  noetl_cp_workers_waiting: { kind: 'gauge', help: 'Workers that wait for commands at this daemon.' },
   noetl_cp_commands_open: {
     kind: 'gauge',
     help: 'Commands that wait for a worker or are held by one.',

@@ -30,6 +30,8 @@ export interface RelayScope {
   /** Our own address, for references to payloads too large for the stream. */
   httpUrl(): string
   stream(): StreamLimits
+  /** Whether the stream of commands is there. */
+  tellsWorkers?: (() => boolean) | undefined
   /** False for a one-shot drain, which takes free lanes only. */
   share: boolean
   /** At most so many rows in all shards together. */
@@ -55,6 +57,7 @@ export function buildRelays(deps: Deps, core: Core, bus: Bus, scope: RelayScope)
           subjectOf: (row) => subjectOf(core, row),
           subjectPrefix: deps.config.subjectPrefix,
           publicUrl: () => deps.config.publicUrl ?? scope.httpUrl(),
+          tellsWorkers: scope.tellsWorkers ?? (() => false),
         },
         stream: scope.stream,
         findStored: (row) => findStored(bus, deps.config.streamName, row.subject ?? subjectOf(core, row), row),

@@ -1,23 +1,23 @@
 -- name: command_insert(
 --   execution_ids, event_ids, catalog_ids, parent_execution_ids, keys, steps, kinds, pools, statuses, deadlines_ms,
---   max_attempts, indexes
+--   max_attempts, indexes, priorities
 -- )
 -- Commands that a decision has issued. Per command: execution `execution_ids`, event of its command.issued `event_ids`,
 -- catalog entry `catalog_ids`, parent execution `parent_execution_ids`, key `keys`, step `steps`, kind `kinds`, pool
 -- `pools`, status `statuses`, deadline `deadlines_ms` (milliseconds of the epoch), attempts `max_attempts`, item
--- `indexes`. Answers those that are new.
+-- `indexes`, priority `priorities`. Answers those that are new.
 insert into noetl.command (
   command_id, event_id, execution_id, catalog_id, parent_execution_id, command_key, step_name, tool_kind, pool, status,
-  deadline, max_attempts, iter_index, latest_event_id
+  deadline, max_attempts, iter_index, latest_event_id, priority
 )
 select event_id, event_id, execution_id, catalog_id, parent_execution_id, command_key, step_name, tool_kind, pool, status,
-  to_timestamp(deadline_ms / 1000.0), max_attempts, iter_index, event_id
+  to_timestamp(deadline_ms / 1000.0), max_attempts, iter_index, event_id, priority
 from unnest(
   :execution_ids::bigint[], :event_ids::bigint[], :catalog_ids::bigint[], :parent_execution_ids::bigint[], :keys::text[], :steps::text[], :kinds::text[], :pools::text[], :statuses::text[],
-  :deadlines_ms::double precision[], :max_attempts::int[], :indexes::int[]
+  :deadlines_ms::double precision[], :max_attempts::int[], :indexes::int[], :priorities::int[]
 ) as given (
   execution_id, event_id, catalog_id, parent_execution_id, command_key, step_name, tool_kind, pool, status, deadline_ms,
-  max_attempts, iter_index
+  max_attempts, iter_index, priority
 )
 on conflict (execution_id, command_key) do nothing
 returning execution_id, command_key;
@@ -67,29 +67,77 @@ from unnest(
 where c.execution_id = given.execution_id and c.command_id = given.command_id
 returning c.execution_id, c.command_id, c.lease_until::text as lease_until;
 
--- name: command_candidates(pools, kinds, limit_rows)
--- The commands of `pools` that come first, at most `limit_rows`, of `kinds` (null for any). Who claims them decides the
--- lock of their executions: nothing is locked here, because whoever appends to an execution locks it before its
--- commands.
-select c.execution_id, c.command_id, c.command_key, c.step_name, c.tool_kind
+-- name: command_candidates(pools, kinds, limit_rows, full_paths)
+-- The commands of `pools` that come first, at most `limit_rows`, of `kinds` (null for any) and of no playbook with a path in
+-- `full_paths`. Who claims them decides the lock of their executions: nothing is locked here, because whoever appends to an
+-- execution locks it before its commands.
+select c.execution_id, c.command_id, c.command_key, c.step_name, c.tool_kind, c.pool, e.path
 from unnest(:pools::text[]) as given (pool)
 cross join lateral (
-  select execution_id, command_id, command_key, step_name, tool_kind, priority, event_id
-  from noetl.command
-  where status = 'PENDING' and pool = given.pool and (:kinds::text[] is null or tool_kind = any(:kinds::text[]))
+  select execution_id, command_id, command_key, step_name, tool_kind, pool, priority, event_id
+  from noetl.command q
+  where status = 'PENDING' and q.pool = given.pool and (:kinds::text[] is null or tool_kind = any(:kinds::text[]))
+    and (cardinality(:full_paths::text[]) = 0
+      or not exists (select from noetl.execution x where x.execution_id = q.execution_id and x.path = any(:full_paths::text[])))
   order by priority desc, event_id
   limit :limit_rows::int
 ) c
+join noetl.execution e on e.execution_id = c.execution_id
 order by c.priority desc, c.event_id
 limit :limit_rows::int;
+
+-- name: command_held(pools, paths)
+-- How many commands workers hold, of each of the `pools` and of playbooks with each of the `paths`.
+select 'pool' as scope, c.pool as name, count(*)::int as commands
+from noetl.command c
+where c.status in ('CLAIMED', 'RUNNING') and c.pool = any(:pools::text[])
+group by c.pool
+union all
+select 'path', e.path, count(*)::int
+from noetl.command c join noetl.execution e on e.execution_id = c.execution_id
+where c.status in ('CLAIMED', 'RUNNING') and cardinality(:paths::text[]) > 0 and e.path = any(:paths::text[])
+group by e.path;
+
+-- name: command_waiting(seconds)
+-- Pools with commands that have waited for more than `seconds`: how many, and how long the oldest.
+select pool, count(*)::int as commands, extract(epoch from now() - min(created_at))::float8 as oldest_seconds
+from noetl.command
+where status = 'PENDING' and command_key is not null and created_at < now() - make_interval(secs => :seconds::double precision)
+group by pool
+order by pool;
+
+-- name: command_limits
+-- Limits of pools and paths.
+select scope, name, commands_max, paused_at::text as paused_at, reason from noetl.command_limit order by scope, name;
+
+-- name: command_limit_lock
+-- Only one process at a time hands out what is limited; until the end of the transaction.
+select pg_advisory_xact_lock(hashtext('noetl.command_limit'));
+
+-- name: command_limit_set(scope, name, commands_max)
+-- At most `commands_max` commands at a time (null: any number) of the pool or path `name`.
+insert into noetl.command_limit (scope, name, commands_max) values (:scope::text, :name::text, :commands_max::int)
+on conflict (scope, name) do update set commands_max = excluded.commands_max, updated_at = now();
+
+-- name: command_pause(pool, reason)
+-- The `pool` is paused for this `reason`, from now on or since it was first paused.
+insert into noetl.command_limit (scope, name, paused_at, reason) values ('pool', :pool::text, now(), :reason::text)
+on conflict (scope, name) do update
+  set paused_at = coalesce(noetl.command_limit.paused_at, now()), reason = excluded.reason, updated_at = now();
+
+-- name: command_resume(pool)
+-- The `pool` goes on.
+update noetl.command_limit set paused_at = null, reason = null, updated_at = now()
+where scope = 'pool' and name = :pool::text and paused_at is not null;
 
 -- name: command_get(command_id)
 -- The command with id `command_id`.
 select c.execution_id, c.command_id, c.catalog_id, c.command_key, c.step_name, c.tool_kind, c.pool, c.status, c.worker_id, c.attempt,
   c.max_attempts, c.priority, c.lease_token, c.lease_until::text as lease_until, c.deadline::text as deadline, c.notify_count,
   c.created_at::text as created_at, c.claimed_at::text as claimed_at, c.started_at::text as started_at,
-  c.completed_at::text as completed_at, c.error
+  c.completed_at::text as completed_at, c.error, e.path
 from noetl.command c
+join noetl.execution e on e.execution_id = c.execution_id
 where c.event_id = :command_id::bigint and c.command_key is not null;
 
 -- name: command_beat(execution_ids, command_ids, worker_id)
@@ -122,8 +170,9 @@ join noetl.execution e on e.execution_id = c.execution_id;
 select c.execution_id, c.command_id, c.catalog_id, c.command_key, c.step_name, c.tool_kind, c.pool, c.status, c.worker_id, c.attempt,
   c.max_attempts, c.priority, c.lease_token, c.lease_until::text as lease_until, c.deadline::text as deadline, c.notify_count,
   c.created_at::text as created_at, c.claimed_at::text as claimed_at, c.started_at::text as started_at,
-  c.completed_at::text as completed_at, c.error
+  c.completed_at::text as completed_at, c.error, e.path
 from noetl.command c
+join noetl.execution e on e.execution_id = c.execution_id
 where (:execution_id::bigint is null or c.execution_id = :execution_id::bigint) and (:status::text is null or c.status = :status::text)
   and (:pool::text is null or c.pool = :pool::text) and c.event_id > :event_id::bigint and c.command_key is not null
 order by c.event_id
@@ -178,6 +227,24 @@ select execution_id, command_id, command_key, step_name, tool_kind, attempt, wor
 from noetl.command
 where status in ('CLAIMED', 'RUNNING') and lease_until < now() and attempt >= max_attempts
 limit :limit_rows::int;
+
+-- name: command_unnoticed(seconds, limit_rows)
+-- Commands that nobody has taken, to be told of again: at once when they were taken back, else every `seconds`; at most
+-- `limit_rows`.
+with waiting as (
+  select execution_id, command_id
+  from noetl.command
+  where status = 'PENDING' and command_key is not null
+    and case when notified_at is null and attempt > 1 then true
+      else coalesce(notified_at, created_at) < now() - make_interval(secs => :seconds::double precision) end
+  limit :limit_rows::int
+  for update skip locked
+)
+update noetl.command c
+set notified_at = now(), notify_count = c.notify_count + 1
+from waiting
+where c.execution_id = waiting.execution_id and c.command_id = waiting.command_id
+returning c.execution_id, c.command_id, c.command_key, c.step_name, c.pool, c.attempt, c.notify_count;
 
 -- name: command_overdue(limit_rows, seconds)
 -- Executions with open commands whose time has passed `seconds` ago and that nobody has ended, at most `limit_rows`.

@@ -33,8 +33,8 @@ order by xact_start
 limit 1;
 
 -- name: state_stuck_pools
--- Worker pools (cluster database) and how long ago each was heard of.
-select name, status, extract(epoch from now() - heartbeat)::float8 as age_seconds
+-- Workers (cluster database), the pool that each works for and how long ago it was heard of.
+select name, coalesce(labels ->> 'pool_name', name) as pool, status, extract(epoch from now() - heartbeat)::float8 as age_seconds
 from noetl.runtime where kind = 'worker_pool' order by heartbeat desc limit 200;
 
 -- name: state_stuck_subscription(execution_id, parent_execution_id)

@@ -128,10 +128,22 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       subscriptionRebuild,
     ]
   }),
-  group('worker', 'Run commands of playbooks, in a process of its own', async () => [
-    (await import('./workers/workerRun.js')).worker,
-    (await import('./workers/worker.js')).workerList,
-  ]),
+  group('command', 'Commands that workers run for playbooks', async () => {
+    const { commandList, commandShow, commandRequeue } = await import('./commands/command.js')
+    return [commandList, commandShow, commandRequeue]
+  }),
+  group('worker', 'Run commands of playbooks, in a process of its own; pools of workers', async () => {
+    const { workerLimits, workerPause, workerResume, workerLimit } = await import('./workers/pool.js')
+    const { worker } = await import('./workers/workerRun.js')
+    return [
+      worker,
+      (await import('./workers/worker.js')).workerList,
+      workerLimits,
+      workerPause,
+      workerResume,
+      workerLimit,
+    ]
+  }),
   group('credential', 'Credentials of tools, stored sealed', async () => {
     const { credentialSet, credentialList, credentialShow, credentialDelete, credentialRekey } = await import(
       './credentials/credential.js'

@@ -61,7 +61,7 @@ export function isReportType(canonicalType: string): canonicalType is ReportType
 export type IgnoredReason = Gone | 'reclaimed' | 'not_holder' | 'repeated' | 'heartbeat'
 
 /** Why a command was not handed out. */
-export type ClaimRefusal = Gone | 'active_claim'
+export type ClaimRefusal = Gone | 'active_claim' | 'pool_saturated'
 
 type Gone = 'already_terminal' | 'cancelled' | 'execution_ended'
 

@@ -74,6 +74,7 @@ function emitIssued(board: Board, live: LiveVisit, tool: ToolPlan, slot: Command
   const handling = rendered.handling.type
   if (handling === 'worker' || handling === 'playbook') {
     const { timeoutMs } = rendered
+    const { priority } = board.input.startMeta
     board.commands.push({
       event: board.events.length,
       key: id,
@@ -84,6 +85,7 @@ function emitIssued(board: Board, live: LiveVisit, tool: ToolPlan, slot: Command
       waitsFor: handling,
       ...(timeoutMs === undefined ? {} : { deadlineMs: board.input.nowMs + timeoutMs }),
       ...(slot.index === undefined ? {} : { index: slot.index }),
+      ...(typeof priority === 'number' ? { priority } : {}),
     })
   }
   emit(board, {

@@ -59,6 +59,8 @@ export interface NewCommand {
   /** `playbook`: the row waits for a child; nobody can claim it. */
   waitsFor: 'worker' | 'playbook'
   index?: number
+  /** Higher comes first; default 0. */
+  priority?: number
 }
 
 export interface Decision {

@@ -35,6 +35,7 @@ export interface ClaimQueue extends Service {
   claim(request: ClaimRequest): Promise<HeldCommand[]>
   /** Commands may wait in this shard. Cheap. */
   nudge(shard: number): void
+  waiting(): number
 }
 
 interface Waiter {
@@ -155,6 +156,7 @@ export function createClaimQueue(deps: ClaimQueueDeps): ClaimQueue {
       dirty.add(shard)
       run()
     },
+    waiting: () => waiters.size,
     start: async () => {
       isStopped = false
       poll ??= setInterval(() => {

@@ -5,6 +5,7 @@
 // Several daemons may do this at once: every change names the state that it leads out of.
 import type { Databases } from '../../db/databases.js'
 import type { Db } from '../../db/db.js'
+import type { NoticeFacts } from '../../domain/commands/commandNotice.js'
 import { engineError } from '../../domain/engine/engineError.js'
 import type { EventRecord } from '../../domain/events/eventRecord.js'
 import { wireTimeFromMillis } from '../../domain/events/wireTime.js'
@@ -23,6 +24,8 @@ import {
   type OpenCommands,
   overdueExecutions,
   reclaimCommands,
+  takeUnnoticed,
+  type UnnoticedCommand,
 } from '../../stores/commands/commandKeeping.js'
 import { findCommands } from '../../stores/commands/commandStore.js'
 import { lockExecutions } from '../../stores/executions/executionStore.js'
@@ -43,12 +46,16 @@ export interface CommandKeeperDeps {
   onLost(commands: number): void
   /** Commands of these executions are past their time. */
   onOverdue(executionIds: readonly string[]): void
+  /** Undefined: nobody listens for commands. */
+  tellWorkers: ((notices: readonly NoticeFacts[]) => Promise<void>) | undefined
   onCounts(shard: number, counts: readonly OpenCommands[]): void
   onError(error: CpError): void
 }
 
 const PASS_MS = 5_000
 const PAGE = 500
+/** How often workers are told of a command that nobody takes. */
+const NOTICE_SECONDS = 60
 /** What the engine does about time by itself it has done by then. */
 const OVERDUE_SECONDS = 2
 
@@ -85,6 +92,10 @@ async function keepShard(deps: CommandKeeperDeps, db: Db, shard: number, alive: 
   if (extended === PAGE) return true
   const reclaimed = await reclaimCommands(db, PAGE)
   if (reclaimed > 0) deps.onReclaimed(shard, reclaimed)
+  if (deps.tellWorkers !== undefined) {
+    const unnoticed = await takeUnnoticed(db, NOTICE_SECONDS, PAGE)
+    if (unnoticed.length > 0) await deps.tellWorkers(unnoticed.map(factsOf))
+  }
   const lost = await lostCommands(db, PAGE)
   let failed = 0
   for (const one of lost) if (await failLost(deps, one)) failed += 1
@@ -93,6 +104,18 @@ async function keepShard(deps: CommandKeeperDeps, db: Db, shard: number, alive: 
   if (overdue.length > 0) deps.onOverdue(overdue)
   deps.onCounts(shard, await countCommands(db))
   return reclaimed === PAGE || (lost.length === PAGE && failed > 0)
+}
+
+function factsOf(row: UnnoticedCommand): NoticeFacts {
+  return {
+    executionId: row.execution_id,
+    eventId: row.command_id,
+    commandId: row.command_key,
+    step: row.step_name,
+    pool: row.pool,
+    attempt: row.attempt,
+    repetition: row.notify_count,
+  }
 }
 
 /** Looked at again under the lock of its execution: the worker may have come back. */

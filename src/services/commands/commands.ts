@@ -30,6 +30,7 @@ import {
 } from '../../stores/commands/commandQueue.js'
 import type { AppendItem, AppendOutcome, Unclaimable } from '../events/appendInTx.js'
 import { type Asker, type ClaimRequest, createClaimQueue } from './claimQueue.js'
+import { createCommandLimits, type Room } from './commandLimits.js'
 import { type HandOutDeps, type HeldCommand, handOut, metaAt, readIssued, type Wanted } from './handOut.js'
 
 export type { ShownCommand } from '../../stores/commands/commandQueue.js'
@@ -84,6 +85,8 @@ export interface Commands extends Service {
   requeue(eventId: string): Promise<ShownCommand>
   /** Commands were issued in this shard. */
   nudge(shard: number): void
+  /** Workers that wait for commands. */
+  waiting(): number
 }
 
 export type BeatKey = Pick<HeldCommand, 'executionId' | 'eventId'>
@@ -92,6 +95,7 @@ const CLAIM_ROUNDS_MAX = 5
 
 export function createCommands(deps: CommandDeps): Commands {
   const { databases } = deps
+  const limits = createCommandLimits(deps)
   const queue = createClaimQueue({
     clock: deps.clock,
     shards: databases.shards.length,
@@ -100,26 +104,40 @@ export function createCommands(deps: CommandDeps): Commands {
   })
 
   /** Others may be faster; then there is another look. */
-  async function claimFor(shard: number, askers: readonly Asker[]): Promise<HeldCommand[][]> {
-    const { db } = databases.shards[shard]!
-    const given: HeldCommand[][] = askers.map(() => [])
-    for (let round = 0; round < CLAIM_ROUNDS_MAX; round++) {
-      const places = askers.flatMap(({ max }, index) => Array.from({ length: max - given[index]!.length }, () => index))
-      const { pools, kinds } = askers[0]!
-      const found = await findCandidates(db, pools, kinds, places.length)
-      if (found.length === 0) break
-      const wanted = found.map((row, index): Wanted => {
+  function claimFor(shard: number, askers: readonly Asker[]): Promise<HeldCommand[][]> {
+    return limits.within(askers[0]!.pools, async (room) => {
+      const given: HeldCommand[][] = askers.map(() => [])
+      for (let round = 0; round < CLAIM_ROUNDS_MAX; round++) {
+        if (!(await claimRound(shard, askers, room, given))) break
+      }
+      return given
+    })
+  }
+
+  /** Answers whether another look may find more. */
+  async function claimRound(
+    shard: number,
+    askers: readonly Asker[],
+    room: Room,
+    given: HeldCommand[][],
+  ): Promise<boolean> {
+    const places = askers.flatMap(({ max }, index) => Array.from({ length: max - given[index]!.length }, () => index))
+    if (room.pools.length === 0 || places.length === 0) return false
+    const { kinds } = askers[0]!
+    const found = await findCandidates(databases.shards[shard]!.db, room.pools, kinds, places.length, room.fullPaths)
+    const wanted = found
+      .filter((row) => room.take(row.pool, row.path))
+      .map((row, index): Wanted => {
         const { workerId, leaseSeconds } = askers[places[index]!]!
         return { ...namesOf(row), workerId, leaseSeconds }
       })
-      const outcomes = await handOut(deps, wanted)
-      for (const [index, outcome] of outcomes.entries()) {
-        if (outcome !== undefined && !isRefusal(outcome)) given[places[index]!]!.push(granted(outcome))
-      }
-      if (found.length < places.length || outcomes.some((outcome) => outcome === undefined)) break
-      if (given.every((list, index) => list.length > 0 || askers[index]!.max === 0)) break
+    if (wanted.length === 0) return false
+    const outcomes = await handOut(deps, wanted)
+    for (const [index, outcome] of outcomes.entries()) {
+      if (outcome !== undefined && !isRefusal(outcome)) given[places[index]!]!.push(granted(outcome))
     }
-    return given
+    const isAllRead = outcomes.every((outcome) => outcome !== undefined)
+    return found.length === places.length && isAllRead && given.some((list) => list.length === 0)
   }
 
   function granted(command: HeldCommand): HeldCommand {
@@ -164,10 +182,15 @@ export function createCommands(deps: CommandDeps): Commands {
     start: queue.start,
     stop: queue.stop,
     nudge: queue.nudge,
+    waiting: queue.waiting,
     claim: queue.claim,
     claimOne: async (eventId, workerId, leaseSeconds) => {
       const row = await find(eventId)
-      const [outcome] = await handOut(deps, [{ ...namesOf(row), workerId, leaseSeconds }])
+      const [outcome] = await limits.within([row.pool], async (room) => {
+        // What is held or has ended takes no place more.
+        const hasRoom = row.status !== 'PENDING' || (room.pools.length > 0 && room.take(row.pool, row.path))
+        return hasRoom ? handOut(deps, [{ ...namesOf(row), workerId, leaseSeconds }]) : [saturated(eventId)]
+      })
       if (outcome === undefined) throw unreadable(eventId)
       return isRefusal(outcome) ? outcome : granted(outcome)
     },
@@ -219,6 +242,10 @@ export function createCommands(deps: CommandDeps): Commands {
 
 export function isRefusal(outcome: HeldCommand | Unclaimable): outcome is Unclaimable {
   return 'code' in outcome
+}
+
+function saturated(eventId: string): Unclaimable {
+  return { kind: 'unclaimable', eventId, code: 'pool_saturated', workerId: undefined, retryAfterSeconds: 5 }
 }
 
 function unreadable(eventId: string): CpError {

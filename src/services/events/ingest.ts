@@ -245,6 +245,7 @@ function acceptedOrThrow(outcome: AppendOutcome): AppendOutcome {
 
 const UNCLAIMABLE: Record<Unclaimable['code'], string> = {
   active_claim: 'is held; ask again when the lease of its holder is over',
+  pool_saturated: 'waits: its pool or playbook is paused, or has as many commands as it may at a time; ask again',
   already_terminal: 'has ended; drop it',
   cancelled: 'is cancelled; drop it',
   execution_ended: 'belongs to an execution that has ended; drop it',

@@ -51,6 +51,8 @@ export interface StartRequest {
   texts?: { payload: string | undefined; trace: string | undefined } | undefined
   parentExecutionId?: string | undefined
   executionPool?: string | undefined
+  /** Of its commands; higher comes first. */
+  priority?: number | undefined
   trace?: JsonValue | undefined
   dedup?: { key: string; windowSeconds: number } | undefined
   /** The execution fails when it takes longer. */
@@ -176,6 +178,7 @@ export function startEvent(
   }
   const meta: JsonObject = { emitted_at: now, emitter: 'control_plane' }
   if (request.executionPool !== undefined) meta['execution_pool'] = request.executionPool
+  if (request.priority !== undefined) meta['priority'] = request.priority
   if (request.trace !== undefined) meta['trace'] = request.trace
   if (request.timeoutSeconds !== undefined) meta['timeout_seconds'] = request.timeoutSeconds
   if (request.childrenMap !== undefined) meta['children_map'] = request.childrenMap

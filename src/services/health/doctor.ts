@@ -20,6 +20,7 @@ import {
   type SchemaDescription,
 } from '../../stores/health/doctorStore.js'
 import type { CatalogDocuments } from '../catalog/catalogDocuments.js'
+import { poolFindings } from '../commands/poolDoctor.js'
 import { partitionFindings } from '../retention/partitionDoctor.js'
 import { sealFindings } from '../secrets/sealedValues.js'
 import { subscriptionFindings } from '../subscriptions/doctor.js'
@@ -44,7 +45,14 @@ export async function examine(deps: DoctorDeps): Promise<Finding[]> {
     deps.databases.all.map((database) => examineDatabase(database, deps.databases.shards.includes(database))),
   )
   const nats = await inspectNats(deps.bus, deps.nats)
-  return [...perDatabase.flat(), ...nats, ...(await subscriptionFindings(deps)), ...(await sealFindings(deps))]
+  const pools = await poolFindings(deps.databases)
+  return [
+    ...perDatabase.flat(),
+    ...nats,
+    ...pools,
+    ...(await subscriptionFindings(deps)),
+    ...(await sealFindings(deps)),
+  ]
 }
 
 async function examineDatabase(database: NamedDatabase, isShard: boolean): Promise<Finding[]> {

@@ -29,6 +29,7 @@ export async function writeCommandRows(tx: Tx, made: readonly Made[]): Promise<v
       status: command.waitsFor === 'worker' ? ('PENDING' as const) : ('PARKED' as const),
       deadlineMs: command.deadlineMs,
       index: command.index,
+      priority: command.priority ?? 0,
       childExecutionId: children.get(command.event),
     })),
   )

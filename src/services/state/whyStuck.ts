@@ -7,6 +7,7 @@ import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
 import type { ExecutionId } from '../../domain/ids/ids.js'
 import { laneOf } from '../../domain/leases/lane.js'
 import type { OpenWork } from '../../domain/state/openWork.js'
+import { type CommandLimit, listLimits } from '../../stores/commands/commandLimits.js'
 import type { ExecutionRow } from '../../stores/executions/executionStore.js'
 import { leaseHolder } from '../../stores/leases/leaseStore.js'
 import {
@@ -37,6 +38,7 @@ export type Reason =
   | 'expired command'
   | 'running command'
   | 'missing worker pool'
+  | 'paused pool'
   | 'failed step'
   | 'child playbook'
   | 'waiting step'
@@ -84,13 +86,14 @@ export async function whyStuck(deps: WhyStuckDeps, executionId: ExecutionId): Pr
   const commandIds = shown.flatMap(({ kind, commandId }) =>
     (kind === 'claimed' || kind === 'started') && commandId !== undefined ? [commandId] : [],
   )
-  const [ages, claims, rows, transaction, owner, pools, subscription] = await Promise.all([
+  const [ages, claims, rows, transaction, owner, pools, limits, subscription] = await Promise.all([
     eventIds.length === 0 ? [] : readEventAges(db, executionId, eventIds),
     commandIds.length === 0 ? [] : readClaimAges(db, executionId, commandIds),
     listWaitingRows(db, executionId, OUTBOX_ROWS),
     oldestTransaction(db, TRANSACTION_SECONDS_MIN),
     leaseHolder(db, stateLeaseKind(share), laneOf(executionId)),
     listPools(databases.cluster.db),
+    listLimits(databases.cluster.db),
     inactiveSubscription(databases.cluster.db, executionId, row.parent_execution_id),
   ])
   const findings: Finding[] = []
@@ -103,7 +106,7 @@ export async function whyStuck(deps: WhyStuckDeps, executionId: ExecutionId): Pr
     })
   }
   findings.push(...outboxFindings(rows))
-  findings.push(...commandFindings(row, shown, ages, claims, pools))
+  findings.push(...commandFindings(row, shown, ages, claims, pools, limits))
   if (owner === undefined) {
     findings.push({
       reason: 'no driver',
@@ -181,10 +184,11 @@ function commandFindings(
   ages: readonly EventAge[],
   claims: readonly ClaimAge[],
   pools: readonly PoolAge[],
+  limits: readonly CommandLimit[],
 ): Finding[] {
   const ageOf = new Map(ages.map((row) => [row.event_id, row]))
   const claimOf = new Map(claims.map((row) => [row.command_id, row]))
-  const alive = pools.filter(({ age_seconds }) => age_seconds < POOL_SECONDS_MAX)
+  const alive = pools.filter(({ age_seconds, status }) => age_seconds < POOL_SECONDS_MAX && status !== 'offline')
   const findings: Finding[] = []
   for (const item of open) {
     const age = item.eventId === undefined ? undefined : ageOf.get(item.eventId)
@@ -193,7 +197,7 @@ function commandFindings(
   }
   // Who would have to claim them comes before what is to be claimed.
   const wanted = [...new Set(ages.flatMap(({ pool }) => pool ?? []))]
-  const missing = wanted.filter((pool) => !alive.some(({ name }) => name === pool))
+  const missing = wanted.filter((wantedPool) => !alive.some(({ pool }) => pool === wantedPool))
   if (open.some(({ kind }) => kind === 'unclaimed') && (alive.length === 0 || missing.length > 0)) {
     const last = pools[0]
     const heard =
@@ -201,7 +205,18 @@ function commandFindings(
     const which = missing.length > 0 ? `no worker pool named ${missing.join(', ')} is alive` : 'no worker pool is alive'
     findings.unshift({ reason: 'missing worker pool', what: `${which}; ${heard}`, next: 'start a worker of that pool' })
   }
+  if (open.some(({ kind }) => kind === 'unclaimed')) findings.unshift(...pauseFindings(wanted, limits))
   return findings
+}
+
+function pauseFindings(wanted: readonly string[], limits: readonly CommandLimit[]): Finding[] {
+  return limits
+    .filter(({ scope, name, paused_at: at }) => scope === 'pool' && at !== null && wanted.includes(name))
+    .map(({ name, paused_at: at, reason }) => ({
+      reason: 'paused pool',
+      what: `pool ${name} is paused since ${at}${reason === null ? '' : `: ${reason}`}`,
+      next: `noetl-cp worker resume ${name}`,
+    }))
 }
 
 /** The engine ends what takes too long by itself. */
@@ -267,7 +282,10 @@ function findingOf(
         : {
             reason: 'expired command',
             what: `${worker} ${verb} command ${commandId} of step ${step}; no worker pool of that name has reported in the last ${POOL_SECONDS_MAX} s`,
-            next: `if it is gone: append its command.failed event, or noetl-cp execution cancel ${executionId}`,
+            next:
+              engine === null
+                ? `if it is gone: append its command.failed event, or noetl-cp execution cancel ${executionId}`
+                : `when its lease is over another worker gets it; at once with noetl-cp command requeue ${item.eventId ?? ''}`,
           }
     }
   }

@@ -2,7 +2,14 @@
 import type { Queryable } from '../../db/db.js'
 import { queries } from '../../db/queries.js'
 
-const q = queries('command_extend', 'command_reclaim', 'command_lost', 'command_overdue', 'command_counts')
+const q = queries(
+  'command_extend',
+  'command_reclaim',
+  'command_lost',
+  'command_unnoticed',
+  'command_overdue',
+  'command_counts',
+)
 
 export interface AliveWorker {
   name: string
@@ -38,6 +45,21 @@ export interface LostCommand {
 
 export function lostCommands(db: Queryable, limit: number): Promise<LostCommand[]> {
   return db.run<LostCommand>(q.command_lost, [limit])
+}
+
+export interface UnnoticedCommand {
+  execution_id: string
+  command_id: string
+  command_key: string
+  step_name: string
+  pool: string
+  attempt: number
+  notify_count: number
+}
+
+/** They count as told of. */
+export function takeUnnoticed(db: Queryable, everySeconds: number, limit: number): Promise<UnnoticedCommand[]> {
+  return db.run<UnnoticedCommand>(q.command_unnoticed, [everySeconds, limit])
 }
 
 export async function overdueExecutions(db: Queryable, limit: number, seconds: number): Promise<string[]> {

@@ -19,6 +19,8 @@ export interface Candidate {
   command_key: string
   step_name: string
   tool_kind: string
+  pool: string
+  path: string | null
 }
 
 export function findCandidates(
@@ -26,8 +28,9 @@ export function findCandidates(
   pools: readonly string[],
   kinds: readonly string[] | undefined,
   limit: number,
+  withoutPaths: readonly string[],
 ): Promise<Candidate[]> {
-  return db.run<Candidate>(q.command_candidates, [pools, kinds ?? null, limit])
+  return db.run<Candidate>(q.command_candidates, [pools, kinds ?? null, limit, withoutPaths])
 }
 
 /** A command as it is shown. */
@@ -53,6 +56,8 @@ export interface ShownCommand {
   started_at: string | null
   completed_at: string | null
   error: string | null
+  /** Of its playbook. */
+  path: string | null
 }
 
 export async function getCommand(db: Queryable, commandId: string): Promise<ShownCommand | undefined> {

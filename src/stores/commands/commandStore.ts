@@ -19,6 +19,8 @@ export interface NewCommandRow {
   deadlineMs: number | undefined
   maxAttempts: number
   index: number | undefined
+  /** Higher comes first. */
+  priority: number
   /** The playbook it will start. */
   childExecutionId: string | undefined
 }
@@ -39,6 +41,7 @@ export async function insertCommands(tx: Tx, rows: readonly NewCommandRow[]): Pr
     of((row) => row.deadlineMs),
     of((row) => row.maxAttempts),
     of((row) => row.index),
+    of((row) => row.priority),
   ])
   const children = rows.filter((row) => row.childExecutionId !== undefined)
   if (children.length > 0) {

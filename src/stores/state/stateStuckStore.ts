@@ -62,7 +62,10 @@ export async function oldestTransaction(db: Queryable, olderThanSeconds: number)
 }
 
 export interface PoolAge {
+  /** Of the worker. */
   name: string
+  /** That it works for. */
+  pool: string
   status: string
   age_seconds: number
 }

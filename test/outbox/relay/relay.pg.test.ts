@@ -63,7 +63,13 @@ beforeEach(async () => {
       clock: systemClock,
       random: () => 0.5,
       membership: createMembership({ db, clock: systemClock, id: `test-${Math.random()}`, kind: 'daemon' }),
-      message: { clusterId: 'c', subjectOf: () => 'test.x', subjectPrefix: 'test', publicUrl: () => '' },
+      message: {
+        clusterId: 'c',
+        subjectOf: () => 'test.x',
+        subjectPrefix: 'test',
+        publicUrl: () => '',
+        tellsWorkers: () => false,
+      },
       stream: () => ({ maxMessageBytes: Number.POSITIVE_INFINITY, duplicateWindowMs: 120_000 }),
       findStored: async () => ({ kind: 'absent' }),
       hooks: {

@@ -75,6 +75,7 @@ export function commandRoutes({ commands }: CommandRouteDeps): RouteSpec[] {
         404: 'unknown command',
         409: 'not to be had; detail.code says why: active_claim, already_terminal, cancelled, execution_ended',
         422: 'worker_id is missing',
+        429: 'its pool or playbook is paused or has as many commands as it may; try again',
       },
       handler: async ({ params, body }) => {
         const { lease_seconds: leaseSeconds } = body as JsonObject
@@ -215,9 +216,10 @@ function workerOf(body: JsonValue | undefined): string {
 function refusal(outcome: Unclaimable): ApiReply {
   const { message } = unclaimable(outcome)
   const { code, retryAfterSeconds } = outcome
+  const status = code === 'pool_saturated' ? 429 : 409
   return {
-    status: 409,
-    body: { error: message, status: 409, detail: { code, message } },
+    status,
+    body: { error: message, status, detail: { code, message } },
     ...(retryAfterSeconds > 0 ? { headers: { 'retry-after': String(retryAfterSeconds) } } : {}),
   }
 }

@@ -32,6 +32,13 @@ const REQUEST: Schema = {
     workload: { type: 'object', nullable: true },
     parent_execution_id: id,
     execution_pool: { type: 'string', nullable: true, maxLength: 128 },
+    priority: {
+      type: 'integer',
+      minimum: -100,
+      maximum: 100,
+      nullable: true,
+      description: 'of its commands in their pool; higher comes first, default 0',
+    },
     trace: {},
     dedup: {
       type: 'object',
@@ -229,6 +236,7 @@ function toStart({ body: given, texts }: GivenStart, request: ApiRequest): Start
         : parseExecutionId(body['parent_execution_id'], '/parent_execution_id'),
     childrenMap: isJsonObject(body['children_map']) ? body['children_map'] : undefined,
     executionPool: text(body['execution_pool']),
+    priority: typeof body['priority'] === 'number' ? body['priority'] : undefined,
     trace: body['trace'] ?? undefined,
     dedup: isJsonObject(dedup)
       ? { key: dedup['key'] as string, windowSeconds: typeof window === 'number' ? window : DEDUP_WINDOW_SECONDS }

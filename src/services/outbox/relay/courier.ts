@@ -17,9 +17,10 @@ import type { Clock } from '../../../runtime/clock.js'
 import { jittered } from '../../../runtime/jitter.js'
 import { isTracing, type Span, startSpan } from '../../../runtime/tracing.js'
 import type { OutboxRow } from '../../../stores/outbox/outboxStore.js'
+import { bothOutcomes } from './bothOutcomes.js'
 import type { ExecutionQueues } from './executionQueues.js'
 import type { Found } from './findStored.js'
-import { type MessageSettings, toMessage } from './message.js'
+import { type MessageSettings, toMessage, toNotice } from './message.js'
 import type { RelayHooks, RelayLimits } from './relayLimits.js'
 import type { Settler } from './settler.js'
 
@@ -156,7 +157,24 @@ export function createCourier(deps: CourierDeps): Courier {
     }
     span?.set({ 'messaging.destination.name': built.message.subject })
     attempt.sentAt = now
-    publisher.publish(built.message, now, settle)
+    const { first, second } = bothOutcomes(settle)
+    const notice = toNotice(row, deps.message)
+    publisher.publish(built.message, now, notice === undefined ? settle : first)
+    // One behind the other on the same connection: workers hear of a command after its event, without a wait in between.
+    if (notice !== undefined) publisher.publish(notice, now, second)
+  }
+
+  /** The event is stored already; workers may not have been told. */
+  function tellWorkers(row: OutboxRow, attempt: Attempt, stored: PublishOutcome): void {
+    const notice = toNotice(row, deps.message)
+    const { first, second } = bothOutcomes((outcome) => onOutcome(row, attempt, outcome))
+    if (notice === undefined) {
+      onOutcome(row, attempt, stored)
+      return
+    }
+    first(stored)
+    publisher.publish(notice, clock.monotonic(), second)
+    publisher.flush()
   }
 
   function messageBytesMax(): number {
@@ -167,7 +185,7 @@ export function createCourier(deps: CourierDeps): Courier {
     try {
       const found = await deps.findStored(row)
       if (found.kind === 'stored') {
-        onOutcome(row, attempt, { kind: 'stored', seq: found.seq, duplicate: true })
+        tellWorkers(row, attempt, { kind: 'stored', seq: found.seq, duplicate: true })
         return
       }
       // The lease may have ended meanwhile.

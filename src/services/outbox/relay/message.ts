@@ -2,6 +2,7 @@
 // refused here, before anything is sent.
 
 import type { OutMessage } from '../../../bus/publisher.js'
+import { noticeOf } from '../../../domain/commands/commandNotice.js'
 import { parseJson } from '../../../domain/json/parse.js'
 import { skimMembers } from '../../../domain/json/skim.js'
 import { isJsonObject, type JsonObject } from '../../../domain/json/value.js'
@@ -19,6 +20,8 @@ export interface MessageSettings {
   subjectPrefix: string
   /** Where consumers resolve messages that were too large. */
   publicUrl(): string
+  /** Whether workers are told of commands. */
+  tellsWorkers(): boolean
 }
 
 export type BuiltMessage = { ok: true; message: OutMessage; isReference: boolean } | { ok: false; reason: string }
@@ -54,6 +57,14 @@ export function toMessage(row: OutboxRow, maxBytes: number, settings: MessageSet
     message: { subject, headers: `${headers}${CLAIM_CHECK_HEADER}: ${reference.url}\r\n`, body: reference.body },
     isReference: true,
   }
+}
+
+/** What goes to the workers once the event itself is stored; undefined for every row that is no command of theirs. */
+export function toNotice(row: OutboxRow, settings: MessageSettings): OutMessage | undefined {
+  if (row.event_type !== 'command.issued' || !settings.tellsWorkers()) return undefined
+  const notice = noticeOf(row.payload, settings.publicUrl())
+  if (notice === undefined) return undefined
+  return { subject: notice.subject, headers: `${MESSAGE_ID_HEADER}: ${notice.messageId}\r\n`, body: notice.body }
 }
 
 /** Lines of the header block. Everything in it is ASCII without line breaks. */

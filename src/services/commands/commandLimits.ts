@@ -1,0 +1,109 @@
+// Limits of pools and of playbooks' paths, kept by whoever hands out commands. Nothing is counted while nothing is limited; what
+// is limited is handed out by one process at a time, so that two never exceed a limit together.
+import type { Databases } from '../../db/databases.js'
+import type { Clock } from '../../runtime/clock.js'
+import {
+  type CommandLimit,
+  countHeld,
+  type LimitScope,
+  listLimits,
+  lockLimits,
+  pausePool,
+  resumePool,
+  setLimit,
+} from '../../stores/commands/commandLimits.js'
+
+/** What may be handed out now. */
+export interface Room {
+  /** Pools that are not paused and not full. */
+  pools: readonly string[]
+  fullPaths: readonly string[]
+  /** Takes one place; false: there is none. */
+  take(pool: string, path: string | null): boolean
+}
+
+export interface CommandLimits {
+  /** Runs the work with the room that there is; alone, if any of it is limited. */
+  within<T>(pools: readonly string[], work: (room: Room) => Promise<T>): Promise<T>
+}
+
+/** A pause is obeyed after at most this time. */
+const REMEMBERED_MS = 500
+
+export function createCommandLimits({ databases, clock }: { databases: Databases; clock: Clock }): CommandLimits {
+  let known: Promise<CommandLimit[]> | undefined
+  let readAt = Number.NEGATIVE_INFINITY
+
+  function limits(): Promise<CommandLimit[]> {
+    const now = clock.monotonic()
+    if (known === undefined || now - readAt > REMEMBERED_MS) {
+      readAt = now
+      known = listLimits(databases.cluster.db)
+      known.catch(() => {
+        known = undefined
+      })
+    }
+    return known
+  }
+
+  return {
+    within: async (pools, work) => {
+      const all = await limits()
+      const paused = new Set(all.filter(({ paused_at: at }) => at !== null).map(({ name }) => name))
+      const open = pools.filter((pool) => !paused.has(pool))
+      const counted = all.filter(
+        ({ scope, name, commands_max: max }) => max !== null && (scope === 'path' || open.includes(name)),
+      )
+      if (counted.length === 0) return work({ pools: open, fullPaths: [], take: () => true })
+      return databases.cluster.db.tx(async (tx) => {
+        await lockLimits(tx)
+        return work(await roomIn(databases, open, counted))
+      })
+    },
+  }
+}
+
+async function roomIn(databases: Databases, pools: readonly string[], counted: readonly CommandLimit[]): Promise<Room> {
+  const namesOf = (scope: LimitScope) => counted.filter((limit) => limit.scope === scope).map(({ name }) => name)
+  const { answers, failures } = await databases.fanOut((db) => countHeld(db, namesOf('pool'), namesOf('path')))
+  if (failures[0] !== undefined) throw failures[0].error
+  const left = new Map(counted.map(({ scope, name, commands_max: max }) => [`${scope} ${name}`, max ?? 0]))
+  for (const { scope, name, commands } of answers.flatMap(({ value }) => value)) {
+    left.set(`${scope} ${name}`, (left.get(`${scope} ${name}`) ?? 0) - commands)
+  }
+  const isFull = (key: string) => (left.get(key) ?? 1) <= 0
+  return {
+    pools: pools.filter((pool) => !isFull(`pool ${pool}`)),
+    fullPaths: namesOf('path').filter((path) => isFull(`path ${path}`)),
+    take: (pool, path) => {
+      const keys = [`pool ${pool}`, `path ${path}`].filter((key) => left.has(key))
+      if (keys.some(isFull)) return false
+      for (const key of keys) left.set(key, left.get(key)! - 1)
+      return true
+    },
+  }
+}
+
+export function poolLimits({ cluster }: Databases): Promise<CommandLimit[]> {
+  return listLimits(cluster.db)
+}
+
+/** What is running goes on. */
+export function pauseWorkerPool({ cluster }: Databases, pool: string, reason: string | undefined): Promise<void> {
+  return pausePool(cluster.db, pool, reason ?? null)
+}
+
+/** False: it was not paused. */
+export function resumeWorkerPool({ cluster }: Databases, pool: string): Promise<boolean> {
+  return resumePool(cluster.db, pool)
+}
+
+/** Undefined: as many as there are. */
+export function limitCommands(
+  { cluster }: Databases,
+  scope: LimitScope,
+  name: string,
+  max: number | undefined,
+): Promise<void> {
+  return setLimit(cluster.db, scope, name, max ?? null)
+}

@@ -1,0 +1,114 @@
+// Promise: a pool or the playbooks of a path never have more commands at a time than they may, whoever hands them out; a paused
+// pool gets none; a higher priority comes first. Whoever wonders why nothing happens is told.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { limitCommands, pauseWorkerPool, resumeWorkerPool } from '../../src/services/commands/commandLimits.js'
+import type { HeldCommand } from '../../src/services/commands/commands.js'
+import { poolFindings } from '../../src/services/commands/poolDoctor.js'
+import { whyStuck } from '../../src/services/state/whyStuck.js'
+import { openCore, type TestCore } from '../support/core.js'
+import { useDatabase } from '../support/database.js'
+import { until } from '../support/until.js'
+import { completed, done, oneStep, openCommands, startWorkflow, type TestCommands } from './commandHarness.js'
+
+const database = useDatabase()
+let core: TestCore
+let daemon: TestCommands
+let other: TestCommands
+
+beforeAll(async () => {
+  core = await openCore([database.get()], { connectionsMax: 20 })
+  daemon = await openCommands(core)
+  other = await openCommands(core, { drive: false })
+})
+afterAll(async () => {
+  await daemon.close()
+  await other.close()
+  await core.close()
+})
+
+const start = (pool: string, more = {}) => startWorkflow(core, oneStep(), { executionPool: pool, ...more })
+
+async function pending(pool: string, count: number): Promise<void> {
+  await until(`${count} commands of ${pool} wait`, async () => {
+    const list = await daemon.commands.list({ pool, status: 'PENDING', after: '0', limit: 100 })
+    return list.length === count
+  })
+}
+
+const claimNow = (pool: string, max: number, by = daemon): Promise<HeldCommand[]> =>
+  by.commands.claim({ workerId: 'w', pools: [pool], max, waitMs: 0 })
+
+it('a pool has no more commands at a time than it may, also with two daemons', async () => {
+  await limitCommands(core.databases, 'pool', 'small', 2)
+  for (let n = 0; n < 6; n++) await start('small')
+  await pending('small', 6)
+  const claims = await Promise.all([daemon, other, daemon, other].map((by) => claimNow('small', 3, by)))
+  const held = claims.flat()
+  expect(held).toHaveLength(2)
+  const [first] = await daemon.commands.list({ pool: 'small', status: 'PENDING', after: '0', limit: 1 })
+  expect(await daemon.commands.claimOne(first!.command_id, 'w')).toMatchObject({ code: 'pool_saturated' })
+  await daemon.commands.report(held[0]!, [done(), completed])
+  expect(await claimNow('small', 3)).toHaveLength(1)
+  await limitCommands(core.databases, 'pool', 'small', undefined)
+  await until('the limit is gone', async () => (await claimNow('small', 3)).length === 3)
+})
+
+it('playbooks of a path have no more commands at a time than they may, and others go on', async () => {
+  const loop = await startWorkflow(
+    core,
+    'workflow:\n- step: a\n  loop: {in: [1, 2, 3], iterator: n, spec: {mode: parallel, max_in_flight: 3}}\n  tool: {kind: python, code: "x"}\n',
+    { executionPool: 'paths' },
+  )
+  await pending('paths', 3)
+  const [row] = await database
+    .get()
+    .sql<{ path: string }>('select path from noetl.execution where execution_id = $1::bigint', [loop])
+  await limitCommands(core.databases, 'path', row!.path, 1)
+  const free = await start('paths')
+  await pending('paths', 4)
+  const given: HeldCommand[] = []
+  await until('the other playbook is served', async () => {
+    given.push(...(await claimNow('paths', 1)))
+    return given.some(({ executionId }) => executionId === free)
+  })
+  const ofLoop = given.filter(({ executionId }) => executionId === loop)
+  expect(ofLoop).toHaveLength(1)
+  expect(await claimNow('paths', 5)).toEqual([])
+  await daemon.commands.report(ofLoop[0]!, [done(), completed])
+  expect(await claimNow('paths', 5)).toHaveLength(1)
+})
+
+it('a paused pool gets nothing until it is resumed, and says so', async () => {
+  await pauseWorkerPool(core.databases, 'halted', 'the database is moved')
+  const id = await start('halted')
+  await pending('halted', 1)
+  await until('the pause is heard of', async () => {
+    const [one] = await daemon.commands.list({ pool: 'halted', after: '0', limit: 1 })
+    const claim = await daemon.commands.claimOne(one!.command_id, 'w')
+    return 'code' in claim && claim.code === 'pool_saturated'
+  })
+  expect(await claimNow('halted', 1)).toEqual([])
+  const report = await whyStuck({ databases: core.databases, state: daemon.state.service }, id as never)
+  expect(report.findings.find(({ reason }) => reason === 'paused pool')).toMatchObject({
+    what: expect.stringContaining('the database is moved'),
+    next: 'noetl-cp worker resume halted',
+  })
+  expect(report.findings.some(({ reason }) => reason === 'missing worker pool')).toBe(true)
+  await database.get().sql(`update noetl.command set created_at = now() - interval '1 minute' where pool = 'halted'`)
+  expect(await poolFindings(core.databases)).toMatchObject([
+    { where: 'pool halted', finding: expect.stringContaining('it is paused') },
+  ])
+  expect(await resumeWorkerPool(core.databases, 'halted')).toBe(true)
+  expect(await poolFindings(core.databases)).toMatchObject([
+    { level: 'problem', where: 'pool halted', finding: expect.stringContaining('no worker of it has registered') },
+  ])
+  await until('it goes on', async () => (await claimNow('halted', 1)).length === 1)
+})
+
+it('a higher priority comes first', async () => {
+  const low = await start('mixed', { priority: -5 })
+  const plain = await start('mixed')
+  const high = await start('mixed', { priority: 7 })
+  await pending('mixed', 3)
+  expect((await claimNow('mixed', 3)).map(({ executionId }) => executionId)).toEqual([high, plain, low])
+})

@@ -1,0 +1,131 @@
+// Promise: workers hear of a command after its event, and its row is done with when both are stored.
+import { expect, it } from 'vitest'
+import type { PublishOutcome } from '../../../src/bus/publisher.js'
+import type { Clock } from '../../../src/runtime/clock.js'
+import { createCourier } from '../../../src/services/outbox/relay/courier.js'
+import { createExecutionQueues } from '../../../src/services/outbox/relay/executionQueues.js'
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+const nothing = () => undefined
+
+interface Sent {
+  subject: string
+  headers: string
+  body: string
+  done(outcome: PublishOutcome): void
+}
+
+function open(rowMore: { payload?: string; event_type?: string } = {}) {
+  const seen = { now: 1_000, asked: 0, sent: [] as Sent[] }
+  const queues = createExecutionQueues()
+  const courier = createCourier({
+    queues,
+    publisher: {
+      publish: (message, _now, done) => seen.sent.push({ ...message, done }),
+      flush: nothing,
+      inFlight: () => 0,
+      maxPayload: () => 1_000_000,
+      close: nothing,
+    },
+    settler: { published: nothing, failed: nothing, unanswered: nothing, drain: async () => undefined },
+    clock: { monotonic: () => seen.now, sleep: () => new Promise(nothing) } as unknown as Clock,
+    random: () => 0.5,
+    limits: {
+      window: 10,
+      page: 10,
+      attemptsMax: 9,
+      deadPolicy: 'release',
+      ackTimeoutMs: 5_000,
+    } as never,
+    hooks: { onOutcome: nothing, onPublished: nothing, onPossibleDuplicate: nothing, onPaused: nothing } as never,
+    message: {
+      clusterId: 'c',
+      subjectOf: () => 'n.e',
+      subjectPrefix: 'n',
+      publicUrl: () => 'http://cp:8082',
+      tellsWorkers: () => true,
+    },
+    stream: () => ({ maxMessageBytes: Number.POSITIVE_INFINITY, duplicateWindowMs: 120_000 }),
+    mayPublish: () => true,
+    findStored: async () => {
+      seen.asked += 1
+      return { kind: 'stored', seq: 7 }
+    },
+    onHungry: nothing,
+    allowance: undefined,
+    signal: new AbortController().signal,
+  })
+  const row = {
+    outbox_id: '1',
+    owned: true,
+    lane: 1,
+    execution_id: '7',
+    event_id: '1',
+    attempts: 0,
+    wait_ms: 0,
+    unanswered_ms: undefined,
+    subject: 'n.e',
+    payload: '{}',
+    trace: null,
+    event_type: null,
+    stream_version: '1',
+  }
+  queues.offer({ ...row, ...rowMore }, seen.now)
+  courier.schedule()
+  return { seen, courier }
+}
+
+const stored: PublishOutcome = { kind: 'stored', seq: 7, duplicate: false }
+
+const issued = (meta: string) => ({
+  event_type: 'command.issued',
+  payload: `{"execution_id":9007199254740993,"event_id":9007199254740995,"meta":{"emitter":"orchestrator",${meta}}}`,
+})
+const COMMAND = '"command_id":"9007199254740993:a:1","step":"a","execution_pool":"shared"'
+
+it('a command is the event first, then the notice to workers, and done after both', async () => {
+  const { seen, courier } = open(issued(`${COMMAND},"actionable":true`))
+  await turn()
+  expect(seen.sent.map(({ subject }) => subject)).toEqual(['n.e', 'noetl.commands.shared.9007199254740993'])
+  expect(seen.sent[1]).toMatchObject({
+    headers: 'Nats-Msg-Id: 9007199254740993:9007199254740995:cmd:1\r\n',
+    body: '{"execution_id":9007199254740993,"event_id":9007199254740995,"command_id":"9007199254740993:a:1","step":"a","server_url":"http://cp:8082","execution_pool":"shared"}',
+  })
+  seen.sent[0]!.done(stored)
+  await turn()
+  expect(courier.published()).toBe(0n)
+  seen.sent[1]!.done({ kind: 'unknown', reason: 'no answer' })
+  await turn()
+  // Both again: what is stored already is known by its id.
+  expect(seen.sent.map(({ subject }) => subject.split('.')[0])).toEqual(['n', 'noetl', 'n', 'noetl'])
+  expect(courier.published()).toBe(0n)
+  seen.sent[3]!.done(stored)
+  seen.sent[2]!.done(stored)
+  await turn()
+  expect(courier.published()).toBe(1n)
+})
+
+it('a notice that is refused does not hold up the log', async () => {
+  const { seen, courier } = open(issued(`${COMMAND},"actionable":true`))
+  await turn()
+  seen.sent[1]!.done({ kind: 'rejected', reason: 'no', permanent: true })
+  seen.sent[0]!.done(stored)
+  await turn()
+  expect(courier.published()).toBe(1n)
+})
+
+it.each([
+  ['the engine runs it itself', issued(`${COMMAND},"actionable":false`)],
+  [
+    'somebody else issued it',
+    { event_type: 'command.issued', payload: `{"execution_id":1,"event_id":2,"meta":{${COMMAND},"actionable":true}}` },
+  ],
+])('a command is no matter of workers when %s', async (_, row) => {
+  const { seen, courier } = open(row)
+  await turn()
+  seen.sent[0]!.done(stored)
+  await turn()
+  expect(seen.sent).toHaveLength(1)
+  expect(courier.published()).toBe(1n)
+})
