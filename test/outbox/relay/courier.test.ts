@@ -31,7 +31,13 @@ function setUp() {
       ackTimeoutMs: 5_000,
     } as never,
     hooks: { onOutcome: nothing, onPublished: nothing, onPossibleDuplicate: nothing } as never,
-    message: { clusterId: 'c', subjectOf: () => 'n.e', subjectPrefix: 'n', publicUrl: () => '', tellsWorkers: () => false },
+    message: {
+      clusterId: 'c',
+      subjectOf: () => 'n.e',
+      subjectPrefix: 'n',
+      publicUrl: () => '',
+      tellsWorkers: () => false,
+    },
     stream: () => ({ maxMessageBytes: Number.POSITIVE_INFINITY, duplicateWindowMs: 120_000 }),
     mayPublish: () => true,
     findStored: async () => {

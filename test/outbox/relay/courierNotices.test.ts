@@ -53,7 +53,6 @@ function open(rowMore: { payload?: string; event_type?: string } = {}) {
       return { kind: 'stored', seq: 7 }
     },
     onHungry: nothing,
-    allowance: undefined,
     signal: new AbortController().signal,
   })
   const row = {
