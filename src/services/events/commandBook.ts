@@ -69,10 +69,12 @@ export async function openCommandBook(
 
   function change(row: CommandRow, event: EventRecord | undefined): void {
     if (rows.get(row.key) === row) return
+    const read = rows.get(row.key) ?? row
     rows.set(row.key, row)
     const before = changes.get(row.key)
     changes.set(row.key, {
       row,
+      before: before?.before ?? read,
       eventId: event?.eventId ?? before?.eventId,
       error: event === undefined ? before?.error : (errorOf(row, event) ?? before?.error),
     })

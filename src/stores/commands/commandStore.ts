@@ -2,6 +2,7 @@
 import type { Tx } from '../../db/db.js'
 import { queries } from '../../db/queries.js'
 import { type CommandRow, type CommandStatus, LEASE_SECONDS } from '../../domain/commands/commandRules.js'
+import { CpError } from '../../errors.js'
 
 const q = queries('command_insert', 'command_cancel', 'child_insert', 'command_named', 'command_change')
 
@@ -101,6 +102,8 @@ export async function findCommands(
 
 export interface CommandChange {
   row: CommandRow
+  /** As it was read. */
+  before: CommandRow
   eventId: string | undefined
   error: string | undefined
 }
@@ -120,6 +123,10 @@ export async function changeCommands(tx: Tx, list: readonly CommandChange[]): Pr
     of(({ row }) => row.errorAttempt),
     of(({ eventId }) => eventId),
     of(({ error }) => error),
+    of(({ before }) => before.status),
+    of(({ before }) => before.leaseToken),
   ])
+  // Somebody has taken it back, or handed it out, since it was read: everything is looked at again.
+  if (rows.length < list.length) throw new CpError('conflict', 'a command has changed at this moment; try again')
   return new Map(rows.map((row) => [row.command_id, row.lease_until]))
 }
