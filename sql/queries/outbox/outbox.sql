@@ -124,9 +124,13 @@ where o.outbox_id = given.outbox_id
   and o.status in ('PENDING', 'FAILED', 'IN_FLIGHT')
   and ((select noetl.held_slots('outbox', :owner::text, :slots::int[], :tokens::bigint[])) >> noetl.lane_of(coalesce(o.execution_id, o.event_id))) & 1 = 1;
 
--- name: outbox_head
--- The newest row of all.
-select coalesce(max(outbox_id), 0) as head from noetl.outbox;
+-- name: outbox_orphans(lanes, seconds_ago)
+-- The newest unsettled row of each of the `lanes` that was there `seconds_ago` seconds ago; lanes without one are missing.
+select given.lane, max(o.outbox_id) as newest
+from unnest(:lanes::int[], :seconds_ago::float8[]) as given (lane, seconds_ago)
+join noetl.outbox o on noetl.lane_of(coalesce(o.execution_id, o.event_id)) = given.lane
+where o.status in ('PENDING', 'FAILED', 'IN_FLIGHT') and o.created_at <= now() - make_interval(secs => given.seconds_ago)
+group by given.lane;
 
 -- name: outbox_has_unsettled
 -- Is anything left to publish?

@@ -3,7 +3,15 @@
 import type { Queryable, Tx } from '../../db/db.js'
 import { queries } from '../../db/queries.js'
 
-const q = queries('lease_prepare', 'lease_renew', 'lease_take', 'lease_release', 'lease_holder', 'lease_fence')
+const q = queries(
+  'lease_prepare',
+  'lease_renew',
+  'lease_take',
+  'lease_unorphan',
+  'lease_release',
+  'lease_holder',
+  'lease_fence',
+)
 
 export interface HeldLease {
   slot: number
@@ -16,9 +24,18 @@ export interface LeaseTimes {
   endsMs: number
 }
 
+export interface Orphaned {
+  /** How long ago the first owner that vanished was last alive. */
+  secondsAgo: number
+  /** How long ago the last of them can have worked. */
+  untilSecondsAgo: number
+}
+
 export interface TakenLease extends HeldLease, LeaseTimes {
   /** Seconds since the owner that vanished was last alive; undefined when the slot was given back in order. */
   idleSeconds: number | undefined
+  /** Undefined when nothing is left of what owners that vanished had worked on. */
+  orphaned: Orphaned | undefined
   /** The highest id minted under the slot that the database was told of. */
   highWater: bigint
   /** When the lease before ended; undefined when the slot was never held. */
@@ -68,6 +85,8 @@ function timesOf(row: TimesRow): LeaseTimes {
 
 interface TakenRow extends HeldLease, TimesRow {
   idle_seconds: number | null
+  orphaned_seconds: number | null
+  orphaned_until_seconds: number | null
   high_water: string
   ended_ms: string | null
 }
@@ -86,9 +105,22 @@ export async function takeLeases(
     token: row.token,
     ...timesOf(row),
     idleSeconds: row.idle_seconds ?? undefined,
+    orphaned:
+      row.orphaned_seconds === null
+        ? undefined
+        : { secondsAgo: row.orphaned_seconds, untilSecondsAgo: row.orphaned_until_seconds ?? 0 },
     highWater: BigInt(row.high_water),
     endedMs: row.ended_ms === null ? undefined : Number(row.ended_ms),
   }))
+}
+
+/** Nothing is left of what owners of these slots who vanished had worked on. */
+export async function unorphanLeases(
+  db: Queryable,
+  { kind, owner, deadlineMs }: LeaseCall,
+  held: readonly HeldLease[],
+): Promise<void> {
+  await db.run(q.lease_unorphan, [kind, owner, ...columns(held)], { deadlineMs })
 }
 
 export async function releaseLeases(

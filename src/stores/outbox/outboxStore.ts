@@ -18,7 +18,7 @@ const q = queries(
   'outbox_settle',
   'outbox_fail',
   'outbox_unanswered',
-  'outbox_head',
+  'outbox_orphans',
   'outbox_has_unsettled',
   'outbox_dead_executions',
 )
@@ -246,10 +246,16 @@ function fenceColumns(fences: readonly Fence[]): [string, number[], string[]] {
   return [fences[0]?.owner ?? '', fences.map((fence) => fence.slot), fences.map((fence) => fence.token)]
 }
 
-/** The id of the newest row. */
-export async function readHead(db: Queryable): Promise<string> {
-  const [row] = await db.run<{ head: string }>(q.outbox_head)
-  return row!.head
+/** Lane → the newest unsettled row that was there at its time; lanes without one are missing. */
+export async function newestUnsettled(
+  db: Queryable,
+  lanes: readonly { lane: number; secondsAgo: number }[],
+): Promise<Map<number, string>> {
+  const rows = await db.run<{ lane: number; newest: string }>(q.outbox_orphans, [
+    lanes.map(({ lane }) => lane),
+    lanes.map(({ secondsAgo }) => secondsAgo),
+  ])
+  return new Map(rows.map(({ lane, newest }) => [lane, newest]))
 }
 
 export async function hasUnsettled(db: Queryable): Promise<boolean> {

@@ -342,6 +342,34 @@ describe('the relay', () => {
     if (repeated === 0) expect(await database.sql('select 1 from noetl.outbox where stream_seq is null')).toEqual([])
   })
 
+  it('killed with rows on their way, its lanes held and given back by one that sent nothing: none is stored twice', async () => {
+    const { hostname, port } = new URL(shared.servers().natsUrl)
+    const proxy = await startTcpProxy(hostname, Number(port))
+    await stream.make({ duplicate_window: 9e9 })
+    const env = { NOETL_EVENT_STREAM_DEDUP_SECS: '9' }
+    const first = await relay({ ...env, NOETL_NATS_URL: `nats://127.0.0.1:${proxy.port}` })
+    const held = () => database.sql(`select 1 from noetl.lease where kind = 'outbox' and owner is not null`)
+    await until('it owns the lanes', async () => (await held()).length === 64)
+    proxy.setMode('mute')
+    await insertRows(database, { rows: 40, executions: 40, prefix: stream.prefix })
+    const state = async () => (await stream.jsm.streams.info(stream.name)).state
+    await until('all is stored', async () => (await state()).messages === 40)
+    await first.stop('SIGKILL')
+    proxy.setMode('refuse')
+    const second = await relay({ ...env, NOETL_NATS_URL: `nats://127.0.0.1:${proxy.port}` })
+    const token = async () =>
+      (await database.sql<{ most: string }>('select max(token) as most from noetl.lease'))[0]!.most
+    await until('the second owns the lanes', async () => Number(await token()) >= 2, { timeoutMs: 60_000 })
+    await second.stop()
+    expect(await held()).toEqual([])
+    const forgottenAt = Date.parse(String((await state()).last_ts)) + 9_500
+    await until('the stream has forgotten the ids', () => Date.now() > forgottenAt, { timeoutMs: 120_000 })
+    await proxy.close()
+    await relay(env)
+    await allPublished()
+    expect(await verdict()).toEqual(clean(40))
+  })
+
   it('gives its lanes back at once when it stops', async () => {
     const first = await relay({ NOETL_CP_OUTBOX_LEASE: '15' })
     await until(

@@ -28,8 +28,8 @@ import { toCpError } from '../../../errors.js'
 import type { Clock } from '../../../runtime/clock.js'
 import { jittered } from '../../../runtime/jitter.js'
 import type { Service } from '../../../runtime/service.js'
-import type { TakenLease } from '../../../stores/leases/leaseStore.js'
-import { type OutboxRow, outboxReads, readHead } from '../../../stores/outbox/outboxStore.js'
+import { type HeldLease, type Orphaned, type TakenLease, unorphanLeases } from '../../../stores/leases/leaseStore.js'
+import { newestUnsettled, type OutboxRow, outboxReads } from '../../../stores/outbox/outboxStore.js'
 import { createLeaseKeeper } from '../../leases/leaseKeeper.js'
 import type { Membership } from '../../leases/membership.js'
 import { createCourier } from './courier.js'
@@ -78,6 +78,7 @@ const SETTLE_MS = 2_000
 
 const LEASE_KIND = 'outbox'
 const HIGHEST_ID = '9223372036854775807'
+const BELOW_ALL = '0'
 
 export interface RelayOptions {
   /** Ask other relays for a fair part of the lanes, instead of only taking free ones. */
@@ -150,25 +151,34 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
   }
 
   function onTaken(taken: readonly TakenLease[]): void {
-    const orphans = taken.filter((row) => row.idleSeconds !== undefined)
-    if (orphans.length > 0) hooks.onTakenOver(orphans.length)
-    if (orphans.length > 0) void suspect(orphans)
+    const vanished = taken.filter((row) => row.idleSeconds !== undefined)
+    if (vanished.length > 0) hooks.onTakenOver(vanished.length)
+    const orphaned = taken.flatMap((row) => (row.orphaned === undefined ? [] : { ...row, ...row.orphaned }))
+    if (orphaned.length > 0) void suspect(orphaned)
     reader.restart(taken.map((row) => row.slot))
     nudge()
   }
 
   /**
-   * The vanished owner can have published what is there now. JetStream catches it by its message id for a while, which may
-   * be over before the row is sent. Until the newest row is known, every row is suspect.
+   * An owner that vanished can have published what was there then. JetStream catches it by its message id for a while, which
+   * may be over before the row is sent. The lease remembers it, whoever holds the lane meanwhile, until no such row is left.
    */
-  async function suspect(orphans: readonly TakenLease[]): Promise<void> {
+  async function suspect(orphaned: readonly (HeldLease & Orphaned)[]): Promise<void> {
     const now = clock.monotonic()
     const rememberedMs = deps.stream().duplicateWindowMs - limits.leaseMs - limits.ackTimeoutMs
-    const until = orphans.map((row) => [row.slot, now + rememberedMs - row.idleSeconds! * 1000] as const)
-    for (const [lane, rememberedUntil] of until) courier.suspect(lane, HIGHEST_ID, rememberedUntil)
+    const note = (upTo: (lane: number) => string): void => {
+      for (const { slot, secondsAgo } of orphaned)
+        courier.suspect(slot, upTo(slot), now + rememberedMs - secondsAgo * 1000)
+    }
+    // Until the newest of them is known, every row is suspect.
+    note(() => HIGHEST_ID)
     try {
-      const head = await readHead(db)
-      for (const [lane, rememberedUntil] of until) courier.suspect(lane, head, rememberedUntil)
+      const lanes = orphaned.map(({ slot, untilSecondsAgo }) => ({ lane: slot, secondsAgo: untilSecondsAgo }))
+      const newest = await newestUnsettled(db, lanes)
+      note((lane) => newest.get(lane) ?? BELOW_ALL)
+      const clean = orphaned.filter(({ slot }) => !newest.has(slot))
+      const call = { kind: LEASE_KIND, owner: membership.id, deadlineMs: limits.leaseMs }
+      if (clean.length > 0) await unorphanLeases(db, call, clean)
     } catch (error) {
       hooks.onError(toCpError(error))
     }
