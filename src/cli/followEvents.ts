@@ -15,6 +15,8 @@ export interface FollowOptions {
   executionId: string
   clock: Clock
   signal: AbortSignal
+  /** Stop when what is there has been read, though the execution goes on. */
+  untilQuiet?: boolean
 }
 
 /** Answers the status at the end; undefined when the signal came first. */
@@ -27,13 +29,15 @@ export async function followEvents(
   let heardAt = clock.monotonic()
   while (!signal.aborted) {
     try {
-      const body = await api.stream(`/api/executions/${executionId}/events/stream?after_version=${last}`, signal)
+      const query = `after_version=${last}${options.untilQuiet === true ? '&follow=false' : ''}`
+      const body = await api.stream(`/api/executions/${executionId}/events/stream?${query}`, signal)
       for await (const { id, name, data } of readServerSentEvents(body)) {
         heardAt = clock.monotonic()
         if (name === 'end') return String(data['status'])
         onEvent(data)
         if (id !== undefined) last = id
       }
+      if (options.untilQuiet === true) return undefined
     } catch (error) {
       if (signal.aborted) return undefined
       if (error instanceof CpError && error.code !== 'unavailable') throw error

@@ -123,7 +123,7 @@ export interface Operations {
   }
   getExecutionsByExecutionIdEventsStream: {
     params: { execution_id: string }
-    query: { after_version?: string }
+    query: { after_version?: string; follow?: boolean }
     body: undefined
     answer: unknown
   }

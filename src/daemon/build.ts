@@ -19,6 +19,7 @@ import { createHealthMonitor, type HealthMonitor } from '../services/health/heal
 import type { Ids } from '../services/ids/ids.js'
 import { createProjectorLoop } from '../services/projector/projectorLoop.js'
 import { createResultKeeper } from '../services/results/resultKeeper.js'
+import { createScheduler } from '../services/schedules/scheduler.js'
 import type { SchemaPreparer } from '../services/schema/schemaPreparer.js'
 import { VERSION } from '../version.js'
 import { buildChildren } from './children.js'
@@ -104,6 +105,14 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       onError: loopErrors(deps, 'adopter'),
     }),
   ]
+  loops.push(
+    createScheduler({
+      ...writing,
+      random,
+      onStarted: (outcome) => metrics.inc('noetl_cp_schedule_starts_total', { outcome }),
+      onError: loopErrors(deps, 'scheduler'),
+    }),
+  )
   loops.push(createCatalogRemoval({ databases, clock, random, onError: loopErrors(deps, 'catalog removal') }))
   loops.push(...eventTableLoops(deps), ...outboxLoops(deps), ...replayLoops(deps))
   loops.push(...subscriptionLoops(deps, core, writing))

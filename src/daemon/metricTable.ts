@@ -30,6 +30,11 @@ export const METRICS = {
   noetl_cp_worker_task_seconds: { kind: 'histogram', help: 'Run time of worker-thread tasks.', labels: { task: [] } },
   noetl_cp_worker_queue: { kind: 'gauge', help: 'Tasks waiting for a thread.' },
   noetl_cp_worker_threads: { kind: 'gauge', help: 'Threads of the pool.' },
+  noetl_cp_schedule_starts_total: {
+    kind: 'counter',
+    help: 'Moments of schedules: started, left out because the run before was under way, or failed.',
+    labels: { outcome: ['started', 'overlap', 'failed'] },
+  },
   noetl_cp_tool_runs_total: {
     kind: 'counter',
     help: 'Commands that the built-in worker ran, by kind of tool and outcome; lost: their execution ended, or another worker got them.',

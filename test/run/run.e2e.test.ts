@@ -1,6 +1,8 @@
 // Promise: `run` takes a playbook from a file to its end without anything else running, leaves nothing behind, and says with
 // its exit code how it went.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -28,6 +30,13 @@ workflow:
   - step: end
     tool: {kind: noop, result: "{{ greet.greeting }}"}
 `
+const TALKS = `apiVersion: noetl.io/v2
+kind: Playbook
+metadata: {name: talks, path: run/talks}
+workflow:
+  - step: talk
+    tool: {kind: shell, cmds: ["echo first", "echo bad >&2", "exit 3"], retry: {max_attempts: 2, delay: 0.1}}
+`
 const ENDLESS = `apiVersion: noetl.io/v2
 kind: Playbook
 metadata: {name: endless, path: run/endless}
@@ -41,6 +50,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'noetl-cp-run-test-'))
   await writeFile(join(folder, 'hello.yaml'), HELLO)
   await writeFile(join(folder, 'endless.yaml'), ENDLESS)
+  await writeFile(join(folder, 'talks.yaml'), TALKS)
   await writeFile(join(folder, 'broken.yaml'), HELLO.replace('next: [end]', 'next: [nowhere]'))
   await writeFile(
     join(folder, 'code.yaml'),
@@ -73,6 +83,15 @@ describe('without an instance', () => {
     expect(stderr).toMatch(/ {2}formal +noop +skipped +no arc leads here\n/)
     expect(stderr).toMatch(/ {2}each +noop x3 +ok +\d.* 3 done\n/)
     await nothingRunsIn(dataDir)
+  })
+
+  it('shows what steps print as they print it, and that they are tried again', async () => {
+    const dataDir = await newDataFolder()
+    const { code, stderr } = await runBinary(['run', file('talks.yaml'), '--allow', 'shell', '--data-dir', dataDir])
+    expect(code).toBe(1)
+    expect(stderr).toContain('    talk | first\n')
+    expect(stderr).toMatch(/ {4}talk: retry 2\/2 after .*, 100 ms\n/)
+    expect(stderr).toContain('step talk (/workflow/0): ')
   })
 
   it('refuses code that nobody allowed, before anything starts', async () => {
@@ -142,13 +161,28 @@ describe('with an instance', () => {
     expect((await run('execution', 'result', id, '--step', 'nowhere')).code).toBe(3)
   })
 
+  it('starts again with --wait, by rerun, and with other values', async () => {
+    await run('catalog', 'register', file('hello.yaml'))
+    const first = await run('execution', 'start', 'run/hello', '--wait', '--json')
+    const { execution_id: id, status } = JSON.parse(first.stdout.trimEnd().split('\n').at(-1)!)
+    expect([first.code, status]).toEqual([0, 'COMPLETED'])
+    const again = await run('execution', 'rerun', id, '--set', 'who=again', '--wait', '--json')
+    const summary = JSON.parse(again.stdout.trimEnd().split('\n').at(-1)!)
+    expect([again.code, summary.result, summary.execution_id === id]).toEqual([0, 'Hello, again', false])
+  })
+
   it('refuses code that the instance does not run', async () => {
     const { code, stderr } = await run('run', file('code.yaml'))
     expect([code, stderr]).toEqual([2, expect.stringContaining('NOETL_CP_WORKER_ALLOW=shell')])
   })
 
   it('cancels when its time is up: 124', async () => {
-    const { code, stderr } = await run('run', file('endless.yaml'), '--set', 'url=http://192.0.2.1/', '--timeout', '1')
+    const silent = createServer(() => undefined)
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`
+    const { code, stderr } = await run('run', file('endless.yaml'), '--set', `url=${url}`, '--timeout', '1')
     expect([code, stderr]).toEqual([124, expect.stringContaining('CANCELLED in ')])
+    silent.closeAllConnections()
+    silent.close()
   })
 })

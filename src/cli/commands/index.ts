@@ -29,12 +29,16 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     const { executionStart, executionCancel, executionFinalize } = await import('./executions/executionControl.js')
     const { executionResultCommand } = await import('./executions/executionResult.js')
     const { executionWatch } = await import('./executions/executionWatch.js')
+    const { executionLogs } = await import('./executions/executionLogs.js')
+    const { executionRerun } = await import('./executions/executionRerun.js')
     return [
       executionList,
       executionShow,
       executionStart,
       executionWatch,
       executionResultCommand,
+      executionLogs,
+      executionRerun,
       executionCancel,
       executionFinalize,
     ]
@@ -127,6 +131,10 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       subscriptionDeadDrop,
       subscriptionRebuild,
     ]
+  }),
+  group('schedule', 'Playbooks that start by themselves', async () => {
+    const { scheduleList, schedulePause, scheduleResume, scheduleNext } = await import('./schedules/schedule.js')
+    return [scheduleList, scheduleNext, schedulePause, scheduleResume]
   }),
   group('command', 'Commands that workers run for playbooks', async () => {
     const { commandList, commandShow, commandRequeue } = await import('./commands/command.js')

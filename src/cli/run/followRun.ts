@@ -8,7 +8,8 @@ import { EXIT } from '../exit.js'
 import { followEvents } from '../followEvents.js'
 import { howToCall } from '../howToCall.js'
 import { print, printJson, wantsColor } from '../io.js'
-import { endLines, summaryJson } from './report.js'
+import type { Place } from './place.js'
+import { endLines, seenLine, summaryJson } from './report.js'
 import { createScreen } from './screen.js'
 import { Story } from './story.js'
 
@@ -23,6 +24,8 @@ export interface RunToFollow {
   pointerOf(step: string): string | undefined
   /** Print what came out on standard output. */
   showsResult: boolean
+  /** Where what steps print can be heard. */
+  onLook?: Place['onLook']
   /** Whether Ctrl-C cancels it; otherwise it only ends the watching. */
   cancels: boolean
 }
@@ -38,6 +41,7 @@ export async function followRun(context: CommandContext, run: RunToFollow): Prom
       ? undefined
       : createScreen({ stream: io.stderr, color, nameWidth: run.nameWidth, now: systemClock.now })
   let forced: number | undefined
+  if (screen !== undefined) run.onLook?.((step, seen) => screen.line(seenLine(step, seen, color)))
 
   const cancel = (code: number, reason: string): void => {
     forced = code

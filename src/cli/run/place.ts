@@ -9,6 +9,7 @@ import { isProduction } from '../../daemon/endpoints.js'
 import { readRuntimeFile } from '../../embedded/runtimeFile.js'
 import { CpError, isTransient, toCpError } from '../../errors.js'
 import { createLog } from '../../runtime/log.js'
+import type { Seen } from '../../services/worker/worker.js'
 import { type ApiClient, createApiClient } from '../apiClient.js'
 import type { CommandContext } from '../command.js'
 import { howToCall } from '../howToCall.js'
@@ -17,9 +18,13 @@ import { wantsColor } from '../io.js'
 export interface Place {
   api: ApiClient
   isPrivate: boolean
+  /** Hears what steps print and when they are tried again, as it happens; only in a private instance. */
+  onLook(listener: LookListener): void
   /** Ends a private instance; an instance that runs anyway goes on. */
   close(): Promise<void>
 }
+
+export type LookListener = (step: string, seen: Seen) => void
 
 /** The running instance; undefined when a private one must be started. */
 export async function runningPlace(context: CommandContext, isLocal: boolean): Promise<Place | undefined> {
@@ -38,7 +43,7 @@ export async function runningPlace(context: CommandContext, isLocal: boolean): P
       cause: error,
     })
   }
-  return { api, isPrivate: false, close: async () => undefined }
+  return { api, isPrivate: false, onLook: () => undefined, close: async () => undefined }
 }
 
 export async function privatePlace(context: CommandContext, allow: readonly string[]): Promise<Place> {
@@ -66,6 +71,7 @@ async function startPrivate(
   const loaded = context.config()
   const token = randomBytes(24).toString('hex')
   const stopping = new AbortController()
+  let listener: LookListener | undefined
   let ready: (url: string) => void = () => undefined
   const url = new Promise<string>((resolve) => {
     ready = resolve
@@ -98,6 +104,7 @@ async function startPrivate(
     shutdown: { signal: stopping.signal, forced: new Promise(() => undefined), dispose: () => undefined },
     announce: () => undefined,
     isPrivate: true,
+    onLook: ({ step }, seen) => listener?.(step, seen),
     onReady: (httpUrl) => ready(httpUrl),
   })
   const early = ended.then((code) => {
@@ -108,6 +115,9 @@ async function startPrivate(
   return {
     api: createApiClient(httpUrl, token),
     isPrivate: true,
+    onLook: (given) => {
+      listener = given
+    },
     close: async () => {
       stopping.abort()
       await ended

@@ -2,6 +2,7 @@
 import colors from 'picocolors'
 import type { JsonObject, JsonValue } from '../../domain/json/value.js'
 import { printable } from '../../runtime/printable.js'
+import type { Seen } from '../../services/worker/worker.js'
 import type { Ending, Story, Visit } from './story.js'
 import { timeText } from './timeText.js'
 
@@ -43,6 +44,17 @@ function failureLines(visit: Visit, options: ReportOptions, paint: ReturnType<ty
       ? ['  last lines of its standard error:', ...printed.map((line) => paint.dim(`    ${printable(line)}`))]
       : []),
   ]
+}
+
+/** What a step prints, or that it is tried again. */
+export function seenLine(step: string, seen: Seen, color: boolean): string {
+  const paint = colors.createColors(color)
+  if (seen.kind === 'line')
+    return paint.dim(`    ${printable(step)} ${seen.stream === 'stderr' ? '!' : '|'} ${printable(seen.line)}`)
+  const { runs, attempts, delayMs, message } = seen
+  return paint.yellow(
+    `    ${printable(step)}: retry ${runs + 1}/${attempts} after ${printable(message)}, ${timeText(delayMs)}`,
+  )
 }
 
 export function summaryJson(

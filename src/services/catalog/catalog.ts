@@ -4,6 +4,7 @@ import type { Databases } from '../../db/databases.js'
 import { contentDigest } from '../../domain/catalog/catalogDocument.js'
 import { refuseDocument } from '../../domain/catalog/violation.js'
 import type { Problem } from '../../domain/playbook/plan.js'
+import { nextTick, scheduleOf } from '../../domain/schedules/schedule.js'
 import type { OwnSources } from '../../domain/subscriptions/ownSources.js'
 import { ownSourceViolations } from '../../domain/subscriptions/subscriptionSource.js'
 import { CpError } from '../../errors.js'
@@ -20,6 +21,7 @@ import {
   newestVersion,
   referencedEntries,
 } from '../../stores/catalog/catalogStore.js'
+import { databaseNow, putSchedule, removeSchedule } from '../../stores/schedules/scheduleStore.js'
 import type { CatalogDocuments } from './catalogDocuments.js'
 import { REMOVE_AFTER_SECONDS } from './catalogRemoval.js'
 
@@ -70,6 +72,7 @@ export async function registerEntry(deps: CatalogDeps, request: RegisterRequest)
   }
   const violations = ownSourceViolations(document.subscription, deps.own)
   if (violations.length > 0) throw refuseDocument('the catalog document', violations)
+  const schedule = document.kind === 'playbook' ? scheduleOf(document.value()) : undefined
   const digest = contentDigest(document.content)
   return deps.databases.cluster.db.tx(async (tx) => {
     await lockPath(tx, document.path)
@@ -81,6 +84,9 @@ export async function registerEntry(deps: CatalogDeps, request: RegisterRequest)
       (newest.content_digest ?? contentDigest(newest.content ?? '')) === digest
     const warnings = document.problems.map(({ pointer, message, severity }) => ({ path: pointer, message, severity }))
     const found = { path: document.path, kind: document.kind, warnings }
+    // The newest version decides, also when it was registered before schedules were known.
+    if (schedule === undefined) await removeSchedule(tx, document.path)
+    else await putSchedule(tx, document.path, schedule, nextTick(schedule, await databaseNow(tx)))
     if (same && request.force !== true) {
       return { ...found, version: newest.version, catalogId: newest.catalog_id, created: false }
     }

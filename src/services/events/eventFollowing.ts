@@ -24,7 +24,14 @@ export interface EventFollowing extends Service {
   /** These executions have news. */
   wake(executionIds: Iterable<string>): void
   /** From after a version of the execution. Throws `not_found`, or `overloaded` when too many follow. */
-  follow(id: ExecutionId, afterVersion: string, signal: AbortSignal): Promise<AsyncIterable<Followed>>
+  follow(id: ExecutionId, options: FollowOptions): Promise<AsyncIterable<Followed>>
+}
+
+export interface FollowOptions {
+  afterVersion: string
+  /** For what comes, until the execution ends; otherwise only what is there is sent. */
+  waits: boolean
+  signal: AbortSignal
 }
 
 const FOLLOWERS_MAX = 500
@@ -49,7 +56,8 @@ export function createEventFollowing(deps: { databases: Databases; clock: Clock 
     if (others.size === 0 && waiting.get(id) === others) waiting.delete(id)
   }
 
-  async function* following(id: ExecutionId, afterVersion: string, signal: AbortSignal): AsyncIterable<Followed> {
+  async function* following(id: ExecutionId, options: FollowOptions): AsyncIterable<Followed> {
+    const { afterVersion, waits, signal } = options
     // Not before somebody reads: an answer that is never begun would count for ever.
     followers += 1
     try {
@@ -66,6 +74,7 @@ export function createEventFollowing(deps: { databases: Databases; clock: Clock 
           yield { kind: 'end', status }
           return
         }
+        if (!waits) return
         await news(id, signal)
         if (clock.monotonic() - saidAt < QUIET_MS) continue
         saidAt = clock.monotonic()
@@ -84,12 +93,12 @@ export function createEventFollowing(deps: { databases: Databases; clock: Clock 
       if (waiting.size === 0) return
       for (const id of executionIds) for (const wake of waiting.get(id) ?? []) wake()
     },
-    follow: async (id, afterVersion, signal) => {
+    follow: async (id, options) => {
       if (followers >= FOLLOWERS_MAX) {
         throw new CpError('overloaded', `${FOLLOWERS_MAX} followers of events are connected; try again later`)
       }
       await findExecution(deps, id)
-      return following(id, afterVersion, signal)
+      return following(id, options)
     },
   }
 }

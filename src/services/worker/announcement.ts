@@ -2,7 +2,7 @@
 // from its pools. A command of a kind that nobody can run is taken as well, because a step that fails and says why is
 // better than one that waits for ever.
 
-import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
 import { KNOWN_KINDS } from '../../domain/playbook/knownKeys.js'
 import { type CpError, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
@@ -56,6 +56,18 @@ export function createAnnouncement(worker: Announced, deps: AnnouncementDeps): A
     })
   }
 
+  /**
+   * Workers of this machine that were killed: what they held goes to others when its lease is over, and not when their
+   * silence is noticed. One that lives after all renews its leases by itself.
+   */
+  async function strikeOffDead(): Promise<void> {
+    for (const pool of await listWorkerPools(deps.databases, { kind: KIND })) {
+      if (pool.isAlive && isDead(pool.runtime, worker.runtime)) {
+        await deregisterWorkerPool(deps.databases, pool.name, KIND)
+      }
+    }
+  }
+
   async function lookAround(): Promise<void> {
     const pools = await listWorkerPools(deps.databases, { kind: KIND })
     const others = pools.filter((pool) => pool.isAlive && pool.name !== worker.workerId && serves(pool, worker.pools))
@@ -78,6 +90,7 @@ export function createAnnouncement(worker: Announced, deps: AnnouncementDeps): A
   return {
     name: 'worker announcement',
     start: async () => {
+      await strikeOffDead()
       await register()
       await lookAround()
       loop = beats()
@@ -89,6 +102,21 @@ export function createAnnouncement(worker: Announced, deps: AnnouncementDeps): A
       await deregisterWorkerPool(deps.databases, worker.workerId, KIND)
     },
     wanted: () => wanted,
+  }
+}
+
+/** Of this machine, and its process is gone or is this one. */
+function isDead(runtime: JsonValue, own: JsonObject): boolean {
+  if (!isJsonObject(runtime) || runtime['type'] !== own['type'] || runtime['hostname'] !== own['hostname']) return false
+  const { pid } = runtime
+  if (typeof pid !== 'number') return false
+  if (pid === own['pid']) return true
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch (error) {
+    // EPERM: somebody lives there.
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
   }
 }
 

@@ -58,6 +58,8 @@ interface Held {
 }
 
 const CLAIM_WAIT_MS = 20_000
+/** Renewed every second: long enough for a database that fails over, short enough for others to go on soon after a crash. */
+const LEASE_SECONDS = 30
 const BEAT_MS = 1_000
 const STARTED_AFTER_MS = 1_000
 const RETRY_MS = 500
@@ -89,6 +91,7 @@ export function createWorker(settings: WorkerSettings, deps: WorkerDeps): Worker
           kinds: deps.wanted?.(),
           max: slots.free(),
           waitMs: CLAIM_WAIT_MS,
+          leaseSeconds: LEASE_SECONDS,
           signal: stopping.signal,
         })
         for (const command of list) begin(command)

@@ -15,6 +15,7 @@ import { integerOption, isSet, textOption } from '../../options.js'
 import { type RemoteClient, remoteClient } from '../../remote.js'
 import { readOptionFile } from '../../source.js'
 import { withCore } from '../../writing.js'
+import { watchToEnd } from './executionWatch.js'
 
 const WINDOW_SECONDS_MAX = 31_536_000
 const VERSION_MAX = 2_147_483_647
@@ -31,6 +32,7 @@ export const executionStart: CommandSpec = {
     { flags: '--dedup-key <key>', help: 'start only once per key' },
     { flags: '--dedup-window <seconds>', help: 'how long the key counts', default: '86400' },
     { flags: '--parent <id>', help: 'execution that this one belongs to' },
+    { flags: '--wait', help: 'watch it to its end; the exit code is that of "run"' },
   ],
   examples: [
     ['execution start demo/hello', 'with the workload of the entry'],
@@ -44,6 +46,7 @@ export const executionStart: CommandSpec = {
       remote === undefined
         ? await withCore(context, (writing) => startExecution(writing, request))
         : await startRemotely(remote, request)
+    if (isSet(input, 'wait')) return watchToEnd(context, started.executionId)
     return {
       json: { execution_id: started.executionId, status: started.status },
       blocks: [{ kind: 'text', text: started.executionId }],

@@ -1,7 +1,7 @@
 // Shows an execution while it runs, or after it has ended: one line per step.
 import { parseExecutionId } from '../../../domain/ids/ids.js'
 import { createApiClient } from '../../apiClient.js'
-import type { CommandSpec } from '../../command.js'
+import type { CommandContext, CommandSpec } from '../../command.js'
 import { isSet } from '../../options.js'
 import { followRun } from '../../run/followRun.js'
 
@@ -14,16 +14,20 @@ export const executionWatch: CommandSpec = {
   options: [{ flags: '--result', help: 'print what it gives as JSON on standard output' }],
   examples: [['execution watch 320816801799737344', 'one line per step']],
   run: async (context, input) => {
-    const executionId = parseExecutionId(input.args['id'], 'id')
-    const { httpUrl, token } = await context.instance()
-    return followRun(context, {
-      api: createApiClient(httpUrl, token),
-      executionId,
-      nameWidth: 0,
-      timeoutMs: undefined,
-      pointerOf: () => undefined,
-      showsResult: isSet(input, 'result'),
-      cancels: false,
-    })
+    return watchToEnd(context, parseExecutionId(input.args['id'], 'id'), isSet(input, 'result'))
   },
+}
+
+/** Answers the exit code. */
+export async function watchToEnd(context: CommandContext, executionId: string, showsResult = false): Promise<number> {
+  const { httpUrl, token } = await context.instance()
+  return followRun(context, {
+    api: createApiClient(httpUrl, token),
+    executionId,
+    nameWidth: 0,
+    timeoutMs: undefined,
+    pointerOf: () => undefined,
+    showsResult,
+    cancels: false,
+  })
 }

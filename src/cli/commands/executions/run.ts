@@ -141,6 +141,7 @@ async function runAt(context: CommandContext, input: Input, place: Place, wanted
     pointerOf: (step) => plan?.steps.find(({ name }) => name === step)?.pointer,
     showsResult: isSet(input, 'result'),
     cancels: true,
+    onLook: place.onLook,
   })
 }
 

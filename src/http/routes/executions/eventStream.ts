@@ -19,6 +19,7 @@ export function eventStreamRoutes({ following }: EventStreamRouteDeps): RouteSpe
           format: 'int64',
           description: 'begin after this stream_version; Last-Event-ID says the same and is stronger',
         },
+        follow: { type: 'boolean', default: true, description: 'false: end when what is there was sent' },
       },
       responses: {
         200: 'text/event-stream: data is an event, id its stream_version; the last is named end, with {status}',
@@ -27,7 +28,15 @@ export function eventStreamRoutes({ following }: EventStreamRouteDeps): RouteSpe
       },
       handler: async (request) => {
         const id: ExecutionId = parseExecutionId(request.params['execution_id'], 'execution_id')
-        return { events: sent(await following.follow(id, positionOf(request), request.signal)) }
+        return {
+          events: sent(
+            await following.follow(id, {
+              afterVersion: positionOf(request),
+              waits: request.query['follow'] !== 'false',
+              signal: request.signal,
+            }),
+          ),
+        }
       },
     },
   ]

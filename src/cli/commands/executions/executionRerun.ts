@@ -1,0 +1,45 @@
+// The same playbook with the same values once more.
+import { parseExecutionId } from '../../../domain/ids/ids.js'
+import { isJsonObject, type JsonObject } from '../../../domain/json/value.js'
+import { CpError } from '../../../errors.js'
+import { createApiClient } from '../../apiClient.js'
+import type { CommandSpec } from '../../command.js'
+import { isSet, listOption } from '../../options.js'
+import { readPayload } from '../../run/payload.js'
+import { watchToEnd } from './executionWatch.js'
+
+export const executionRerun: CommandSpec = {
+  path: ['execution', 'rerun'],
+  summary: 'Start the playbook of an execution again',
+  description:
+    'Starts the same version of the playbook with the same workload as a new execution and prints its id. --set changes values. Secrets in the workload are not shown by the API and must be given again.',
+  args: [{ name: 'id', help: 'execution id' }],
+  options: [
+    { flags: '--set <key=value>', help: 'another value of the workload', isRepeatable: true },
+    { flags: '--wait', help: 'watch it to its end; the exit code is that of "run"' },
+  ],
+  examples: [
+    ['execution rerun 320816801799737344', 'once more'],
+    ['execution rerun 320816801799737344 --set day=2026-11-16 --wait', 'for another day, and watch'],
+  ],
+  run: async (context, input) => {
+    const id = parseExecutionId(input.args['id'], 'id')
+    const { httpUrl, token } = await context.instance()
+    const api = createApiClient(httpUrl, token)
+    const before = await api.get(`/api/executions/${id}`)
+    const workload = isJsonObject(before) ? before['workload'] : undefined
+    const catalogId = isJsonObject(before) ? before['catalog_id'] : undefined
+    if (isJsonObject(workload) && workload['_left_out'] !== undefined) {
+      throw new CpError(
+        'too_large',
+        `the workload of ${id} is too large to be read here; start it with "execution start"`,
+      )
+    }
+    const changed = await readPayload({ file: undefined, payload: undefined, sets: listOption(input, 'set') })
+    const payload: JsonObject = { ...(isJsonObject(workload) ? workload : {}), ...changed }
+    const started = await api.post('/api/execute', { catalog_id: catalogId ?? null, payload })
+    const executionId = String(started['execution_id'])
+    if (isSet(input, 'wait')) return watchToEnd(context, executionId)
+    return { json: { execution_id: executionId, rerun_of: id }, blocks: [{ kind: 'text', text: executionId }] }
+  },
+}

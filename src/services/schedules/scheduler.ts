@@ -1,0 +1,92 @@
+// Starts playbooks when their moment comes. Every daemon looks; the moment is part of the dedup key of the start, so that a
+// moment starts one execution whoever is first, and whoever dies between the start and its note.
+import type { Databases } from '../../db/databases.js'
+import { wireTimeFromMillis } from '../../domain/events/wireTime.js'
+import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
+import { nextTick, ticksBetween, ticksToStart } from '../../domain/schedules/schedule.js'
+import { type CpError, isOwnTrouble, toCpError } from '../../errors.js'
+import { createPollLoop, type PollLoop } from '../../runtime/loop.js'
+import { getExecution } from '../../stores/executions/executionStore.js'
+import {
+  advanceSchedule,
+  listSchedules,
+  removeSchedule,
+  type ScheduleRow,
+} from '../../stores/schedules/scheduleStore.js'
+import { type ExecutionsDeps, startExecution } from '../executions/executions.js'
+
+export interface SchedulerDeps extends ExecutionsDeps {
+  databases: Databases
+  random: () => number
+  onStarted?: (outcome: 'started' | 'overlap' | 'failed') => void
+  onError(error: CpError): void
+}
+
+const LOOK_MS = 1_000
+const PAGE = 100
+/** Of the moments that were missed; older ones are let go. */
+const MISSED_MAX = 100
+const KNOWN_SECONDS = 30 * 86_400
+
+export function createScheduler(deps: SchedulerDeps): PollLoop {
+  return createPollLoop({
+    name: 'scheduler',
+    clock: deps.clock,
+    random: deps.random,
+    idleMs: LOOK_MS,
+    errorMs: LOOK_MS,
+    errorMsMax: 10_000,
+    onError: deps.onError,
+    runOnce: async () => ((await startDue(deps)) === PAGE ? 'busy' : 'idle'),
+  })
+}
+
+/** Answers how many schedules were due. */
+export async function startDue(deps: SchedulerDeps): Promise<number> {
+  const rows = await listSchedules(deps.databases.cluster.db, { onlyDue: true, limit: PAGE })
+  for (const row of rows) await fire(deps, row)
+  return rows.length
+}
+
+async function fire(deps: SchedulerDeps, row: ScheduleRow): Promise<void> {
+  const { db } = deps.databases.cluster
+  const passed = ticksBetween(row, row.last_ms, row.now_ms, MISSED_MAX)
+  let executionId: string | undefined
+  let failure: CpError | undefined
+  for (const tick of ticksToStart(row, passed, row.now_ms)) {
+    if (row.overlap === 'skip' && (await isUnderWay(deps, executionId ?? row.last_execution_id))) {
+      deps.onStarted?.('overlap')
+      continue
+    }
+    try {
+      executionId = await startTick(deps, row.path, tick)
+      deps.onStarted?.('started')
+    } catch (error) {
+      failure = toCpError(error)
+      // Ours to mend: the moment is tried again, and not lost.
+      if (isOwnTrouble(failure)) throw failure
+      deps.onStarted?.('failed')
+      deps.onError(failure)
+    }
+  }
+  if (failure?.code === 'not_found') return removeSchedule(db, row.path)
+  const lastMs = passed.at(-1) ?? row.last_ms
+  const nextMs = nextTick(row, Math.max(lastMs, row.now_ms))
+  await advanceSchedule(db, row, { lastMs, nextMs, executionId, error: failure?.message })
+}
+
+async function startTick(deps: SchedulerDeps, path: string, tick: number): Promise<string> {
+  const at = wireTimeFromMillis(tick)
+  const started = await startExecution(deps, {
+    path,
+    dedup: { key: `schedule:${path}:${at}`, windowSeconds: KNOWN_SECONDS },
+    trace: { scheduled_at: at },
+  })
+  return started.executionId
+}
+
+async function isUnderWay({ databases }: SchedulerDeps, executionId: string | null | undefined): Promise<boolean> {
+  if (executionId === null || executionId === undefined) return false
+  const row = await getExecution(databases.of(executionId), executionId)
+  return row !== undefined && !isTerminalStatus(row.status)
+}
