@@ -165,6 +165,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       health,
       metrics,
       version: VERSION,
+      startedAt: clock.monotonic(),
       clock,
       metricsOff: config.disableMetrics,
       ingest: writing,

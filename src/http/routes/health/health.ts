@@ -10,13 +10,13 @@ export interface HealthRouteDeps {
   health: HealthMonitor
   clock: Clock
   version: string
+  /** By the clock that nobody sets. */
+  startedAt: number
 }
 
 const READY = answerOf({ status: TEXT, checks: { type: 'object', description: 'by name: ok, required, detail, ms' } })
 
-export function healthRoutes({ health, clock, version }: HealthRouteDeps): RouteSpec[] {
-  // The time of day may be set while we run.
-  const startedAt = clock.monotonic()
+export function healthRoutes({ health, clock, version, startedAt }: HealthRouteDeps): RouteSpec[] {
   const uptimeSeconds = () => Math.floor((clock.monotonic() - startedAt) / 1000)
 
   const ready: RouteSpec['handler'] = async () => {
