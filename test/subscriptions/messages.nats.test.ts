@@ -153,7 +153,11 @@ it('starts large messages like small ones: with their payload, once per key, and
   await runtime.drive(0, { attemptsMax: 2 })
   await until('one is given up', async () => (await deadOf(id)).length === 1)
   await runtime.untilStarted(id, 2)
-  expect(await runtime.started(id)).toEqual(numbers(2))
+  // Whichever of the two with the same key came first.
+  expect([
+    [0, 1],
+    [1, 5],
+  ]).toContainEqual(await runtime.started(id))
   const rows = await runtime.shards[0]!.sql<{ big: string; characters: number }>(
     `select context->'workload'->>'big' as big, length(context->'workload'->>'f') as characters
      from noetl.event where event_type like 'playbook%started' and parent_execution_id = $1`,
