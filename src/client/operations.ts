@@ -334,7 +334,7 @@ export interface Operations {
   postExecute: {
     params: Record<never, never>
     query: Record<never, never>
-    body: { path?: string | null; catalog_id?: string | null; version?: unknown; payload?: Record<string, unknown> | null; workload?: Record<string, unknown> | null; parent_execution_id?: string | null; execution_pool?: string | null; trace?: unknown; dedup?: { key: string; window_secs?: number } | null; timeout_seconds?: number | null; driven?: boolean | null; children_map?: Record<string, unknown> | null; tenant_id?: string | null; organization_id?: string | null }
+    body: { path?: string | null; catalog_id?: string | null; version?: unknown; payload?: Record<string, unknown> | null; workload?: Record<string, unknown> | null; parent_execution_id?: string | null; execution_pool?: string | null; priority?: number | null; trace?: unknown; dedup?: { key: string; window_secs?: number } | null; timeout_seconds?: number | null; driven?: boolean | null; children_map?: Record<string, unknown> | null; tenant_id?: string | null; organization_id?: string | null }
     answer: { execution_id?: string; status?: 'started' | 'duplicate'; commands_generated?: number }
   }
   postExecuteBatch: {

@@ -6,10 +6,11 @@ import { ApiError, type Client, createClient } from '../../src/client/index.js'
 import { parseJson } from '../../src/domain/json/parse.js'
 import { openApiDocument } from '../../src/http/openApi.js'
 import { buildRoutes } from '../../src/http/routes/index.js'
+import { systemClock } from '../../src/runtime/clock.js'
 
 it('is current; "make client" writes it', async () => {
   const { operationsSource } = await import('../../scripts/clientTypes.mjs' as string)
-  const document = openApiDocument(buildRoutes({} as Parameters<typeof buildRoutes>[0]), '')
+  const document = openApiDocument(buildRoutes({ clock: systemClock } as Parameters<typeof buildRoutes>[0]), '')
   const written = readFileSync(new URL('../../src/client/operations.ts', import.meta.url), 'utf8')
   expect(written).toBe(operationsSource(document))
 })
