@@ -83,7 +83,8 @@ export async function listen(
       return { notice: readNotice(message), message }
     },
     close: async () => {
-      await messages.close()
+      // Its own close waits for whoever still reads.
+      messages.stop()
       await jsm.consumers.delete('noetl_commands', durable).catch(() => undefined)
       await connection.close()
     },
