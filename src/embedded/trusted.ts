@@ -47,6 +47,8 @@ async function assertWay(path: string, linksLeft: number): Promise<void> {
   for (const name of ['', ...path.split(sep).filter((part) => part !== '')]) {
     at = resolve(at, name)
     const info = await lstat(at)
+    // No folder can be made below it; who tries gets the reason.
+    if (!info.isDirectory() && !info.isSymbolicLink()) return
     if (info.uid !== 0) throw refuse(at, belongsTo(info.uid))
     // Of a folder with the sticky bit, such as /tmp, only owners can exchange entries.
     const isOpen = (info.mode & (GROUP_WRITES | OTHERS_WRITE)) !== 0 && (info.mode & STICKY) === 0

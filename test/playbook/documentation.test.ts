@@ -54,6 +54,7 @@ const TOLD: Record<string, Told> = {
     result: { status: 'ok', message: 'noop' },
     entries: ['charge', 'apologise', 'end', 'clean_up'],
   },
+  report: { result: 'sent', entries: ['end'] },
 }
 
 it('has the examples that are told here', () => {

@@ -48,7 +48,7 @@ afterAll(async () => {
 async function post(path: string, body: unknown): Promise<{ status: number; body: any; headers: Headers }> {
   const response = await fetch(new URL(path, daemon.url), {
     method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: 'Bearer internal-token-of-the-test' },
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${INTERNAL_TOKEN}` },
     body: JSON.stringify(body),
     signal: AbortSignal.timeout(20_000),
   })
@@ -124,7 +124,7 @@ describe('rows', () => {
         new URL(`/api/executions?limit=5${cursor === null ? '' : `&cursor=${cursor}`}`, daemon.url),
       )
       const text = await response.text()
-      all.push(...[...text.matchAll(/"execution_id":(\d+)/g)].map((match) => match[1]!))
+      all.push(...[...text.matchAll(/"execution_id":"(\d+)"/g)].map((match) => match[1]!))
       cursor = response.headers.get('x-noetl-next-cursor')
     } while (cursor !== null)
     const stored = await Promise.all(shards.map((database) => countOf(database, 'execution')))

@@ -3,9 +3,8 @@
 
 /** Below this nothing can be told from the noise, and nobody is kept waiting. */
 const NOTICEABLE_MS = 30
-const RUNS = 3
-/** Noise only ever makes something look slower. What is quadratic is so every time. */
-const TRIES = 10
+const RUNS_LEAST = 5
+const RUNS_MOST = 30
 
 export interface Growth {
   ratio: number
@@ -21,17 +20,14 @@ export function growthOf(work: (size: number) => () => unknown, size: number, ra
   if (ms < NOTICEABLE_MS) return undefined
   const once = work(size)
   cost(once)
-  let ratio = medianRatio(twice, once)
-  for (let tries = 1; tries < TRIES && ratio > ratioMax; tries++) ratio = Math.min(ratio, medianRatio(twice, once))
-  return { ratio, ms }
-}
-
-function medianRatio(twice: () => unknown, once: () => unknown): number {
-  const ratios = Array.from({ length: RUNS }, () => {
-    const less = Math.max(cost(once), 0.01)
-    return cost(twice) / less
-  })
-  return ratios.sort((a, b) => a - b)[Math.floor(RUNS / 2)]!
+  // Noise only ever adds: the least of several runs is the cost itself.
+  const least = { once: Number.POSITIVE_INFINITY, twice: Number.POSITIVE_INFINITY }
+  const ratio = (): number => least.twice / Math.max(least.once, 0.01)
+  for (let run = 0; run < RUNS_MOST && (run < RUNS_LEAST || ratio() > ratioMax); run++) {
+    least.once = Math.min(least.once, cost(once))
+    least.twice = Math.min(least.twice, cost(twice))
+  }
+  return { ratio: ratio(), ms }
 }
 
 /** Milliseconds of processor time. */

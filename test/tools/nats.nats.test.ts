@@ -1,6 +1,8 @@
 // Promise: kind nats publishes, asks, and keeps keys and objects on a real server, tells trouble in the words of policies, and
 // leaves no connection behind.
+
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { connect, type NatsConnection } from 'nats'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import type { JsonObject } from '../../src/domain/json/value.js'
@@ -137,6 +139,7 @@ describe('trouble', () => {
     const own = await startNats()
     try {
       process.kill(own.pid(), 'SIGSTOP')
+      await until('it stands still', () => /^State:\tT/m.test(readFileSync(`/proc/${own.pid()}/status`, 'utf8')))
       const url = `nats://127.0.0.1:${own.port}`
       const { error } = await tools.tool({ kind: 'nats', url, operation: 'publish', subject: 'a', timeout: 1 })
       expect(error).toMatchObject({ retryable: true })
