@@ -18,6 +18,8 @@ export interface LabDaemon {
   kill(): Promise<void>
   /** As an operator stops it; answers the exit code. */
   stop(): Promise<number | null>
+  /** What it said on standard error before it was last stopped. */
+  lastWords(): string
   freeze(): void
   thaw(): void
   order(order: { clock?: number; thread?: number }): Promise<void>
@@ -60,6 +62,7 @@ export async function createDaemon(options: LabDaemonOptions): Promise<LabDaemon
   let daemon: Daemon | undefined
   let frozen = false
   let interruptions = 0
+  let lastWords = ''
 
   async function launch(): Promise<Daemon> {
     for (let attempt = 1; ; attempt++) {
@@ -107,10 +110,12 @@ export async function createDaemon(options: LabDaemonOptions): Promise<LabDaemon
       const victim = takeDown()
       if (victim === undefined) return 0
       const forced = setTimeout(() => victim.signal('SIGKILL'), FORCED_STOP_MS)
-      const { code } = await victim.stop('SIGTERM')
+      const { code, stderr } = await victim.stop('SIGTERM')
       clearTimeout(forced)
+      lastWords = stderr.slice(-2_000)
       return code
     },
+    lastWords: () => lastWords,
     freeze: () => {
       frozen = true
       interruptions += 1

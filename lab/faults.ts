@@ -222,6 +222,6 @@ export async function stopJudged(daemon: LabDaemon, journal: Journal): Promise<v
   journal.report({
     invariant: 'I7',
     kind: 'bad exit',
-    message: `daemon ${daemon.name}, asked to stop, ended with ${code ?? 'a kill after its deadline'} after ${(journal.seconds() - begun).toFixed(1)} s`,
+    message: `daemon ${daemon.name}, asked to stop, ended with ${code ?? 'a kill after its deadline'} after ${(journal.seconds() - begun).toFixed(1)} s:\n${daemon.lastWords()}`,
   })
 }

@@ -52,7 +52,7 @@ export interface HttpHooks {
 }
 
 export interface HttpServer extends Service {
-  /** Where it listens, after start. */
+  /** Where it listens, or has listened. */
   url(): string
   /** The fastify instance, for tests that inject requests. */
   readonly app: FastifyInstance
@@ -71,6 +71,7 @@ export function createHttpServer(routes: readonly RouteSpec[], settings: HttpSet
   const answers = createAnswers(settings.limits.answersBytes, hooks.log, () => hooks.onCut?.('unread'))
   const app = createApp(settings, connections, answers)
   let listening = false
+  let address: Pick<AddressInfo, 'address' | 'port'> = { address: settings.host, port: settings.port }
 
   // Before anything can be refused: a page must be able to read why.
   allowOrigins(app, settings.access.corsOrigins)
@@ -96,6 +97,7 @@ export function createHttpServer(routes: readonly RouteSpec[], settings: HttpSet
         throw listenError(error, settings.host, settings.port)
       }
       app.server.maxConnections = CONNECTIONS_MAX
+      address = app.server.address() as AddressInfo
       listening = true
     },
     stop: async (deadlineMs) => {
@@ -115,8 +117,8 @@ export function createHttpServer(routes: readonly RouteSpec[], settings: HttpSet
       }
     },
     url: () => {
-      const address = app.server.address() as AddressInfo
-      const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
+      // Kept: the relay names it in its messages until it has stopped itself, which is after us.
+      const host = address.address.includes(':') ? `[${address.address}]` : address.address
       return `${settings.tls === undefined ? 'http' : 'https'}://${host}:${address.port}`
     },
   }

@@ -259,6 +259,8 @@ describe('the signal of a request', () => {
     finish()
     await stopped
     expect(await received).toMatch(/^HTTP\/1.1 200 .*\{"ok":true\}/s)
+    // The relay, which stops later, goes on naming it.
+    expect(http.url()).toBe(url)
   })
 
   it.each([
