@@ -19,6 +19,7 @@ import { createHealthMonitor, type HealthMonitor } from '../services/health/heal
 import type { Ids } from '../services/ids/ids.js'
 import { createProjectorLoop } from '../services/projector/projectorLoop.js'
 import { createResultKeeper } from '../services/results/resultKeeper.js'
+import { resolveResult } from '../services/results/results.js'
 import { createScheduler } from '../services/schedules/scheduler.js'
 import type { SchemaPreparer } from '../services/schema/schemaPreparer.js'
 import { VERSION } from '../version.js'
@@ -177,7 +178,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       },
       executions: writing,
       following,
-      results: { databases },
+      results: { databases, resolve: (ref) => resolveResult(results.api, ref, true) },
       queries,
       analysis: { queries, stuck: { databases, state: states.state } },
       overview: { databases, connectionsPerDatabase: config.postgresMaxConnections },

@@ -157,6 +157,8 @@ describe('a stored result', () => {
         [id],
       )
     expect(end!.data).toEqual({ last: 'z', count: 3, bytes: stored.bytes })
+    // Who asks for the result of the step gets the data, not the reference.
+    expect((await call('GET', `/api/executions/${id}/result?step=a`)).json).toEqual(data)
   })
 })
 

@@ -221,8 +221,8 @@ where execution_id = :execution_id::bigint and event_type = any(:types::text[]) 
 order by event_id desc
 limit 1;
 
--- name: event_said(execution_id, event_id)
--- What event `event_id` of execution `execution_id` says, as JSON text.
-select json_build_object('context', context, 'result', result, 'meta', meta)::text as said
+-- name: event_answer(execution_id, event_id)
+-- The result of event `event_id` of execution `execution_id`, as JSON text.
+select result::text as result
 from noetl.event
 where execution_id = :execution_id::bigint and event_id = :event_id::bigint;

@@ -6,14 +6,16 @@ import type { ExecutionId } from '../../domain/ids/ids.js'
 import { parseJson } from '../../domain/json/parse.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
 import { CpError } from '../../errors.js'
-import { readLastOf, readSaid } from '../../stores/events/eventStore.js'
+import { readLastOf, readResultOf } from '../../stores/events/eventStore.js'
 import { findExecution } from './executionQueries.js'
 
 export interface ExecutionResultDeps {
   databases: Databases
-  /** The data behind a reference. */
-  resolve?(executionId: string, ref: string): Promise<JsonValue>
+  /** The data behind a reference, as JSON text: it may be too large to be read here. */
+  resolve(ref: string): Promise<Uint8Array>
 }
+
+export type ExecutionData = { data: JsonValue } | { bytes: Uint8Array }
 
 const COMPLETED = { types: ['playbook.completed', 'execution.completed'], statuses: ['COMPLETED'] }
 const LEFT = { types: ['step.exit'], statuses: ['COMPLETED'] }
@@ -23,16 +25,16 @@ export async function executionResult(
   deps: ExecutionResultDeps,
   id: ExecutionId,
   step: string | undefined,
-): Promise<JsonValue> {
+): Promise<ExecutionData> {
   const { status } = await findExecution(deps, id)
   const db = deps.databases.of(id)
   const found = await readLastOf(db, id, { ...(step === undefined ? COMPLETED : LEFT), step })
   if (found === undefined) throw nothingThere(id, step, status)
   const said = parseJson(found.said)
   const answer = step === undefined ? undefined : answerOf(said)
-  if (answer === undefined) return dataOf(deps, id, objectAt(said, 'result'))
-  const { data, reference } = readAnswer(await readSaid(db, id, answer))
-  return reference === undefined ? data : resolved(deps, id, reference.ref, reference.document)
+  if (answer === undefined) return dataOf(deps, objectAt(said, 'result'))
+  const { data, reference } = readAnswer(await readResultOf(db, id, answer))
+  return reference === undefined ? { data } : { bytes: await deps.resolve(reference.ref) }
 }
 
 /** The call.done whose data counts; loops and steps that the engine ran have theirs in the exit itself. */
@@ -41,19 +43,10 @@ function answerOf(said: JsonValue): string | undefined {
   return answer === undefined || answer === null ? undefined : String(answer)
 }
 
-function dataOf(deps: ExecutionResultDeps, id: string, result: JsonObject): Promise<JsonValue> | JsonValue {
+async function dataOf({ resolve }: ExecutionResultDeps, result: JsonObject): Promise<ExecutionData> {
   const reference = readReference(result['reference'])
-  if (reference !== undefined) return resolved(deps, id, reference.ref, reference.document)
-  return objectAt(result, 'context')['data'] ?? null
-}
-
-function resolved(
-  { resolve }: ExecutionResultDeps,
-  id: string,
-  ref: string,
-  document: JsonObject,
-): Promise<JsonValue> | JsonValue {
-  return resolve === undefined ? document : resolve(id, ref)
+  if (reference !== undefined) return { bytes: await resolve(reference.ref) }
+  return { data: objectAt(result, 'context')['data'] ?? null }
 }
 
 function nothingThere(id: string, step: string | undefined, status: string): CpError {

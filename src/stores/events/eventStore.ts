@@ -24,7 +24,7 @@ const q = queries(
   'event_start',
   'event_step_ranks',
   'event_last_of',
-  'event_said',
+  'event_answer',
 )
 
 export interface ExistingEvent extends EventRow {
@@ -254,7 +254,7 @@ export async function readLastOf(
   return row
 }
 
-export async function readSaid(db: Queryable, executionId: string, eventId: string): Promise<string | undefined> {
-  const [row] = await db.run<{ said: string }>(q.event_said, [executionId, eventId])
-  return row?.said
+export async function readResultOf(db: Queryable, executionId: string, eventId: string): Promise<string | undefined> {
+  const [row] = await db.run<{ result: string | null }>(q.event_answer, [executionId, eventId])
+  return row?.result ?? undefined
 }

@@ -21,9 +21,11 @@ export function resultRoutes({ results }: ResultRouteDeps): RouteSpec[] {
         404: 'unknown execution, or a step that never finished',
         422: 'it has not completed',
       },
-      handler: async ({ params, query }) => ({
-        body: await executionResult(results, parseExecutionId(params['execution_id'], 'execution_id'), query['step']),
-      }),
+      handler: async ({ params, query }) => {
+        const id = parseExecutionId(params['execution_id'], 'execution_id')
+        const given = await executionResult(results, id, query['step'])
+        return 'bytes' in given ? given : { body: given.data }
+      },
     },
   ]
 }
