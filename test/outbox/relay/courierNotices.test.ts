@@ -1,76 +1,11 @@
 // Promise: workers hear of a command after its event, and its row is done with when both are stored.
 import { expect, it } from 'vitest'
 import type { PublishOutcome } from '../../../src/bus/publisher.js'
-import type { Clock } from '../../../src/runtime/clock.js'
-import { createCourier } from '../../../src/services/outbox/relay/courier.js'
-import { createExecutionQueues } from '../../../src/services/outbox/relay/executionQueues.js'
+import { openCourier, turn } from './courierHarness.js'
 
-const turn = () => new Promise((resolve) => setImmediate(resolve))
-
-const nothing = () => undefined
-
-interface Sent {
-  subject: string
-  headers: string
-  body: string
-  done(outcome: PublishOutcome): void
-}
-
-function open(rowMore: { payload?: string; event_type?: string } = {}) {
-  const seen = { now: 1_000, asked: 0, sent: [] as Sent[] }
-  const queues = createExecutionQueues()
-  const courier = createCourier({
-    queues,
-    publisher: {
-      publish: (message, _now, done) => seen.sent.push({ ...message, done }),
-      flush: nothing,
-      inFlight: () => 0,
-      maxPayload: () => 1_000_000,
-      close: nothing,
-    },
-    settler: { published: nothing, failed: nothing, unanswered: nothing, drain: async () => undefined },
-    clock: { monotonic: () => seen.now, sleep: () => new Promise(nothing) } as unknown as Clock,
-    random: () => 0.5,
-    limits: {
-      window: 10,
-      page: 10,
-      attemptsMax: 9,
-      deadPolicy: 'release',
-      ackTimeoutMs: 5_000,
-    } as never,
-    hooks: { onOutcome: nothing, onPublished: nothing, onPossibleDuplicate: nothing, onPaused: nothing } as never,
-    message: {
-      clusterId: 'c',
-      subjectOf: () => 'n.e',
-      subjectPrefix: 'n',
-      publicUrl: () => 'http://cp:8082',
-      tellsWorkers: () => true,
-    },
-    stream: () => ({ maxMessageBytes: Number.POSITIVE_INFINITY, duplicateWindowMs: 120_000 }),
-    mayPublish: () => true,
-    findStored: async () => {
-      seen.asked += 1
-      return { kind: 'stored', seq: 7 }
-    },
-    onHungry: nothing,
-    signal: new AbortController().signal,
-  })
-  const row = {
-    outbox_id: '1',
-    owned: true,
-    lane: 1,
-    execution_id: '7',
-    event_id: '1',
-    attempts: 0,
-    wait_ms: 0,
-    unanswered_ms: undefined,
-    subject: 'n.e',
-    payload: '{}',
-    trace: null,
-    event_type: null,
-    stream_version: '1',
-  }
-  queues.offer({ ...row, ...rowMore }, seen.now)
+function open(row: Parameters<typeof openCourier>[0]) {
+  const { seen, courier, offer } = openCourier(row)
+  offer()
   courier.schedule()
   return { seen, courier }
 }
