@@ -164,7 +164,7 @@ describe('a stored result', () => {
 
 describe('variables', () => {
   it('are set in both forms, read, removed, and fixed after the end', async () => {
-    const id = await start('vars: {first: 1}\n' + OPEN)
+    const id = await start(`vars: {first: 1}\n${OPEN}`)
     await until('it runs', async () => (await call('GET', `/api/vars/${id}`)).json.first === 1)
     expect((await call('POST', `/api/vars/${id}`, { a: { b: 1 }, c: 2 })).json).toMatchObject({ count: 2 })
     const listed = { variables: [{ var_name: 'd', var_value: [1], var_type: 'user_defined', source_step: 'a' }] }

@@ -4,29 +4,29 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.js'
 import { writeJson } from '../json/write.js'
 import { hideEvent } from '../secrets/eventSecrets.js'
 import type { SecretRules } from '../secrets/secretNames.js'
-import { type WrittenParts, writeParts } from './envelope.js'
-import { checkedPart, type EventRecord } from './eventRecord.js'
+import { writeParts } from './envelope.js'
+import { checkedPart, type EventRecord, type WrittenEvent } from './eventRecord.js'
 
-/** The event with its parts as text; secrets are out of it. `hashed`: it may be compared with a stored one. */
-export function toWrittenEvent<T extends EventRecord>(event: T, rules: SecretRules | null, hashed: boolean): T {
-  const { hidden, context, result, meta, ...rest } = rules === null ? event : hideEvent(event, rules)
-  const parts = writeParts({ context, result, meta })
-  const check = (): WrittenParts => ({
-    context: checkedPart(context),
-    result: checkedPart(result),
-    meta: checkedPart(meta),
-  })
-  return {
-    ...rest,
-    context: headOf(context),
-    result: headOf(result),
-    meta: headOf(meta),
-    written: {
-      parts,
-      checked: hashed ? check() : undefined,
-      hidden: hidden === undefined ? undefined : writeJson(hidden),
-    },
-  } as unknown as T
+/**
+ * Takes the parts out of the event, which is the caller's alone: what stays in it is what decides. Answers their texts,
+ * without secrets. `hashed`: the event may be compared with a stored one.
+ */
+export function takeOutParts(event: EventRecord, rules: SecretRules | null, hashed: boolean): WrittenEvent {
+  const shown = rules === null ? event : hideEvent(event, rules)
+  const { hidden, context, result, meta, error, stackTrace } = shown
+  const written: WrittenEvent = {
+    parts: writeParts(shown),
+    checked: hashed
+      ? { context: checkedPart(context), result: checkedPart(result), meta: checkedPart(meta) }
+      : undefined,
+    hidden: hidden === undefined ? undefined : writeJson(hidden),
+  }
+  event.context = headOf(context)
+  event.result = headOf(result)
+  event.meta = headOf(meta)
+  event.error = error
+  event.stackTrace = stackTrace
+  return written
 }
 
 /** The fields by which the read model, claims and commands are decided, and the objects they may stand in. */
@@ -41,18 +41,15 @@ const DEPTH_MAX = 3
 function headOf(part: JsonValue | undefined, depth = 1): JsonValue | undefined {
   if (!isJsonObject(part)) return undefined
   const head: JsonObject = {}
-  for (const name of [...DECIDING, ...AROUND]) {
-    const value = Object.hasOwn(part, name) ? part[name] : undefined
-    const isShown = typeof value !== 'object' && value !== undefined && DECIDING.has(name)
-    // It goes on as plain JSON, where an id of any size is text.
-    const kept = isShown
-      ? typeof value === 'bigint'
-        ? String(value)
-        : value
-      : depth < DEPTH_MAX && AROUND.has(name)
-        ? headOf(value, depth + 1)
-        : undefined
-    if (kept !== undefined) head[name] = kept
+  for (const name in part) {
+    const value = part[name]!
+    if (typeof value !== 'object') {
+      // It goes on as plain JSON, where an id of any size is text.
+      if (DECIDING.has(name)) head[name] = typeof value === 'bigint' ? String(value) : value
+    } else if (depth < DEPTH_MAX && AROUND.has(name)) {
+      const inner = headOf(value, depth + 1)
+      if (inner !== undefined) head[name] = inner
+    }
   }
   return head
 }

@@ -203,7 +203,7 @@ function decideOne(item: AppendItem, known: Known, plan: Plan, context: AppendCo
   }
   const eventId = item.idGiven ? event.eventId : mintInOrder(event, known.highest, context)
   if (eventId === undefined) return refused(event, endOfIdsMessage(execution))
-  const own = owned({ ...event, eventId }, execution)
+  const own = owned(event, execution, eventId)
   if (ownership === 'learned') moveOwner(execution, plan)
   noteHighest(known.highest, own)
   learnFromStart(execution, item)

@@ -45,8 +45,14 @@ export interface CommandBook {
   write(tx: Tx, ended: readonly string[]): Promise<Map<string, string | null>>
 }
 
+/** A command's key begins with its execution, so it stands for both. */
+interface CommandName {
+  executionId: string
+  commandId: string
+}
+
 /** The name of our command that the event is about. Our names begin with the execution; those of others need no look. */
-export function commandNamed(event: EventRecord): { executionId: string; commandId: string } | undefined {
+export function commandNamed(event: EventRecord): CommandName | undefined {
   const type = canonicalEventType(event.eventType)
   if (!isReportType(type)) return undefined
   // What the engine answers itself it has never issued as a row.
@@ -61,9 +67,14 @@ export async function openCommandBook(
   tx: Tx,
   events: readonly { event: EventRecord; leaseSeconds?: number | undefined }[],
 ): Promise<CommandBook> {
-  const names = events.flatMap(({ event }) => commandNamed(event) ?? [])
-  const found = names.length === 0 ? [] : await findCommands(tx, names)
-  const leases = new Map(events.map(({ event, leaseSeconds }) => [event, leaseSeconds]))
+  const names = new Map<string, CommandName>()
+  const leases = new Map<EventRecord, number>()
+  for (const { event, leaseSeconds } of events) {
+    const name = commandNamed(event)
+    if (name !== undefined) names.set(name.commandId, name)
+    if (leaseSeconds !== undefined) leases.set(event, leaseSeconds)
+  }
+  const found = names.size === 0 ? [] : await findCommands(tx, [...names.values()])
   const rows = new Map(found.map((row) => [row.key, row]))
   const changes = new Map<string, CommandChange>()
 

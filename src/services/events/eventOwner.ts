@@ -24,9 +24,14 @@ export function checkOwner(event: EventRecord, execution: LockedExecution): Owne
   return 'learned'
 }
 
-export function owned(event: EventRecord, owner: { tenantId: string; organizationId: string }): OwnedEvent {
+export function owned(
+  event: EventRecord,
+  owner: { tenantId: string; organizationId: string },
+  eventId = event.eventId,
+): OwnedEvent {
   return {
     ...event,
+    eventId,
     tenantId: event.tenantId ?? owner.tenantId,
     organizationId: event.organizationId ?? owner.organizationId,
   }

@@ -58,8 +58,9 @@ export function ingestLargeEvent(
   options: IngestOptions = {},
 ): Promise<AppendOutcome> {
   return traced('noetl.ingest', { parent: options.traceContext, inherit: true }, async (span) => {
-    const [event] = await toRecords(await deps.large.readEvents({ ...body, isBatch: false, now: nowOf(deps) }))
-    return appendOne(deps, withId(deps, event!), options, span)
+    const read = await deps.large.readEvents({ ...body, isBatch: false, now: nowOf(deps) })
+    const [event] = await toRecords(read, minting(deps))
+    return appendOne(deps, event!, options, span)
   })
 }
 
@@ -73,11 +74,6 @@ async function appendOne(
   const item = await toItem(deps, event, { ...options, traceContext: span.carrier })
   const [outcome] = await append(deps, [item], options)
   return acceptedOrThrow(outcome!)
-}
-
-/** A thread mints no ids. */
-function withId(deps: IngestDeps, event: NormalisedEvent): NormalisedEvent {
-  return event.eventIdGiven ? event : { ...event, eventId: deps.ids.next() as EventId }
 }
 
 /** One execution, many events, one transaction. A malformed item refuses the batch before anything is written. */
@@ -100,7 +96,7 @@ export function ingestLargeBatch(
   return traced('noetl.ingest', { parent: options.traceContext, inherit: true }, async (span) => {
     const read = await deps.large.readEvents({ ...body, isBatch: true, now: nowOf(deps) })
     span.set({ 'noetl.execution_id': read.executionId, 'noetl.events': read.count })
-    const events = (await toRecords(read)).map((event) => withId(deps, event))
+    const events = await toRecords(read, minting(deps))
     return appendBatch(deps, read.executionId, events, { ...options, traceContext: span.carrier })
   })
 }
@@ -178,7 +174,11 @@ async function appendEach(deps: IngestDeps, items: readonly AppendItem[]): Promi
 }
 
 function defaults(deps: IngestDeps): EventDefaults {
-  return { mintEventId: () => deps.ids.next() as EventId, now: nowOf(deps) }
+  return { mintEventId: minting(deps), now: nowOf(deps) }
+}
+
+function minting({ ids }: IngestDeps): () => EventId {
+  return () => ids.next() as EventId
 }
 
 function nowOf(deps: { clock: Clock }): WireTime {

@@ -1,15 +1,23 @@
 // Events whose body was read in a thread, as records again. In turns: a batch has thousands.
 import type { WrittenEvent } from '../../domain/events/eventRecord.js'
 import type { NormalisedEvent } from '../../domain/events/normaliseEvent.js'
+import type { EventId } from '../../domain/ids/ids.js'
 import { createTurns } from '../../runtime/turns.js'
 import { type LargeEventsOutput, SLOTS } from './inThread/largeEvents.js'
+import { type PackedEvent, unpackEvent } from './inThread/packedEvent.js'
 
-export async function toRecords({ records, text, ends }: LargeEventsOutput): Promise<NormalisedEvent[]> {
+/** `mint`: a thread mints no ids. */
+export async function toRecords(
+  { records, text, ends }: LargeEventsOutput,
+  mint: () => EventId,
+): Promise<NormalisedEvent[]> {
   const events: NormalisedEvent[] = []
   const turns = createTurns()
   for (const group of records) {
-    for (const record of JSON.parse(group) as NormalisedEvent[]) {
-      events.push({ ...record, written: writtenAt(text, ends, events.length * SLOTS) })
+    for (const fields of JSON.parse(group) as PackedEvent[]) {
+      const event = unpackEvent(fields, writtenAt(text, ends, events.length * SLOTS))
+      if (!event.eventIdGiven) event.eventId = mint()
+      events.push(event)
     }
     await turns.rest()
   }

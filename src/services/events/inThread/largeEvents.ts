@@ -1,16 +1,17 @@
 // The body of POST /api/events or /api/events/batch, above the size that the main loop reads itself. Everything that costs
 // time with every value in it happens here. The answer is text: few long ones cost the main loop next to nothing, where a
 // million small objects would cost as much as reading the body.
-import { toWrittenEvent } from '../../../domain/events/largeEvent.js'
+import { takeOutParts } from '../../../domain/events/largeEvent.js'
 import { type EventDefaults, type NormalisedEvent, normaliseEvent } from '../../../domain/events/normaliseEvent.js'
 import type { WireTime } from '../../../domain/events/wireTime.js'
 import { parseExecutionId } from '../../../domain/ids/ids.js'
 import { readJsonBody } from '../../../domain/json/body.js'
 import type { Schema } from '../../../domain/json/schema.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
-import { type SecretRules, secretRules } from '../../../domain/secrets/secretNames.js'
+import { secretRules } from '../../../domain/secrets/secretNames.js'
 import { CpError } from '../../../errors.js'
 import { assertFits } from '../../bodies/inThread/fitting.js'
+import { packEvent } from './packedEvent.js'
 
 export interface LargeEventsInput {
   bytes: Uint8Array
@@ -26,7 +27,7 @@ export interface LargeEventsInput {
 export interface LargeEventsOutput {
   count: number
   executionId: string
-  /** JSON arrays of records, a few hundred each: what is small of every event. */
+  /** JSON arrays of packed events, a few hundred each: what is small of every event. */
   records: string[]
   /** Everything that is large, one after the other, and where each ends: SLOTS for every event, empty when there is none. */
   text: string
@@ -34,8 +35,6 @@ export interface LargeEventsOutput {
 }
 
 export const SLOTS = 7
-/** The first of them are what is stored. */
-const PARTS = 3
 const RECORDS_PER_TEXT = 250
 
 export function largeEvents(input: LargeEventsInput): LargeEventsOutput {
@@ -48,14 +47,18 @@ export function largeEvents(input: LargeEventsInput): LargeEventsOutput {
   let group: string[] = []
   let end = 0
   for (const [index, event] of events.entries()) {
-    const { record, slots } = written(event, rules)
-    if (input.isBatch) assertFits(slots.slice(0, PARTS), input.eventBytes, `/events/${index}`)
-    for (const [slot, text] of slots.entries()) {
-      texts.push(text ?? '')
-      end += text?.length ?? 0
+    const { parts, checked, hidden } = takeOutParts(event, rules, event.eventIdGiven)
+    if (input.isBatch) assertFits([parts.context, parts.result, parts.meta], input.eventBytes, `/events/${index}`)
+    const slots = [parts.context, parts.result, parts.meta, checked?.context, checked?.result, checked?.meta, hidden]
+    for (let slot = 0; slot < SLOTS; slot++) {
+      const text = slots[slot]
+      if (text !== undefined) {
+        texts.push(text)
+        end += text.length
+      }
       ends[index * SLOTS + slot] = end
     }
-    group.push(record)
+    group.push(packEvent(event))
     if (group.length === RECORDS_PER_TEXT || index === events.length - 1) {
       records.push(`[${group.join(',')}]`)
       group = []
@@ -79,14 +82,4 @@ function batchEvents(body: JsonObject, now: WireTime): NormalisedEvent[] {
     if (!isJsonObject(entry)) throw new CpError('invalid_input', `/events/${index} must be an object`)
     return normaliseEvent(entry, { ...shared, at: `/events/${index}` })
   })
-}
-
-function written(event: NormalisedEvent, rules: SecretRules | null): { record: string; slots: (string | undefined)[] } {
-  const { written: texts, ...record } = toWrittenEvent(event, rules, event.eventIdGiven)
-  const { parts, checked, hidden } = texts!
-  return {
-    // Ids are text and numbers are doubles: nothing here needs the lossless writer.
-    record: JSON.stringify(record),
-    slots: [parts.context, parts.result, parts.meta, checked?.context, checked?.result, checked?.meta, hidden],
-  }
 }

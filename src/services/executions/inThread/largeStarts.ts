@@ -2,7 +2,7 @@
 // together. Payloads come and go as text; what they hold is nobody's business on the main loop.
 
 import type { EventRecord, WrittenEvent } from '../../../domain/events/eventRecord.js'
-import { toWrittenEvent } from '../../../domain/events/largeEvent.js'
+import { takeOutParts } from '../../../domain/events/largeEvent.js'
 import { readJsonBody } from '../../../domain/json/body.js'
 import { parseJson } from '../../../domain/json/parse.js'
 import type { Schema } from '../../../domain/json/schema.js'
@@ -80,7 +80,7 @@ export function startParts(input: StartPartsInput): WrittenEvent {
   if (input.trace !== undefined) meta['trace'] = parseJson(input.trace)
   const event = { context: { ...input.context, workload }, meta, result: input.result, eventType: '' }
   const rules = input.secretNames === null ? null : secretRules(input.secretNames)
-  return toWrittenEvent(event as unknown as EventRecord, rules, false).written!
+  return takeOutParts(event as unknown as EventRecord, rules, false)
 }
 
 function objectIn(text: string | null | undefined): JsonObject {
