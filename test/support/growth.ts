@@ -6,6 +6,8 @@ const NOTICEABLE_MS = 30
 const RUNS_LEAST = 5
 const RUNS_MOST = 15
 const DOUBLINGS = 3
+/** What takes this long is no noise. */
+const CERTAIN_MS = 150
 
 export interface Growth {
   ratio: number
@@ -18,7 +20,7 @@ export function growthOf(work: (size: number) => () => unknown, size: number, ra
   // What grows too fast does so at every size, and the longer it takes the less can be noise.
   for (let doubling = 0; doubling < DOUBLINGS; doubling++) {
     growth = growthAt(work, size * 2 ** doubling, ratioMax)
-    if (growth === undefined || growth.ratio <= ratioMax) return growth
+    if (growth === undefined || growth.ratio <= ratioMax || growth.ms > CERTAIN_MS) return growth
   }
   return growth
 }
