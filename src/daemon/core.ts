@@ -98,8 +98,8 @@ export function buildCore(deps: Deps, use: 'daemon' | 'oneShot'): Core {
 }
 
 export function ownSourcesOf(config: Config): OwnSources {
-  const { streamName: stream, subjectPrefix, subjectTemplate: template } = config
-  return ownSources({ stream, subjectPrefix, template })
+  const { streamName, commandStream, subjectPrefix, subjectTemplate: template } = config
+  return ownSources({ streams: [streamName, commandStream], subjectPrefix, template })
 }
 
 /** The events of a batch belong to one execution and share their subject. */

@@ -62,10 +62,15 @@ function requireWriteToken(headers: IncomingHttpHeaders, settings: AccessSetting
   requireToken(headers, accepted)
 }
 
+const WHERE_TOKENS_ARE =
+  'it is what the daemon was given (NOETL_API_TOKEN, NOETL_INTERNAL_API_TOKEN), or made itself and keeps in secrets.json of its data folder'
+
 function requireToken(headers: IncomingHttpHeaders, accepted: readonly string[]): void {
   const presented = presentedToken(headers)
-  if (presented === undefined) throw new CpError('forbidden', 'send the header "Authorization: Bearer <token>"')
-  if (!isOneOf(presented, accepted)) throw new CpError('forbidden', 'the token is not valid here')
+  if (presented === undefined) {
+    throw new CpError('forbidden', `send the header "Authorization: Bearer <token>"; ${WHERE_TOKENS_ARE}`)
+  }
+  if (!isOneOf(presented, accepted)) throw new CpError('forbidden', `the token is not valid here; ${WHERE_TOKENS_ARE}`)
 }
 
 /** Whether the caller showed the internal token, wherever that is not demanded. */

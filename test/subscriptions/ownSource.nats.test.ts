@@ -22,7 +22,7 @@ let serial = 0
 
 beforeAll(async () => {
   runtime = await openPullRuntime(inject('servers'))
-  const own = ownSources({ stream: STREAM, subjectPrefix: PREFIX, template: '{prefix}.{execution}' })
+  const own = ownSources({ streams: [STREAM], subjectPrefix: PREFIX, template: '{prefix}.{execution}' })
   runtime.cores[0] = { ...runtime.cores[0]!, own }
   await runtime.jsm.streams.add({ name: STREAM, subjects: [`${PREFIX}.>`] })
   await runtime.jsm.streams.add({ name: COPY, mirror: { name: STREAM } })

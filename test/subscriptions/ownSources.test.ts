@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ownSourceProblem, ownSources, subjectsOverlap } from '../../src/domain/subscriptions/ownSources.js'
 
 const OWN = ownSources({
-  stream: 'NOETL_EVENTS',
+  streams: ['NOETL_EVENTS', 'noetl_commands'],
   subjectPrefix: 'noetl.events',
   template: '{prefix}.{tenant}.{organization}.{execution}.{shard}',
 })
@@ -29,6 +29,7 @@ describe('filters that overlap', () => {
 
 it.each([
   [{ stream: 'NOETL_EVENTS' }, 'stream'],
+  [{ stream: 'noetl_commands', subject: 'x' }, 'stream'],
   [{ subject: 'noetl.events.default.default.1.0' }, 'subject'],
   [{ subject: 'noetl.events' }, 'subject'],
   [{ subject: 'noetl.>' }, 'subject'],
@@ -52,7 +53,7 @@ it.each([
 })
 
 it('knows subjects of a template that does not begin with the prefix', () => {
-  const own = ownSources({ stream: 'S', subjectPrefix: 'p', template: 'log-{tenant}.{execution}.done' })
+  const own = ownSources({ streams: ['S'], subjectPrefix: 'p', template: 'log-{tenant}.{execution}.done' })
   expect(ownSourceProblem(own, { subject: '*.*.done' })?.key).toBe('subject')
   expect(ownSourceProblem(own, { subject: 'a.b.other' })).toBeUndefined()
 })

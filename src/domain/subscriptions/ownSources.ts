@@ -4,7 +4,8 @@
 import { COMMAND_SUBJECT_PREFIX } from '../outbox/subject.js'
 
 export interface OwnSources {
-  stream: string
+  /** Of events and of commands. */
+  streams: readonly string[]
   /** Filters, each in the form of NATS. */
   subjects: readonly string[]
 }
@@ -13,14 +14,14 @@ export interface OwnSources {
 export const OWN_DURABLE_PREFIX = 'noetl-cp-'
 
 /** `template` is the subject of an event, with placeholders in braces. */
-export function ownSources(names: { stream: string; subjectPrefix: string; template: string }): OwnSources {
+export function ownSources(names: { streams: readonly string[]; subjectPrefix: string; template: string }): OwnSources {
   const rendered = names.template
     .replace('{prefix}', names.subjectPrefix)
     .split('.')
     .map((token) => (token.includes('{') ? '*' : token))
     .join('.')
   const subjects = [names.subjectPrefix, COMMAND_SUBJECT_PREFIX].flatMap((prefix) => [prefix, `${prefix}.>`])
-  return { stream: names.stream, subjects: [...new Set([...subjects, rendered])] }
+  return { streams: names.streams, subjects: [...new Set([...subjects, rendered])] }
 }
 
 export interface NamedSource {
@@ -34,8 +35,8 @@ export function ownSourceProblem(
   own: OwnSources,
   { stream, subject, durable }: NamedSource,
 ): { key: keyof NamedSource; message: string } | undefined {
-  if (stream === own.stream) {
-    return { key: 'stream', message: `${stream} is the stream of our own events; read another one` }
+  if (stream !== undefined && own.streams.includes(stream)) {
+    return { key: 'stream', message: `${stream} is a stream of our own; read another one` }
   }
   if (subject !== undefined) {
     const overlap = own.subjects.find((filter) => subjectsOverlap(filter, subject))

@@ -115,9 +115,9 @@ export function assertSourceAllowed(path: string, spec: SubscriptionSpec, own: O
 
 /** The same for the stream that was found: by its subject, or as a copy of ours under another name. */
 export function assertForeign(path: string, stream: SourceStream, own: OwnSources): void {
-  const copied = stream.copiesOf.includes(own.stream)
+  const copied = stream.copiesOf.some((name) => own.streams.includes(name))
   const problem = copied
-    ? 'copies our own stream'
+    ? 'copies a stream of our own'
     : [undefined, ...stream.subjects].flatMap((subject) => {
         const found = ownSourceProblem(own, { stream: stream.name, subject })
         return found === undefined ? [] : [found.message]
