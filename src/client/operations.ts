@@ -361,6 +361,12 @@ export interface Operations {
     body: { status: string; error?: string | null }
     answer: { execution_id?: string; status?: string; message?: string }
   }
+  postExecutionsByExecutionIdRerun: {
+    params: { execution_id: string }
+    query: Record<never, never>
+    body: { workload?: Record<string, unknown> | null } | undefined
+    answer: { execution_id?: string; status?: 'started' | 'duplicate'; commands_generated?: number }
+  }
   postExecutionsByExecutionIdStop: {
     params: { execution_id: string }
     query: Record<never, never>
@@ -538,6 +544,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   postExecutionsByExecutionIdAnalyze: ['POST', '/api/executions/{execution_id}/analyze'],
   postExecutionsByExecutionIdCancel: ['POST', '/api/executions/{execution_id}/cancel'],
   postExecutionsByExecutionIdFinalize: ['POST', '/api/executions/{execution_id}/finalize'],
+  postExecutionsByExecutionIdRerun: ['POST', '/api/executions/{execution_id}/rerun'],
   postExecutionsByExecutionIdStop: ['POST', '/api/executions/{execution_id}/stop'],
   postExecutionsCleanup: ['POST', '/api/executions/cleanup'],
   postInternalCleanupPurge: ['POST', '/api/internal/cleanup/purge'],

@@ -25,7 +25,12 @@ export function call(base: string, line: string, { headers = {}, body }: Call = 
   return new Promise((resolve, reject) => {
     const sent = request(new URL(path, base), {
       method,
-      headers: { ...(text === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      headers: {
+        ...(text === undefined
+          ? {}
+          : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) }),
+        ...headers,
+      },
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
     sent.on('error', reject)

@@ -56,6 +56,8 @@ beforeAll(async () => {
   await event('step.enter', 'start', {})
   await event('step.exit', 'start', { status: 'skipped', error: 'no such city' })
   await event('step.enter', 'later', {})
+  await send(`POST /api/vars/${id}`, { body: { city: 'Rome', gone: 1 } })
+  await send(`DELETE /api/vars/${id}/gone`)
   catalogId = (await send('POST /api/catalog/resource', { body: { path: 'tests/shapes' } })).body.catalog_id
   for (const { call: line } of SHAPES) {
     if (!answers.has(line)) answers.set(line, await send(line.replaceAll('{id}', id), CALLS[line]))
@@ -79,8 +81,8 @@ const SUMMARY = {
   version: { oneOf: [1] },
   status: { oneOf: ['RUNNING'] },
   ...TIMES,
-  progress: 'integer',
-  result: 'anything',
+  progress: { oneOf: [50] },
+  result: { oneOf: [null] },
   error: { orNull: 'text' },
   parent_execution_id: { orNull: 'id number' },
 } as const
@@ -103,16 +105,16 @@ const SHAPES: readonly Shape[] = [
     fields: {
       page: { oneOf: [1] },
       page_size: { oneOf: [2] },
-      total_events: { oneOf: [4] },
-      total_pages: { oneOf: [2] },
+      total_events: { oneOf: [6] },
+      total_pages: { oneOf: [3] },
       has_next: { oneOf: [true] },
       has_prev: { oneOf: [false] },
     },
   },
   {
-    call: 'GET /api/executions/{id}?page=2&page_size=2',
+    call: 'GET /api/executions/{id}?page=3&page_size=2',
     at: 'pagination',
-    fields: { page: { oneOf: [2] }, has_next: { oneOf: [false] }, has_prev: { oneOf: [true] } },
+    fields: { page: { oneOf: [3] }, has_next: { oneOf: [false] }, has_prev: { oneOf: [true] } },
   },
   {
     call: 'GET /api/executions/{id}?event_type=step.exit',
@@ -157,6 +159,7 @@ const SHAPES: readonly Shape[] = [
       error: { oneOf: [null] },
     },
   },
+  { call: 'GET /api/executions/{id}/status', at: 'variables', fields: { city: { oneOf: ['Rome'] } } },
   {
     call: 'GET /api/executions/{id}/cancellation-check',
     fields: {
@@ -268,8 +271,8 @@ describe('pages of events', () => {
   it('are newest first, and together they are everything', async () => {
     const all = await events('')
     const types = all.map((event: { event_type: string }) => event.event_type)
-    expect(types).toEqual(['step.enter', 'step.exit', 'step.enter', 'playbook_started'])
-    expect([...(await events('?page=1&page_size=3')), ...(await events('?page=2&page_size=3'))]).toEqual(all)
+    expect(types).toEqual(['ctx.updated', 'ctx.updated', 'step.enter', 'step.exit', 'step.enter', 'playbook_started'])
+    expect([...(await events('?page=1&page_size=4')), ...(await events('?page=2&page_size=4'))]).toEqual(all)
   })
   it('begin after an event that is known', async () => {
     const all = await events('')
@@ -364,6 +367,9 @@ describe('ending executions', () => {
       status: 200,
       body: { status: 'completed', cancelled_executions: [] },
     })
+    const listed = await send('GET /api/executions')
+    const [row] = listed.body.filter((row: { execution_id: string }) => row.execution_id === one)
+    expect(row).toMatchObject({ progress: 100, result: { status: 'COMPLETED' } })
     const { body } = await send(`GET /api/executions/${one}`)
     expect(body).toMatchObject({ status: 'COMPLETED', progress: 100, result: { status: 'COMPLETED' } })
     expect((await send(`GET /api/executions/${one}/status`)).body).toMatchObject({ completed: true, failed: false })

@@ -35,12 +35,16 @@ export const rowsOf = (shapes: readonly Shape[]): [string, string, Shape, Kind][
     ]),
   )
 
+/** `events/0/result` of an answer. */
+export function valueAt(body: any, at: string | undefined): unknown {
+  return (at?.split('/') ?? []).reduce((place, part) => place?.[part], body)
+}
+
 export function expectField({ status, body }: Answer, { at }: Shape, field: string, kind: Kind): void {
   expect(status).toBe(200)
-  let place = body
-  for (const part of at?.split('/') ?? []) place = place[part]
+  const place = valueAt(body, at) as object
   expect(Object.keys(place)).toContain(field)
-  expectKind(place[field], kind)
+  expectKind((place as Record<string, unknown>)[field], kind)
 }
 
 const IS: Record<Extract<Kind, string>, (value: unknown) => boolean> = {

@@ -166,10 +166,17 @@ where execution_id = :execution_id::bigint
   and (:since_event_id::bigint is null or event_id > :since_event_id::bigint)
   and (:event_type::text is null or event_type = :event_type::text);
 
--- name: event_result(execution_id, event_id, column_bytes)
--- The result of event `event_id` of execution `execution_id`, unless it has more than `column_bytes` bytes.
-select case when pg_column_size(result) <= :column_bytes::int and octet_length(result::text) <= :column_bytes::int then result end as result
-from noetl.event where execution_id = :execution_id::bigint and event_id = :event_id::bigint;
+-- name: event_results(execution_ids, event_ids, column_bytes)
+-- The results of the events `event_ids`, one of each of the executions `execution_ids`; `left_out` if one has more than
+-- `column_bytes` bytes.
+select execution_id, event_id,
+  case when is_near and octet_length(result::text) <= :column_bytes::int then result end as result,
+  case when is_near then octet_length(result::text) > :column_bytes::int else result is not null end as left_out
+from (
+  select e.execution_id, e.event_id, e.result, pg_column_size(e.result) <= :column_bytes::int as is_near
+  from unnest(:execution_ids::bigint[], :event_ids::bigint[]) as wanted (execution_id, event_id)
+  join noetl.event e on e.execution_id = wanted.execution_id and e.event_id = wanted.event_id
+) as found;
 
 -- name: event_start(execution_id, event_id, column_bytes)
 -- The workload in the context of event `event_id` that started execution `execution_id`, as text; `left_out` if it has
@@ -184,13 +191,17 @@ from (
 -- name: event_step_ranks(execution_id, after_version, completed_types, failed_types)
 -- How far each step of execution `execution_id` has come by the events after version `after_version`, and apart from
 -- them by those without a version: 3 completed (types `completed_types`), 2 failed (types `failed_types`), 1 running.
--- What belongs to no step is under null. Besides, without a rank, which event has version `after_version` and which has
--- the highest: whoever remembers what came before learns whether that is still the log.
+-- What belongs to no step is under null. Besides, without a rank, what each of these events said about variables, and
+-- which event has version `after_version` and which has the highest: whoever remembers what came before learns whether
+-- that is still the log.
 with fresh as (
-  select node_name, event_type, true as is_numbered from noetl.event
+  select node_name, event_type, event_id, true as is_numbered,
+    case when event_type = 'ctx.updated' then context end as context
+  from noetl.event
   where execution_id = :execution_id::bigint and stream_version > :after_version::bigint
   union all
-  select node_name, event_type, false from noetl.event
+  select node_name, event_type, event_id, false, case when event_type = 'ctx.updated' then context end
+  from noetl.event
   where execution_id = :execution_id::bigint and stream_version is null
 )
 select
@@ -199,11 +210,16 @@ select
     when event_type = any(:completed_types::text[]) then 3
     when event_type = any(:failed_types::text[]) then 2
     else 1 end)::int as rank,
-  is_numbered, null as stream_version, null as mark
+  is_numbered, null::bigint as stream_version, null::text as mark, null::bigint as event_id, null::text as variables
 from fresh
 group by 1, 3
 union all
-select null, null, true, stream_version, concat(event_id, ' ', ingest_time)
+select null, null, is_numbered, null, null, event_id,
+  json_build_object('set', context -> 'vars', 'removed', context -> 'vars_removed')::text
+from fresh
+where context ?| array['vars', 'vars_removed']
+union all
+select null, null, true, stream_version, concat(event_id, ' ', ingest_time), null, null
 from noetl.event
 where execution_id = :execution_id::bigint and stream_version in (
   :after_version::bigint,

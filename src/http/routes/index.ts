@@ -10,6 +10,7 @@ import { type AnalysisRouteDeps, analysisRoutes } from './executions/analysis.js
 import { type EventStreamRouteDeps, eventStreamRoutes } from './executions/eventStream.js'
 import { type ExecuteRouteDeps, executeRoutes } from './executions/execute.js'
 import { type ExecutionRouteDeps, executionRoutes } from './executions/executions.js'
+import { type RerunRouteDeps, rerunRoutes } from './executions/rerun.js'
 import { type ResultRouteDeps, resultRoutes } from './executions/result.js'
 import { type VarRouteDeps, varRoutes } from './executions/vars.js'
 import { type HealthRouteDeps, healthRoutes } from './health/health.js'
@@ -31,6 +32,7 @@ export type RouteDeps = HealthRouteDeps &
   MetricsRouteDeps &
   EventRouteDeps &
   EventStreamRouteDeps &
+  RerunRouteDeps &
   ResultRouteDeps &
   ExecuteRouteDeps &
   ExecutionRouteDeps &
@@ -62,6 +64,7 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...executeRoutes(deps),
     ...executionRoutes(deps),
     ...eventStreamRoutes(deps),
+    ...rerunRoutes(deps),
     ...resultRoutes(deps),
     ...commandRoutes(deps),
     ...analysisRoutes(deps),

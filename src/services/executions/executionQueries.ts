@@ -2,6 +2,7 @@
 // merged by start time; a shard that does not answer is named, and the others are shown.
 
 import type { Databases } from '../../db/databases.js'
+import type { Queryable } from '../../db/db.js'
 import { noSuchExecution } from '../../domain/executions/executionStatus.js'
 import { isSubscriptionLog, subscriptionInstead } from '../../domain/executions/kinds.js'
 import type { ExecutionId } from '../../domain/ids/ids.js'
@@ -13,7 +14,7 @@ import {
   type EventPage,
   type LatestEvent,
   readLatest,
-  readResult,
+  readResults,
   readStartWorkload,
   type StartWorkload,
 } from '../../stores/events/eventStore.js'
@@ -93,19 +94,38 @@ export async function executionDetail(
   const db = deps.databases.of(id)
   const row = await findExecution(deps, id)
   const isFiltered = page.sinceEventId !== null || page.eventType !== null
-  const [events, start, result, totalEvents] = await Promise.all([
+  const [events, start, results, totalEvents] = await Promise.all([
     readLatest(db, id, page, { columnBytes: COLUMN_BYTES_MAX, pageBytes }),
     row.start_event_id === null ? undefined : readStartWorkload(db, id, row.start_event_id, COLUMN_BYTES_MAX),
-    row.terminal_event_id === null ? null : readResult(db, id, row.terminal_event_id, COLUMN_BYTES_MAX),
+    resultsOf(db, [row], COLUMN_BYTES_MAX),
     isFiltered ? countEvents(db, id, page) : Number(row.event_count),
   ])
   return {
     row,
     workload: shownWorkload(start, id, row.start_event_id),
-    result,
+    result: results.get(id) ?? null,
     events: events.map((event) => withReferences(event, id)),
     totalEvents,
   }
+}
+
+/** What the executions ended with, by id; those that have not ended are left out. All are of one database. */
+export async function resultsOf(
+  db: Queryable,
+  rows: readonly Pick<ExecutionRow, 'execution_id' | 'terminal_event_id'>[],
+  columnBytes: number,
+): Promise<Map<string, JsonValue>> {
+  const ends = rows.flatMap(({ execution_id: executionId, terminal_event_id: eventId }) =>
+    eventId === null ? [] : [{ executionId, eventId }],
+  )
+  if (ends.length === 0) return new Map()
+  const results = await readResults(db, ends, columnBytes)
+  return new Map(
+    results.map(({ execution_id, event_id, result, left_out }) => [
+      execution_id,
+      left_out ? leftOut(execution_id, event_id) : result,
+    ]),
+  )
 }
 
 /** The newest events, whatever they are. */

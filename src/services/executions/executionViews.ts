@@ -1,5 +1,8 @@
-// Executions as clients list and show them: the read model, with the version of their catalog entry.
+// Executions as clients list and show them: the read model with the version of their catalog entry, their result and how
+// far they have come.
+import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
 import type { ExecutionId } from '../../domain/ids/ids.js'
+import type { JsonValue } from '../../domain/json/value.js'
 import type { EventPage } from '../../stores/events/eventStore.js'
 import type { ExecutionFilter } from '../../stores/executions/executionStore.js'
 import type { EntryNames } from '../catalog/entryNames.js'
@@ -10,6 +13,7 @@ import {
   type ExecutionRow,
   executionDetail,
   pageOfExecutions,
+  resultsOf,
 } from './executionQueries.js'
 import type { StepCounts, StepProgress } from './stepProgress.js'
 
@@ -21,12 +25,61 @@ export interface ExecutionViewsDeps extends ExecutionQueriesDeps {
 /** Null: the catalog does not have the entry any more, or never had. */
 export type NamedExecution = ExecutionRow & { version: number | null }
 
+/** Without progress: it has ended, or its log is too long to be counted for a list. */
+export type ListedView = NamedExecution & { result: JsonValue; progress: StepCounts | undefined }
+
+const LISTED_RESULT_BYTES_MAX = 16 * 1024
+const COUNTED_EVENTS_MAX = 10_000
+const SIDE_BY_SIDE = 4
+
 export async function listedExecutions(
   deps: ExecutionViewsDeps,
   filter: ExecutionFilter,
-): Promise<Omit<ExecutionPage, 'rows'> & { rows: NamedExecution[] }> {
+): Promise<Omit<ExecutionPage, 'rows'> & { rows: ListedView[] }> {
   const page = await pageOfExecutions(deps, filter)
-  return { ...page, rows: await named(deps, page.rows) }
+  const [rows, results, progress] = await Promise.all([
+    named(deps, page.rows),
+    listedResults(deps, page.rows),
+    listedProgress(deps, page.rows),
+  ])
+  return {
+    ...page,
+    rows: rows.map((row) => ({
+      ...row,
+      result: results.get(row.execution_id) ?? null,
+      progress: progress.get(row.execution_id),
+    })),
+  }
+}
+
+async function listedResults(
+  { databases }: ExecutionViewsDeps,
+  rows: readonly ExecutionRow[],
+): Promise<Map<string, JsonValue>> {
+  const found = await Promise.all(
+    databases.shards.map(({ db }, shard) => {
+      const own = rows.filter((row) => databases.shardOf(row.execution_id) === shard)
+      return resultsOf(db, own, LISTED_RESULT_BYTES_MAX)
+    }),
+  )
+  return new Map(found.flatMap((results) => Array.from(results)))
+}
+
+/** Of those that run. What was read for the list before is remembered, so each costs what is new in it. */
+async function listedProgress(
+  { databases, stepProgress }: ExecutionViewsDeps,
+  rows: readonly ExecutionRow[],
+): Promise<Map<string, StepCounts>> {
+  const waiting = rows.filter((row) => !isTerminalStatus(row.status) && Number(row.event_count) <= COUNTED_EVENTS_MAX)
+  const found = new Map<string, StepCounts>()
+  const worker = async (): Promise<void> => {
+    for (let row = waiting.pop(); row !== undefined; row = waiting.pop()) {
+      const { execution_id: id, stream_version: head } = row
+      found.set(id, await stepProgress(databases.of(id), id, head))
+    }
+  }
+  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, worker))
+  return found
 }
 
 export async function shownExecution(

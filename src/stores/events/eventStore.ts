@@ -20,7 +20,7 @@ const q = queries(
   'event_number',
   'event_latest',
   'event_count',
-  'event_result',
+  'event_results',
   'event_start',
   'event_step_ranks',
   'event_last_of',
@@ -195,14 +195,25 @@ export async function countEvents(
   return row!.count
 }
 
-export async function readResult(
+export interface EventResult {
+  execution_id: string
+  event_id: string
+  result: JsonValue
+  /** Too large: null although it is not. */
+  left_out: boolean
+}
+
+/** Of one event of each of these executions. */
+export function readResults(
   db: Queryable,
-  executionId: string,
-  eventId: string,
+  events: readonly { executionId: string; eventId: string }[],
   columnBytes: number,
-): Promise<JsonValue> {
-  const [row] = await db.run<{ result: JsonValue }>(q.event_result, [executionId, eventId, columnBytes])
-  return row?.result ?? null
+): Promise<EventResult[]> {
+  return db.run<EventResult>(q.event_results, [
+    events.map(({ executionId }) => executionId),
+    events.map(({ eventId }) => eventId),
+    columnBytes,
+  ])
 }
 
 export interface StartWorkload {
@@ -224,11 +235,14 @@ export async function readStartWorkload(
 export interface StepRank {
   /** Null for events of no step. */
   node_name: string | null
-  /** 3 completed, 2 failed, 1 running. Null: this row tells which event has a version. */
+  /** 3 completed, 2 failed, 1 running. Null: this row tells of variables, or which event has a version. */
   rank: number | null
   is_numbered: boolean
   stream_version: string | null
   mark: string | null
+  event_id: string | null
+  /** `{set, removed}` as JSON text. */
+  variables: string | null
 }
 
 const COMPLETED_TYPES = spellingsOf(({ rank }) => rank === 3)

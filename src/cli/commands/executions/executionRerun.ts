@@ -1,7 +1,5 @@
 // The same playbook with the same values once more.
 import { parseExecutionId } from '../../../domain/ids/ids.js'
-import { isJsonObject, type JsonObject } from '../../../domain/json/value.js'
-import { CpError } from '../../../errors.js'
 import { createApiClient } from '../../apiClient.js'
 import type { CommandSpec } from '../../command.js'
 import { isSet, listOption } from '../../options.js'
@@ -12,7 +10,7 @@ export const executionRerun: CommandSpec = {
   path: ['execution', 'rerun'],
   summary: 'Start the playbook of an execution again',
   description:
-    'Starts the same version of the playbook with the same workload as a new execution and prints its id. --set changes values. Secrets in the workload are not shown by the API and must be given again.',
+    'Starts the same version of the playbook with the same workload as a new execution and prints its id. --set changes values.',
   args: [{ name: 'id', help: 'execution id' }],
   options: [
     { flags: '--set <key=value>', help: 'another value of the workload', isRepeatable: true },
@@ -26,18 +24,8 @@ export const executionRerun: CommandSpec = {
     const id = parseExecutionId(input.args['id'], 'id')
     const { httpUrl, token } = await context.instance()
     const api = createApiClient(httpUrl, token)
-    const before = await api.get(`/api/executions/${id}`)
-    const workload = isJsonObject(before) ? before['workload'] : undefined
-    const catalogId = isJsonObject(before) ? before['catalog_id'] : undefined
-    if (isJsonObject(workload) && workload['_left_out'] !== undefined) {
-      throw new CpError(
-        'too_large',
-        `the workload of ${id} is too large to be read here; start it with "execution start"`,
-      )
-    }
-    const changed = await readPayload({ file: undefined, payload: undefined, sets: listOption(input, 'set') })
-    const payload: JsonObject = { ...(isJsonObject(workload) ? workload : {}), ...changed }
-    const started = await api.post('/api/execute', { catalog_id: catalogId ?? null, payload })
+    const workload = await readPayload({ file: undefined, payload: undefined, sets: listOption(input, 'set') })
+    const started = await api.post(`/api/executions/${id}/rerun`, { workload: workload ?? {} })
     const executionId = String(started['execution_id'])
     if (isSet(input, 'wait')) return watchToEnd(context, executionId)
     return { json: { execution_id: executionId, rerun_of: id }, blocks: [{ kind: 'text', text: executionId }] }

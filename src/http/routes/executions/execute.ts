@@ -71,6 +71,15 @@ const REQUEST: Schema = {
   },
 }
 
+export const STARTED: Schema = {
+  type: 'object',
+  properties: {
+    execution_id: { type: 'string' },
+    status: { type: 'string', enum: ['started', 'duplicate'] },
+    commands_generated: { type: 'integer' },
+  },
+}
+
 const BATCH_MAX = 1000
 const BATCH_SIDE_BY_SIDE = 32
 const DEDUP_WINDOW_SECONDS = 300
@@ -92,20 +101,13 @@ export function executeRoutes({ executions }: ExecuteRouteDeps): RouteSpec[] {
       readsLarge: true,
       body: REQUEST,
       responses: {
-        200: {
-          type: 'object',
-          properties: {
-            execution_id: { type: 'string' },
-            status: { type: 'string', enum: ['started', 'duplicate'] },
-            commands_generated: { type: 'integer' },
-          },
-        },
+        200: STARTED,
         404: 'unknown catalog entry',
         422: 'neither path nor catalog_id; or a playbook that cannot run, with its problems',
       },
       handler: async (request) => {
         const [start] = await startsOf(executions, request, REQUEST)
-        return { body: answer(await startExecution(executions, toStart(start!(), request))) }
+        return { body: startedOf(await startExecution(executions, toStart(start!(), request))) }
       },
     },
     {
@@ -213,7 +215,7 @@ async function startOne(
   }
 }
 
-function answer(started: Started): JsonObject {
+export function startedOf(started: Started): JsonObject {
   return { execution_id: started.executionId, status: started.status, commands_generated: 0 }
 }
 

@@ -5,7 +5,7 @@ import { isTerminalStatus } from '../../../domain/executions/executionStatus.js'
 import { lastedSeconds, lastedText } from '../../../domain/executions/lasted.js'
 import { floatValue, integerValue, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
 import type { ExecutionDetail, ExecutionRow } from '../../../services/executions/executionQueries.js'
-import type { NamedExecution } from '../../../services/executions/executionViews.js'
+import type { ListedView, NamedExecution } from '../../../services/executions/executionViews.js'
 import type { StepCounts } from '../../../services/executions/stepProgress.js'
 import type { Schema } from '../../schema.js'
 
@@ -142,8 +142,7 @@ export const CANCELLATION: Schema = {
   },
 }
 
-/** Steps are not counted in a list: one that runs is at 0, `…/{id}` and `…/status` know more. */
-export function summaryOf(row: NamedExecution, nowMs: number, progress?: StepCounts): JsonObject {
+export function summaryOf(row: ListedView, nowMs: number): JsonObject {
   return {
     execution_id: row.execution_id,
     catalog_id: row.catalog_id,
@@ -151,8 +150,8 @@ export function summaryOf(row: NamedExecution, nowMs: number, progress?: StepCou
     version: row.version,
     status: row.status,
     ...timesOf(row, nowMs),
-    progress: percentOf(row, progress),
-    result: null,
+    progress: percentOf(row),
+    result: row.result,
     error: row.error,
     parent_execution_id: number(row.parent_execution_id),
     started_at: wireTime(row.start_time),
@@ -177,8 +176,7 @@ export function detailOf(
   const { row, events, totalEvents } = detail
   const totalPages = Math.ceil(totalEvents / pageSize)
   return {
-    ...summaryOf(row, nowMs, detail.progress),
-    result: detail.result,
+    ...summaryOf({ ...row, result: detail.result, progress: detail.progress }, nowMs),
     workload: detail.workload,
     events: events.map((event) => ({
       execution_id: number(row.execution_id),
@@ -224,7 +222,7 @@ export function statusOf(row: ExecutionRow, progress: StepCounts, nowMs: number)
       failed_steps: progress.failed,
     },
     ...timesOf(row, nowMs),
-    variables: {},
+    variables: progress.variables,
     // An end is an event of the log, never a guess.
     completion_inferred: false,
     error: row.error,
@@ -255,7 +253,7 @@ function timesOf(row: ExecutionRow, nowMs: number): JsonObject {
   }
 }
 
-function percentOf({ status }: ExecutionRow, progress: StepCounts | undefined): number {
+function percentOf({ status, progress }: Pick<ListedView, 'status' | 'progress'>): number {
   if (isTerminalStatus(status)) return 100
   return progress === undefined || progress.total === 0 ? 0 : Math.floor((100 * progress.completed) / progress.total)
 }

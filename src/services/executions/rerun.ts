@@ -1,0 +1,49 @@
+// The playbook of an execution once more: the same version, the same workload with what the caller lays over it, and the
+// same wishes about pool, priority, time and tenant. Secrets of the workload come along sealed; nobody sees them.
+import type { ExecutionId } from '../../domain/ids/ids.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
+import { CpError } from '../../errors.js'
+import { openEvents, type SealedDeps } from '../secrets/sealedValues.js'
+import { findExecution } from './executionQueries.js'
+import { type ExecutionsDeps, type Started, startExecution } from './executions.js'
+
+export interface RerunDeps extends ExecutionsDeps, Pick<SealedDeps, 'keyring' | 'onOpened'> {}
+
+export interface RerunRequest {
+  executionId: ExecutionId
+  workload: JsonObject
+  traceContext?: string | undefined
+}
+
+export async function rerunExecution(deps: RerunDeps, request: RerunRequest): Promise<Started> {
+  const row = await findExecution(deps, request.executionId)
+  const start =
+    row.start_event_id === null
+      ? undefined
+      : (await openEvents(deps, 'engine', request.executionId, [row.start_event_id]))[0]
+  if (start === undefined) {
+    throw new CpError(
+      'refused',
+      `the start of execution ${request.executionId} is not in the log; start its playbook with "noetl-cp execution start"`,
+    )
+  }
+  const context = objectOf(start.context)
+  const meta = objectOf(start.meta)
+  const { execution_pool: pool, priority, timeout_seconds: timeout, children_map: children } = meta
+  return startExecution(deps, {
+    catalogId: row.catalog_id,
+    payload: { ...objectOf(context['workload']), ...request.workload },
+    executionPool: typeof pool === 'string' ? pool : undefined,
+    priority: typeof priority === 'number' ? priority : undefined,
+    timeoutSeconds: typeof timeout === 'number' ? timeout : undefined,
+    childrenMap: isJsonObject(children) ? children : undefined,
+    driven: row.engine !== null,
+    tenantId: row.tenant_id,
+    organizationId: row.organization_id,
+    traceContext: request.traceContext,
+  })
+}
+
+function objectOf(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {}
+}
