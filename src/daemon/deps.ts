@@ -1,6 +1,5 @@
 // Opens what the daemon and the subcommands work with, and closes it again. The one place where settings
 // become connections.
-import { hostname } from 'node:os'
 import { type Bus, createBus } from '../bus/connect.js'
 import type { Config } from '../config/keys.js'
 import { type Databases, openDatabases } from '../db/databases.js'
@@ -8,7 +7,6 @@ import { tlsOptions } from '../db/tls.js'
 import { createKeyring, type Keyring } from '../domain/secrets/keyring.js'
 import { type SecretRules, secretRules } from '../domain/secrets/secretNames.js'
 import type { SslMode } from '../domain/shards/databaseTarget.js'
-import { parseTopology } from '../domain/shards/topology.js'
 import { CpError } from '../errors.js'
 import { type Clock, systemClock } from '../runtime/clock.js'
 import { componentLog, type Log } from '../runtime/log.js'
@@ -20,6 +18,7 @@ import { createWorkerPool, type WorkerPool } from '../workers/pool.js'
 import { TASK_NAMES } from '../workers/tasks.js'
 import type { Endpoints } from './endpoints.js'
 import { METRICS } from './metricTable.js'
+import { topologyOf } from './topology.js'
 
 export interface Deps {
   config: Config
@@ -64,15 +63,7 @@ const PARSER_THREADS = 2
 export function openDeps(options: OpenOptions): Deps {
   const { config, endpoints, log } = options
   const metrics = createMetrics(METRICS, { process: options.isDaemon ?? false })
-  const topology = parseTopology({
-    shards: config.shards,
-    clusterDsn: config.clusterDsn,
-    shardIndex: config.shardIndex,
-    shardCount: config.shardCount,
-    shardIndexFromHostname: config.shardIndexFromHostname,
-    hostname: config.hostName ?? hostname(),
-    fallback: endpoints.database,
-  })
+  const topology = topologyOf(config, endpoints.database)
   const databases = openDatabases(topology, {
     tls: (target) => tlsOptions(target, { caPath: config.postgresTlsCa, sslMode: defaultSslMode(options) }),
     applicationName: options.applicationName,

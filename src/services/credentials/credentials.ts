@@ -50,6 +50,20 @@ export interface Credential {
   updatedAt: WireTime
 }
 
+/** As routes and commands show it; its values are never part of this. */
+export function shownCredential(it: Credential): JsonObject {
+  return {
+    id: it.id,
+    name: it.name,
+    type: it.type,
+    meta: it.meta,
+    tags: [...it.tags],
+    description: it.description,
+    created_at: it.createdAt,
+    updated_at: it.updatedAt,
+  }
+}
+
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_./@-]{0,254}$/
 const DATA_BYTES_MAX = 256 * 1024
 const PAGE = 500

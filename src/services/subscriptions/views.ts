@@ -89,6 +89,20 @@ export interface HistoryItem {
   until: string | null
 }
 
+/** As routes and commands show it. */
+export function shownHistoryItem(item: HistoryItem) {
+  return {
+    event_id: item.eventId,
+    event_type: item.eventType,
+    state: item.state,
+    catalog_id: item.catalogId,
+    at: item.at,
+    reason: item.reason,
+    actor: item.actor,
+    until: item.until,
+  }
+}
+
 export async function historyOf(
   deps: { databases: Databases },
   id: string,

@@ -2,12 +2,12 @@
 // once and send a sign of life every 15 s; some send only their name.
 import type { Databases } from '../../db/databases.js'
 import { type WireTime, wireTimeFromPostgres } from '../../domain/events/wireTime.js'
-import type { JsonValue } from '../../domain/json/value.js'
 import { CpError } from '../../errors.js'
 import {
   beatPool,
   leavePool,
   listPools,
+  type NewWorkerPool,
   registerPool,
   type WorkerPoolRow,
 } from '../../stores/workers/workerPoolStore.js'
@@ -18,16 +18,7 @@ export interface WorkerPoolDeps {
   ids: Pick<Ids, 'next'>
 }
 
-export interface WorkerPoolInput {
-  name: string
-  kind: string
-  uri: string | undefined
-  status: string
-  labels: JsonValue
-  capabilities: JsonValue
-  capacity: number | undefined
-  runtime: JsonValue
-}
+export type WorkerPoolInput = Omit<NewWorkerPool, 'runtimeId'>
 
 export interface WorkerPoolView extends Omit<WorkerPoolInput, 'uri' | 'capacity'> {
   runtimeId: string

@@ -6,12 +6,12 @@ import { parseJsonStrict } from '../../../domain/json/parse.js'
 import { isJsonObject, type JsonObject } from '../../../domain/json/value.js'
 import { CpError } from '../../../errors.js'
 import {
-  type Credential,
   everyCredential,
   openCredential,
   rekeyCredentials,
   removeCredential,
   showCredential,
+  shownCredential,
   storeCredential,
 } from '../../../services/credentials/credentials.js'
 import type { CommandSpec } from '../../command.js'
@@ -57,7 +57,7 @@ export const credentialSet: CommandSpec = {
         description: textOption(input, 'description'),
       }),
     )
-    return { json: toJson(stored), blocks: [{ kind: 'text', text: `stored ${stored.name} (${stored.type})` }] }
+    return { json: shownCredential(stored), blocks: [{ kind: 'text', text: `stored ${stored.name} (${stored.type})` }] }
   },
 }
 
@@ -70,7 +70,7 @@ export const credentialList: CommandSpec = {
     const { databases } = await context.deps()
     const found = await everyCredential(databases, textOption(input, 'type'))
     return {
-      json: { items: found.map(toJson) },
+      json: { items: found.map(shownCredential) },
       blocks: [
         {
           kind: 'table',
@@ -108,7 +108,7 @@ export const credentialShow: CommandSpec = {
       ...Object.entries(opened?.data ?? {}).map(([key, value]): [string, string] => [key, String(value)]),
     ]
     return {
-      json: { ...toJson(shown), data: opened?.data ?? null },
+      json: { ...shownCredential(shown), data: opened?.data ?? null },
       blocks: [{ kind: 'record', title: shown.name, entries }],
     }
   },
@@ -144,17 +144,4 @@ function readMap(text: string): JsonObject {
   const value = parseJsonStrict(text, { maxDepth: DEPTH_MAX })
   if (isJsonObject(value)) return value
   throw new CpError('invalid_input', 'the values of a credential are a JSON map, such as {"token": "..."}')
-}
-
-function toJson(it: Credential): JsonObject {
-  return {
-    id: it.id,
-    name: it.name,
-    type: it.type,
-    meta: it.meta,
-    tags: [...it.tags],
-    description: it.description,
-    created_at: it.createdAt,
-    updated_at: it.updatedAt,
-  }
 }

@@ -1,8 +1,7 @@
 // Where executions live: computed for one id, and the state of every database.
-import { hostname } from 'node:os'
+import { topologyOf } from '../../../daemon/topology.js'
 import { parseInt64 } from '../../../domain/ids/ids.js'
 import { SHARD_COUNT_MAX, shardOf } from '../../../domain/shards/shards.js'
-import { parseTopology } from '../../../domain/shards/topology.js'
 import { messageOf } from '../../../errors.js'
 import { databaseChecks } from '../../../services/health/checks.js'
 import type { CommandContext, CommandSpec } from '../../command.js'
@@ -43,17 +42,9 @@ export const shardOfId: CommandSpec = {
 
 /** The databases come first: they are what an operator looks for by id. */
 function configuredCount(context: CommandContext): number {
-  const { config } = context.config()
-  const topology = parseTopology({
-    shards: config.shards,
-    clusterDsn: config.clusterDsn,
-    shardIndex: config.shardIndex,
-    shardCount: config.shardCount,
-    shardIndexFromHostname: config.shardIndexFromHostname,
-    hostname: config.hostName ?? hostname(),
-    // Only counted, never opened.
-    fallback: { host: '', port: 0, user: '', password: '', database: '' },
-  })
+  // Only counted, never opened.
+  const unused = { host: '', port: 0, user: '', password: '', database: '' }
+  const topology = topologyOf(context.config().config, unused)
   return topology.singleDatabase ? topology.shardCount : topology.databases.length
 }
 

@@ -14,6 +14,7 @@ import {
   type HistoryItem,
   historyOf,
   pageOfSubscriptions,
+  shownHistoryItem,
   verboseStatusOf,
 } from '../../../services/subscriptions/views.js'
 import type { CommandSpec, Input } from '../../command.js'
@@ -159,7 +160,7 @@ export const subscriptionHistory: CommandSpec = {
     const id = parseSubscriptionId(input.args['id'], 'id')
     const items = await historyOf(await context.deps(), id, '0', limit)
     return {
-      json: { subscription_id: id, events: items.map(toJson) },
+      json: { subscription_id: id, events: items.map(shownHistoryItem) },
       blocks: [
         {
           kind: 'table',
@@ -199,7 +200,9 @@ export const subscriptionWatch: CommandSpec = {
         try {
           const items = await historyOf(deps, id, after)
           if (items.length > 0) after = items[items.length - 1]!.eventId
-          const text = items.map((item) => `${context.isJson ? writeJson(toJson(item)) : lineOf(item)}\n`).join('')
+          const text = items
+            .map((item) => `${context.isJson ? writeJson(shownHistoryItem(item)) : lineOf(item)}\n`)
+            .join('')
           if (text !== '' && !(await sink.write(text))) break
         } catch (error) {
           if (!isTransient(error)) throw error
@@ -219,19 +222,6 @@ function lineOf(item: HistoryItem): string {
   const by = [item.actor, item.reason, item.until === null ? null : `until ${item.until}`]
   const remark = by.filter((text) => text !== null).join(', ')
   return printable(`${item.at}  ${item.eventType.padEnd(24)}  ${(item.state ?? '').padEnd(11)}  ${remark}`.trimEnd())
-}
-
-function toJson(item: HistoryItem) {
-  return {
-    event_id: item.eventId,
-    event_type: item.eventType,
-    state: item.state,
-    catalog_id: item.catalogId,
-    at: item.at,
-    reason: item.reason,
-    actor: item.actor,
-    until: item.until,
-  }
 }
 
 function present(entries: readonly (readonly [string, Cell | ToneCell])[]): (readonly [string, Cell | ToneCell])[] {

@@ -8,6 +8,7 @@ import {
   openCredential,
   removeCredential,
   showCredential,
+  shownCredential,
   storeCredential,
 } from '../../../services/credentials/credentials.js'
 import { queryBoolean } from '../../query.js'
@@ -128,15 +129,5 @@ function wantsData(query: ApiRequest['query'], isInternal: boolean): boolean {
 }
 
 function toBody(it: Credential, data: JsonValue): JsonObject {
-  return {
-    id: it.id,
-    name: it.name,
-    type: it.type,
-    meta: it.meta,
-    tags: [...it.tags],
-    description: it.description,
-    created_at: it.createdAt,
-    updated_at: it.updatedAt,
-    data,
-  }
+  return { ...shownCredential(it), data }
 }

@@ -24,6 +24,7 @@ import {
   backlogOf,
   backlogOrTrouble,
   historyOf,
+  shownHistoryItem,
   statusOf,
   subscriptionsWithin,
   type ViewDeps,
@@ -213,16 +214,7 @@ function readRoutes(deps: LifecycleDeps & ViewDeps): RouteSpec[] {
         return {
           body: {
             subscription_id: id,
-            events: items.map((item) => ({
-              event_id: item.eventId,
-              event_type: item.eventType,
-              state: item.state,
-              catalog_id: item.catalogId,
-              at: item.at,
-              reason: item.reason,
-              actor: item.actor,
-              until: item.until,
-            })),
+            events: items.map(shownHistoryItem),
           },
         }
       },
