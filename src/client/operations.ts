@@ -367,6 +367,12 @@ export interface Operations {
     body: { workload?: Record<string, unknown> | null } | undefined
     answer: { execution_id?: string; status?: 'started' | 'duplicate'; commands_generated?: number }
   }
+  postExecutionsByExecutionIdResume: {
+    params: { execution_id: string }
+    query: Record<never, never>
+    body: { latest?: boolean } | undefined
+    answer: { execution_id?: string; resumed_from?: string; status?: string; steps_again?: readonly string[]; events_kept?: number }
+  }
   postExecutionsByExecutionIdStop: {
     params: { execution_id: string }
     query: Record<never, never>
@@ -545,6 +551,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   postExecutionsByExecutionIdCancel: ['POST', '/api/executions/{execution_id}/cancel'],
   postExecutionsByExecutionIdFinalize: ['POST', '/api/executions/{execution_id}/finalize'],
   postExecutionsByExecutionIdRerun: ['POST', '/api/executions/{execution_id}/rerun'],
+  postExecutionsByExecutionIdResume: ['POST', '/api/executions/{execution_id}/resume'],
   postExecutionsByExecutionIdStop: ['POST', '/api/executions/{execution_id}/stop'],
   postExecutionsCleanup: ['POST', '/api/executions/cleanup'],
   postInternalCleanupPurge: ['POST', '/api/internal/cleanup/purge'],

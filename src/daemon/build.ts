@@ -178,6 +178,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       },
       executions: writing,
       rerun: { ...writing, keyring: deps.keyring },
+      resuming: { ...writing, keyring: deps.keyring },
       following,
       results: { databases, resolve: (ref) => resolveResult(results.api, ref, true) },
       queries,

@@ -3,7 +3,7 @@
 // back what it holds.
 
 import { spawn } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -50,7 +50,8 @@ afterAll(async () => {
 })
 
 function env(more: Record<string, string> = {}): Record<string, string> {
-  return { NOETL_DATABASE_URL: database.get().url, NOETL_API_TOKEN: TOKEN, ...more }
+  const secrets = { NOETL_API_TOKEN: TOKEN, NOETL_CP_SECRET_KEY: Buffer.alloc(32, 7).toString('base64') }
+  return { NOETL_DATABASE_URL: database.get().url, ...secrets, ...more }
 }
 
 interface Told {
@@ -239,5 +240,39 @@ describe('a worker alone', () => {
     await until('the second worker has ended it', async () => (await statusOf(id)) === 'COMPLETED')
     second.child.kill('SIGTERM')
     expect(await second.ended).toBe(0)
+  })
+})
+
+describe('an execution that has failed', () => {
+  it('goes on from the step that failed, with what was done: data, secrets and large results', async () => {
+    const runs = join(folder, 'runs')
+    const mended = join(folder, 'mended')
+    const first = await run(
+      `  - step: make
+    tool: {kind: python, code: "open('${runs}', 'a').write('x')\\nresult = {'api_token': 'tok-123456', 'big': 'y' * 200000}"}
+    next: [gate]
+  - step: gate
+    tool: {kind: shell, cmds: ["test -f ${mended}"]}
+    next: [use]
+  - step: use
+    tool: {kind: python, input: {t: "{{ make.api_token }}", b: "{{ make.big }}"}, code: "result = {'n': len(b), 'same': t == 'tok-' + '123456'}"}
+`,
+      '--json',
+    )
+    const lastOf = (text: string) => JSON.parse(text.trimEnd().split('\n').at(-1)!)
+    const { execution_id: id } = lastOf(first.stdout)
+    expect([first.code, first.stderr]).toEqual([1, ''])
+    const cp = (...args: string[]) => runBinary([...args, '--port', new URL(daemon.url).port], { env: env() })
+    const failsAgain = lastOf((await cp('execution', 'resume', id, '--wait', '--json')).stdout)
+    expect(failsAgain).toMatchObject({ status: 'FAILED', failed_steps: ['gate'] })
+    await writeFile(mended, '')
+    const told = await cp('execution', 'resume', failsAgain.execution_id, '--wait', '--json')
+    expect([told.code, lastOf(told.stdout)]).toEqual([
+      0,
+      expect.objectContaining({ status: 'COMPLETED', result: { n: 200_000, same: true } }),
+    ])
+    expect(await readFile(runs, 'utf8')).toBe('x')
+    const again = await cp('execution', 'resume', lastOf(told.stdout).execution_id)
+    expect([again.code, again.stderr]).toEqual([4, expect.stringContaining('has completed; "execution rerun"')])
   })
 })

@@ -31,6 +31,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     const { executionWatch } = await import('./executions/executionWatch.js')
     const { executionLogs } = await import('./executions/executionLogs.js')
     const { executionRerun } = await import('./executions/executionRerun.js')
+    const { executionResume } = await import('./executions/executionResume.js')
     return [
       executionList,
       executionShow,
@@ -39,6 +40,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       executionResultCommand,
       executionLogs,
       executionRerun,
+      executionResume,
       executionCancel,
       executionFinalize,
     ]

@@ -12,6 +12,7 @@ import { type ExecuteRouteDeps, executeRoutes } from './executions/execute.js'
 import { type ExecutionRouteDeps, executionRoutes } from './executions/executions.js'
 import { type RerunRouteDeps, rerunRoutes } from './executions/rerun.js'
 import { type ResultRouteDeps, resultRoutes } from './executions/result.js'
+import { type ResumeRouteDeps, resumeRoutes } from './executions/resume.js'
 import { type VarRouteDeps, varRoutes } from './executions/vars.js'
 import { type HealthRouteDeps, healthRoutes } from './health/health.js'
 import { type MetricsRouteDeps, metricsRoutes } from './health/metrics.js'
@@ -34,6 +35,7 @@ export type RouteDeps = HealthRouteDeps &
   EventStreamRouteDeps &
   RerunRouteDeps &
   ResultRouteDeps &
+  ResumeRouteDeps &
   ExecuteRouteDeps &
   ExecutionRouteDeps &
   AnalysisRouteDeps &
@@ -66,6 +68,7 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...eventStreamRoutes(deps),
     ...rerunRoutes(deps),
     ...resultRoutes(deps),
+    ...resumeRoutes(deps),
     ...commandRoutes(deps),
     ...analysisRoutes(deps),
     ...overviewRoutes(deps),
