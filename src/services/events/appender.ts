@@ -44,10 +44,18 @@ interface Lane {
   waiting: Job[]
   waitingEvents: number
   active: number
+  /** A transaction begins as soon as everything that has arrived is read. */
+  isCalled: boolean
+  /** Ends the wait for the transaction that is under way. */
+  patience: NodeJS.Timeout | undefined
 }
 
 // Two transactions overlap so that one can prepare while the other commits; more only fight over locks.
 const ACTIVE_MAX = 2
+// Fewer wait for the transaction that is under way, and share the next: what a transaction costs besides its events is
+// as much as these. Not for long: it may itself wait for a lock that is none of theirs.
+const OVERLAP_EVENTS = 100
+const OVERLAP_AFTER_MS = 20
 const BATCH_EVENTS_MAX = 1_000
 const WAITING_EVENTS_MAX = 50_000
 // A transaction writes its events twice, as rows and as messages, and holds up every other thing the daemon does while
@@ -72,7 +80,15 @@ export function createAppender(
   { heldBytesMax }: AppenderLimits = defaultLimits(),
 ): Appender {
   let heldBytes = 0
-  const lanes = databases.shards.map((): Lane => ({ waiting: [], waitingEvents: 0, active: 0 }))
+  const lanes = databases.shards.map(
+    (): Lane => ({
+      waiting: [],
+      waitingEvents: 0,
+      active: 0,
+      isCalled: false,
+      patience: undefined,
+    }),
+  )
   const listeners: AppendListener[] = []
 
   function announce(shard: number, items: readonly AppendItem[], outcomes: readonly AppendOutcome[]): void {
@@ -128,7 +144,25 @@ export function createAppender(
   }
 
   function pump(shard: number, lane: Lane): void {
-    if (lane.active < ACTIVE_MAX && lane.waiting.length > 0) void flush(shard, lane)
+    if (lane.isCalled || lane.active >= ACTIVE_MAX || lane.waiting.length === 0) return
+    if (lane.active > 0 && lane.waitingEvents < OVERLAP_EVENTS) {
+      lane.patience ??= setTimeout(() => {
+        lane.patience = undefined
+        call(shard, lane)
+      }, OVERLAP_AFTER_MS)
+    } else call(shard, lane)
+  }
+
+  /** Not at once: requests that have arrived together share. */
+  function call(shard: number, lane: Lane): void {
+    if (lane.isCalled || lane.active >= ACTIVE_MAX || lane.waiting.length === 0) return
+    lane.isCalled = true
+    clearTimeout(lane.patience)
+    lane.patience = undefined
+    setImmediate(() => {
+      lane.isCalled = false
+      void flush(shard, lane)
+    })
   }
 
   return {

@@ -19,6 +19,7 @@ import { createDecisionWriter, type DecisionOutcome } from './decisions.js'
 import { createNeededValues, type FetchValues } from './neededValues.js'
 import { createOwnership, type Ownership } from './ownership.js'
 import { createReconciler, type Reconciler } from './reconciler.js'
+import { createRestingTriggers } from './restingTriggers.js'
 import { createStateSlots, type Outcome, type SlotPlace, type StateSlots, type Want } from './stateSlots.js'
 
 export interface StateHooks {
@@ -86,6 +87,9 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     { ...limits, threads: threads.count },
     { run, evict, drop, onCoalesced: hooks.onCoalesced, onEvicted: hooks.onEvicted, onRound },
   )
+  const resting = createRestingTriggers((executionId) => {
+    if (ownership?.owns(executionId) === true) slots.trigger(executionId)
+  })
   const ownership: Ownership | undefined =
     driving === undefined
       ? undefined
@@ -242,6 +246,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
       await reconciler?.start()
     },
     stop: async (deadlineMs) => {
+      resting.close()
       await reconciler?.stop(deadlineMs)
       await slots.close(Math.max(200, deadlineMs - 1_500))
       await ownership?.stop(1_000)
@@ -250,7 +255,8 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     trigger: (executionId, cause) => {
       if (ownership?.owns(executionId) !== true) return
       if (cause !== undefined && isTracing()) causes.set(executionId, cause)
-      slots.trigger(executionId)
+      if (slots.isOnlyWatched(executionId)) resting.add(executionId)
+      else slots.trigger(executionId)
     },
     owns: (executionId) => ownership?.owns(executionId) ?? false,
     ask: slots.ask,
