@@ -196,16 +196,17 @@ describe('hmac_sha256', () => {
       [0, []],
       [63, []],
     ])
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < 40; round++) {
       for (const at of [0, 63]) {
         const began = performance.now()
         await push('hmac', BODY, { 'x-signature': flip(at) })
         times.get(at)!.push(performance.now() - began)
       }
     }
-    const middle = (at: number) => times.get(at)!.sort((a, b) => a - b)[30]!
+    // Other work on the machine only adds: the least is the time itself.
+    const [early, late] = [0, 63].map((at) => Math.min(...times.get(at)!)) as [number, number]
     // A coarse guard: comparing byte by byte would not show here, stopping at a database call would.
-    expect(Math.abs(middle(0) - middle(63))).toBeLessThan(Math.max(middle(0), middle(63)))
+    expect(Math.max(early, late)).toBeLessThan(2 * Math.min(early, late))
   })
 
   it('refuses what is too old, from the future, or re-dated', async () => {
