@@ -1,4 +1,4 @@
-// Thousands of rows, statement by statement.
+// Writes many rows with several statements, each of at most 1,000 rows and about 2 million characters.
 import type { NumberedEvent } from '../../stores/events/eventStore.js'
 
 const SLICE_ROWS = 1_000
