@@ -29,6 +29,16 @@ describe('a failed step', () => {
     expect(one.answer('mend').status).toBe('COMPLETED')
   })
 
+  it('tells its error by its name, also when it left no data', () => {
+    const one = run(
+      workflow(
+        `step: start, ${work}, next: {arcs: [{step: mend, when: "{{ start.error.kind == 'timeout' }}"}]}`,
+        'step: mend, tool: {kind: noop, result: {why: "{{ start.error.message }}", how: "{{ start.status }}", data: "{{ start.data }}"}}',
+      ),
+    ).fail('start', { kind: 'timeout', message: 'late' })
+    expect(one.end?.result).toMatchObject({ context: { data: { why: 'late', how: 'error', data: null } } })
+  })
+
   it('without such an arc stops everything new, and the rest ends in peace', () => {
     const one = run(
       workflow(

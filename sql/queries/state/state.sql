@@ -95,6 +95,12 @@ order by execution_id, key
 on conflict do nothing
 returning execution_id, key;
 
+-- name: decision_unclaim(execution_ids, keys)
+-- Takes the decisions `keys` of the executions `execution_ids` back: they were not written after all.
+delete from noetl.decision_key d
+using unnest(:execution_ids::bigint[], :keys::text[]) as given (execution_id, key)
+where d.execution_id = given.execution_id and d.key = given.key;
+
 -- name: decision_forget(execution_id)
 -- Decisions of execution `execution_id` once it has ended: it gets no further ones.
 delete from noetl.decision_key where execution_id = :execution_id::bigint;

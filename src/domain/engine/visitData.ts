@@ -71,8 +71,10 @@ export function withOwn(data: JsonValue, own: JsonValue): JsonValue {
 
 /** As the root `<step>`: the data itself, with status and error if it has none of its own. */
 export const stepRoot = memoByFact(({ data, status, error }: VisitData): JsonValue => {
-  if (!isJsonObject(data)) return data
-  return filled(data, [
+  // A failure that left nothing behind is still asked for its error.
+  const isBareFailure = data === null && status === 'error'
+  if (!isJsonObject(data) && !isBareFailure) return data
+  return filled(isJsonObject(data) ? data : {}, [
     ['data', () => data],
     ['status', () => status],
     ['error', () => error],

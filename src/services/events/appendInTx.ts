@@ -49,15 +49,47 @@ import {
 } from './commandBook.js'
 import { checkOwner, foreignOwnerMessage, owned } from './eventOwner.js'
 import { fromRow, type KnownEvent } from './knownEvent.js'
-import { inSlices } from './slices.js'
+import { oneByOne, slicesOf } from './slices.js'
 
 export type { AppendContext, AppendItem, AppendOutcome, Unclaimable } from './appendOutcome.js'
+
+/** What else a caller knows and wants. */
+export interface AppendWishes {
+  /** `lookUp` of these items, and maybe of others, in this transaction. */
+  found?: Found | undefined
+  /** Further writes, sent with the events; their answers are not looked at. Told what became of each event. */
+  alongside?: ((outcomes: readonly AppendOutcome[]) => Promise<void>) | undefined
+}
 
 export async function appendInTx(
   tx: Tx,
   items: readonly AppendItem[],
   context: AppendContext,
+  { found, alongside }: AppendWishes = {},
 ): Promise<AppendOutcome[]> {
+  const known = found ?? (await lookUp(tx, items))
+  const plan = await decide(items, known, context)
+  const ended = endedBy(
+    plan.published.map(({ row }) => row.event),
+    known.executions,
+  )
+  // Sent together: when the connection breaks, each of them fails, and nobody may be left with that failure. The caller
+  // comes first: it may still refuse.
+  const added = alongside?.(plan.outcomes)
+  const leasing = known.commands.write(tx, ended)
+  const storing = store(tx, plan, context)
+  const writing = Promise.all([leasing, storing.written, added])
+  if (storing.isSent && !known.commands.hasChanges()) {
+    tx.finishWith(writing)
+    return plan.outcomes
+  }
+  const [leases] = await writing
+  for (const claim of plan.claims) claim.leaseUntil = leases.get(claim.commandId) ?? undefined
+  return plan.outcomes
+}
+
+/** Locks the executions of the items and reads what decides about them. */
+export async function lookUp(tx: Tx, items: readonly AppendItem[]): Promise<Found> {
   const created = newExecutions(items)
   if (created.length > 0) await createExecutions(tx, created)
   // Sent together: one round trip for all. Each statement sees what was committed before the lock was ours.
@@ -73,33 +105,21 @@ export async function appendInTx(
     claims.length === 0 ? [] : findClaims(tx, claims),
     minted.length === 0 ? new Map<string, bigint>() : highestEventIds(tx, minted),
   ])
-  const plan = await decide(items, { executions, commands, existing, claimed, highest }, context)
-  const ended = endedBy(
-    plan.published.map(({ row }) => row.event),
-    executions,
-  )
-  // Sent and awaited together: when the connection breaks, each of them fails, and nobody may be left with that failure.
-  const [leases] = await Promise.all([commands.write(tx, ended), store(tx, plan, context)])
-  for (const claim of plan.claims) claim.leaseUntil = leases.get(claim.commandId) ?? undefined
-  return plan.outcomes
+  return { executions, commands, existing, claimed, highest }
 }
 
-async function store(tx: Tx, plan: Plan, context: AppendContext): Promise<void> {
-  if (plan.events.length === 0) return
-  await Promise.all([
-    inSlices(
-      plan.events,
-      (row) => row,
-      (rows) => insertEvents(tx, rows),
-    ),
-    inSlices(
-      plan.published,
-      ({ row }) => row,
-      (list) =>
-        insertOutboxRows(
-          tx,
-          list.map(({ item, row }) => outboxRow(item, row, context)),
-        ),
+/** `isSent`: all of it is on its way already. */
+function store(tx: Tx, plan: Plan, context: AppendContext): { written: Promise<unknown>; isSent: boolean } {
+  if (plan.events.length === 0) return { written: Promise.resolve(), isSent: true }
+  const events = slicesOf(plan.events, (row) => row)
+  const published = slicesOf(plan.published, ({ row }) => row)
+  const written = Promise.all([
+    oneByOne(events, (rows) => insertEvents(tx, rows)),
+    oneByOne(published, (list) =>
+      insertOutboxRows(
+        tx,
+        list.map(({ item, row }) => outboxRow(item, row, context)),
+      ),
     ),
     updateExecutions(tx, [...plan.touched]),
     plan.moved.size === 0 ? undefined : moveEvents(tx, [...plan.moved]),
@@ -108,6 +128,7 @@ async function store(tx: Tx, plan: Plan, context: AppendContext): Promise<void> 
       plan.events.map(({ event }) => event),
     ),
   ])
+  return { written, isSent: events.length <= 1 && published.length <= 1 }
 }
 
 /** The items as they may be stored and published. */
@@ -129,7 +150,7 @@ interface Plan {
 }
 
 /** What the lock and the look at the log have told. */
-interface Found {
+export interface Found {
   executions: Map<string, LockedExecution>
   commands: CommandBook
   existing: readonly ExistingEvent[]

@@ -11,19 +11,25 @@ import { isTerminalEventType } from '../../domain/events/eventType.js'
 import { jsonWeight } from '../../domain/json/weight.js'
 import { CpError, toCpError } from '../../errors.js'
 import { answerJobs } from '../../runtime/isolateRefused.js'
-import { type AppendContext, type AppendItem, type AppendOutcome, appendInTx, withoutSecrets } from './appendInTx.js'
+import {
+  type AppendContext,
+  type AppendItem,
+  type AppendOutcome,
+  type AppendWishes,
+  appendInTx,
+  withoutSecrets,
+} from './appendInTx.js'
 
 export interface Appender {
   /** All items of one shard, in one transaction. */
   append(items: readonly AppendItem[]): Promise<AppendOutcome[]>
   /** Further writes that must commit with the events; never shared with other callers. */
-  appendWith<T>(
-    executionId: string,
-    work: (tx: Tx, append: (items: readonly AppendItem[]) => Promise<AppendOutcome[]>) => Promise<T>,
-  ): Promise<T>
+  appendWith<T>(executionId: string, work: (tx: Tx, append: AppendHere) => Promise<T>): Promise<T>
   /** Called after every commit with the executions that grew, and the trace that last made each of them grow. */
   onAppended(listener: AppendListener): void
 }
+
+export type AppendHere = (items: readonly AppendItem[], wishes?: AppendWishes) => Promise<AppendOutcome[]>
 
 export type AppendListener = (
   shard: number,
@@ -190,9 +196,9 @@ export function createAppender(
       const done: { items: readonly AppendItem[]; outcomes: AppendOutcome[] }[] = []
       const result = await databases.shards[shard]!.db.tx(async (tx) => {
         done.length = 0
-        return work(tx, async (given) => {
+        return work(tx, async (given, wishes) => {
           const items = withoutSecrets(given, context)
-          const outcomes = await appendInTx(tx, items, context)
+          const outcomes = await appendInTx(tx, items, context, wishes)
           done.push({ items, outcomes })
           return outcomes
         })

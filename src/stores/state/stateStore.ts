@@ -17,6 +17,7 @@ const q = queries(
   'state_active',
   'state_digest_ids',
   'decision_claim',
+  'decision_unclaim',
   'decision_forget',
   'state_notify',
 )
@@ -231,6 +232,14 @@ export async function claimDecisions(
     decisions.map((row) => row.version),
   ])
   return new Set(rows.map((row) => `${row.execution_id}:${row.key}`))
+}
+
+/** Takes back what was claimed in this transaction. */
+export async function unclaimDecisions(
+  tx: Tx,
+  decisions: readonly { executionId: string; key: string }[],
+): Promise<void> {
+  await tx.run(q.decision_unclaim, [decisions.map((row) => row.executionId), decisions.map((row) => row.key)])
 }
 
 export async function forgetDecisions(db: Queryable, executionId: string): Promise<void> {
