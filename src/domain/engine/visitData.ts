@@ -74,11 +74,12 @@ export const stepRoot = memoByFact(({ data, status, error }: VisitData): JsonVal
   // A failure that left nothing behind is still asked for its error.
   const isBareFailure = data === null && status === 'error'
   if (!isJsonObject(data) && !isBareFailure) return data
-  return filled(isJsonObject(data) ? data : {}, [
-    ['data', () => data],
-    ['status', () => status],
-    ['error', () => error],
-  ])
+  const root: JsonObject = isJsonObject(data) ? { ...data } : {}
+  // Not listed: whoever takes the whole gets the data and nothing else.
+  for (const [key, value] of Object.entries({ data, status, error })) {
+    if (!Object.hasOwn(root, key)) Object.defineProperty(root, key, { value })
+  }
+  return root
 })
 
 /** As `steps.<step>`. */
