@@ -16,6 +16,7 @@ import type { Appender } from '../events/appender.js'
 import type { Ids } from '../ids/ids.js'
 import type { Membership } from '../leases/membership.js'
 import { createDecisionWriter, type DecisionOutcome } from './decisions.js'
+import { receiveDecision } from './inThread/sentVerdict.js'
 import { createNeededValues, type FetchValues } from './neededValues.js'
 import { createOwnership, type Ownership } from './ownership.js'
 import { createReconciler, type Reconciler } from './reconciler.js'
@@ -178,7 +179,8 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     handBack()
     hooks.onAdvanced(output.applied, (performance.now() - started) / 1000)
     const { verdict } = output
-    if (verdict !== undefined && 'key' in verdict) await decide(place.executionId, output.version, verdict)
+    if (verdict !== undefined && 'key' in verdict)
+      await decide(place.executionId, output.version, receiveDecision(verdict))
     else if (verdict !== undefined && 'checkAfterMs' in verdict) checkAfter.set(executionId, verdict.checkAfterMs)
     return output
   }
