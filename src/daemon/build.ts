@@ -29,6 +29,7 @@ import { buildCore } from './core.js'
 import { credentialsDeps } from './credentials.js'
 import type { Deps } from './deps.js'
 import { eventTableLoops } from './eventTableLoops.js'
+import { buildFailureHooks } from './failureHooks.js'
 import { buildHttpServer } from './httpServer.js'
 import { loopErrors } from './loopErrors.js'
 import { outboxLoops } from './outboxLoops.js'
@@ -114,6 +115,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       onError: loopErrors(deps, 'scheduler'),
     }),
   )
+  loops.push(buildFailureHooks(deps, writing, () => listeningAt(http)))
   loops.push(createCatalogRemoval({ databases, clock, random, onError: loopErrors(deps, 'catalog removal') }))
   loops.push(...eventTableLoops(deps), ...outboxLoops(deps), ...replayLoops(deps))
   loops.push(...subscriptionLoops(deps, core, writing))
@@ -200,7 +202,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       cleanup: { databases },
       topology: databases.topology,
       subscriptions: subscriptionDeps(deps, core),
-      ingress: buildIngress(deps, core, writing),
+      ingress: buildIngress(deps, writing),
       assertExecution: (id) => assertNoSubscription({ databases }, id),
       state: states.state,
       wakeOwners: states.wake,

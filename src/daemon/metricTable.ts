@@ -35,6 +35,11 @@ export const METRICS = {
     help: 'Moments of schedules: started, left out because the run before was under way, or failed.',
     labels: { outcome: ['started', 'overlap', 'failed'] },
   },
+  noetl_cp_failure_hooks_total: {
+    kind: 'counter',
+    help: 'Attempts to do what is wanted when an execution has failed: done, failed and tried again, or given up.',
+    labels: { outcome: ['done', 'failed', 'given_up'] },
+  },
   noetl_cp_tool_runs_total: {
     kind: 'counter',
     help: 'Commands that the built-in worker ran, by kind of tool and outcome; lost: their execution ended, or another worker got them.',

@@ -1,4 +1,5 @@
 // Settings → the tools of the built-in worker.
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../config/keys.js'
 import { CpError } from '../errors.js'
@@ -37,6 +38,7 @@ export function buildWorkerTools(deps: Deps, around: WorkerSurroundings): Worker
       environment,
       allowed: config.workerAllow,
       pythonProgram: config.workerPython,
+      processesMax: config.workerProcesses > 0 ? config.workerProcesses : PROCESSES_PER_CORE * availableParallelism(),
       workFolder: around.workFolder,
       dataFolder: config.workerDataDir ?? join(around.dataDir, 'worker'),
       http: {
@@ -72,7 +74,7 @@ function storedCredentials(deps: WorkerSurroundings['credentials']): Credentials
 }
 
 /** What a step must not talk to over HTTP: with it, it could do anything in our name. */
-function ownEndpoints(deps: Deps, listening: { host: string; port: number } | undefined): Endpoint[] {
+export function ownEndpoints(deps: Deps, listening: { host: string; port: number } | undefined): Endpoint[] {
   const { topology } = deps.databases
   const databases = [...topology.databases, topology.cluster].map(({ host, port }) => ({
     host,
@@ -93,6 +95,7 @@ function ownEndpoints(deps: Deps, listening: { host: string; port: number } | un
 }
 
 const NATS_PORT = 4222
+const PROCESSES_PER_CORE = 4
 
 function addressOf(listening: { host: string; port: number } | undefined): string | undefined {
   return listening === undefined ? undefined : `http://${listening.host}:${listening.port}`

@@ -27,6 +27,7 @@ import { secretsTool } from './secretsTool.js'
 import { createShellTool } from './shell/shellTool.js'
 import type { Tool } from './tool.js'
 import { createTransferTool } from './transfer/transferTool.js'
+import { Turns } from './turns.js'
 
 export interface WorkerToolsSettings {
   /** Of this process; steps see a small part of it. */
@@ -38,6 +39,8 @@ export interface WorkerToolsSettings {
   readonly workFolder: string
   /** The one folder whose files steps may name. */
   readonly dataFolder: string
+  /** How many of python, shell, script and container run at a time, of each. */
+  readonly processesMax: number
   readonly http: AddressGuardSettings
   /** Our own address, as code sees it. */
   readonly serverUrl: () => string | undefined
@@ -77,13 +80,14 @@ export function createWorkerTools(settings: WorkerToolsSettings, deps: WorkerToo
   )
   const shell = createShellTool(processes, scripts)
   const pools = createPgPools('noetl-cp step')
+  const atOnce = (tool: Tool): Tool => ({ ...tool, turns: new Turns(settings.processesMax) })
   const tools = new Map<string, Tool>([
     ['noop', noopTool],
     ['http', createHttpTool(client, clock)],
     ['postgres', createPostgresTool(pools, scripts)],
-    ['python', python],
-    ['shell', shell],
-    ['script', createScriptTool(python, shell, (kind) => allowed.has(kind))],
+    ['python', atOnce(python)],
+    ['shell', atOnce(shell)],
+    ['script', atOnce(createScriptTool(python, shell, (kind) => allowed.has(kind)))],
     ['nats', natsTool],
     ['transfer', createTransferTool({ pools, client, clock })],
     ['artifact', createArtifactTool(folder, deps.results)],
@@ -91,7 +95,7 @@ export function createWorkerTools(settings: WorkerToolsSettings, deps: WorkerToo
     ['secrets', secretsTool],
     ['duckdb', createDuckdbTool(folder)],
     ['playbook', createPlaybookTool(deps.children)],
-    ['container', createContainerTool({ ...processes, ownEnvironment: settings.environment })],
+    ['container', atOnce(createContainerTool({ ...processes, ownEnvironment: settings.environment }))],
   ])
   const runner = createCommandRunner({ ...deps, tools, allowed, requestToken: createTokenRequest(client, clock) })
   return { ...runner, run: async (context, meta, options) => envelopeJson(await runner.run(context, meta, options)) }

@@ -135,17 +135,6 @@ describe('bad specs', () => {
     [{ ...PULL, headers: [] }, ['/spec/headers']],
     [{ ...PULL, headers: { directives: {} } }, ['/spec/headers/directives']],
     [
-      {
-        ...PULL,
-        headers: { directives: [{ header: 'x-noetl-route', controls: 'dispatch.playbook', allowed: ['a'] }] },
-      },
-      ['/spec/headers/directives/0/controls'],
-    ],
-    [
-      { ...PUSH, headers: { directives: [{ header: 'x-noetl-route', controls: 'dispatch.playbook' }] } },
-      ['/spec/headers/directives/0/allowed'],
-    ],
-    [
       { ...PULL, headers: { directives: [{}, 'x', { header: 'h' }] } },
       [
         '/spec/headers/directives/1',
@@ -208,7 +197,7 @@ describe('warnings', () => {
         headers: {
           directives: [
             { header: 'X-Key', controls: 'idempotency_key' },
-            { header: 'X-Priority', controls: 'priority' },
+            { header: 'X-Pool', controls: 'dispatch.execution_pool' },
           ],
         },
       }),

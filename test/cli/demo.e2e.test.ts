@@ -1,4 +1,4 @@
-// Promise: `noetl-cp demo` makes, through the public API, executions of every kind that end as announced; each command
+// Promise: `noetl-cp demo` runs playbooks of every kind that end as announced; each command
 // that it recommends works as printed; it leaves an instance with work of its own alone; `--end` ends what is open.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { BINARY, type Daemon, type Finished, runBinary, startDaemon } from '../support/binary.js'
@@ -64,10 +64,11 @@ describe('noetl-cp demo', () => {
     // A diff that finds differences says so by 5.
     for (const { line, code, stderr } of results) expect([0, 5], `${line}\n${stderr}`).toContain(code)
     const stuck = results.find(({ line }) => line.includes('why-stuck'))!
-    expect(stuck.stdout).toMatch(/expired command.*worker-c runs command charge:1/)
+    expect(stuck.stdout).toMatch(/demo-nobody/)
     const loop = results.find(({ line }) => /replay \d+$/.test(line))!
-    expect(loop.stdout).toMatch(/images +│ resize +│ 6 +│ 0 +│ 6 /)
-    expect(results.find(({ line }) => line.includes('replay diff'))!.stdout).toContain('/loops/images/done')
+    expect(loop.stdout).toMatch(/resize +│ done +│ \d+ +│ 6\/6 /)
+    const watched = results.find(({ line }) => line.includes('execution watch'))!
+    expect(watched.stderr).toMatch(/each_day +playbook x3 +ok .*3 done/)
   })
 
   it('--end cancels the stuck one and deactivates the subscription', async () => {

@@ -23,7 +23,6 @@ const OUTCOME: Outcome = {
   view: undefined,
   open: undefined,
   sealed: undefined,
-  isDriven: true,
 }
 
 function open(limits: Partial<SlotLimits> = {}) {

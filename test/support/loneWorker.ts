@@ -22,7 +22,7 @@ export async function startLoneWorker(config: JsonObject): Promise<LoneWorker> {
     const { systemClock } = await import('${dist}runtime/clock.js')
     const folder = ${JSON.stringify(tmpdir())}
     const tools = createWorkerTools(
-      { environment: process.env, allowed: ['python', 'shell'], pythonProgram: 'python3', workFolder: folder, dataFolder: folder,
+      { environment: process.env, allowed: ['python', 'shell'], pythonProgram: 'python3', processesMax: 4, workFolder: folder, dataFolder: folder,
         http: { forbidden: () => [], allowed: [], denyPrivate: false }, serverUrl: () => undefined, version: 'test' },
       { clock: systemClock, random: Math.random, credentials: { find: async () => undefined }, results: {}, children: {} },
     )

@@ -80,6 +80,7 @@ export function useTools(settings: Partial<WorkerToolsSettings> = {}, deps: Part
       environment: process.env,
       allowed: ['python', 'shell', 'container'],
       pythonProgram: 'python3',
+      processesMax: 16,
       workFolder: folder,
       dataFolder: folder,
       http: { forbidden: () => [], allowed: [], denyPrivate: false },

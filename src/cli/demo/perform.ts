@@ -1,12 +1,12 @@
-// Plays the scripts against a running daemon, side by side, through its public API alone.
+// Runs the playbooks of the demo in a running daemon, side by side, through its public API alone.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { ApiClient } from '../apiClient.js'
 import { DEMO_ENTRIES, DEMO_PREFIX, SUBSCRIPTION_PATH } from './entries.js'
-import { SCRIPTS, type Script } from './scripts.js'
+import { PLAYS, type Play } from './plays.js'
 
 export interface Performed {
-  executions: { id: string; script: Script }[]
+  executions: { id: string; play: Play; status: string }[]
   subscriptionId: string
 }
 
@@ -16,25 +16,34 @@ export interface Ended {
 }
 
 const PAGE = 100
+const LOOK_MS = 100
+/** Without a worker of its own an instance leaves open what needs one; that is told as it is. */
+const END_MS = 20_000
 
 export async function performDemo(api: ApiClient, clock: Clock): Promise<Performed> {
   for (const content of DEMO_ENTRIES) await api.post('/api/catalog/register', { content })
-  const executions = await Promise.all(SCRIPTS.map((script) => play(api, clock, script)))
+  const executions = await Promise.all(PLAYS.map((play) => perform(api, clock, play)))
   // Only registered: no stream is touched before somebody activates it.
   const subscription = await api.post('/api/subscriptions', { path: SUBSCRIPTION_PATH, actor: 'demo' })
   return { executions, subscriptionId: String(subscription['subscription_id']) }
 }
 
-async function play(api: ApiClient, clock: Clock, script: Script): Promise<{ id: string; script: Script }> {
-  // The script is the one who decides here.
-  const started = await api.post('/api/execute', { path: script.path, payload: script.payload, driven: false })
-  const id = String(started['execution_id'])
-  for (const moment of script.moments) {
-    if ('waitMs' in moment) await clock.sleep(moment.waitMs)
-    else await api.post('/api/events', { execution_id: id, ...moment.event })
+async function perform(api: ApiClient, clock: Clock, play: Play): Promise<Performed['executions'][number]> {
+  const { path, payload, ends, pool } = play
+  const start = { path, payload, ...(pool === undefined ? {} : { execution_pool: pool }) }
+  const id = String((await api.post('/api/execute', start))['execution_id'])
+  if (ends === 'CANCELLED') await api.post(`/api/executions/${id}/cancel`, { reason: 'the account is closed' })
+  const deadline = clock.monotonic() + END_MS
+  for (;;) {
+    const status = await statusOf(api, id)
+    if (status === ends || clock.monotonic() > deadline) return { id, play, status }
+    await clock.sleep(LOOK_MS)
   }
-  if (script.ends === 'CANCELLED') await api.post(`/api/executions/${id}/cancel`, { reason: 'there is no such day' })
-  return { id, script }
+}
+
+async function statusOf(api: ApiClient, id: string): Promise<string> {
+  const answer = await api.get(`/api/executions/${id}/status`)
+  return String(isJsonObject(answer) ? answer['status'] : undefined).toUpperCase()
 }
 
 /** An execution that no demo has made; undefined when there is none. */

@@ -3,6 +3,8 @@
 import type { Databases } from '../../db/databases.js'
 import { contentDigest } from '../../domain/catalog/catalogDocument.js'
 import { refuseDocument } from '../../domain/catalog/violation.js'
+import { failureHookOf } from '../../domain/failures/failureHook.js'
+import { writeJson } from '../../domain/json/write.js'
 import type { Problem } from '../../domain/playbook/plan.js'
 import { nextTick, scheduleOf } from '../../domain/schedules/schedule.js'
 import type { OwnSources } from '../../domain/subscriptions/ownSources.js'
@@ -21,6 +23,7 @@ import {
   newestVersion,
   referencedEntries,
 } from '../../stores/catalog/catalogStore.js'
+import { putOnFailure } from '../../stores/failures/failureHookStore.js'
 import { databaseNow, putSchedule, removeSchedule } from '../../stores/schedules/scheduleStore.js'
 import type { CatalogDocuments } from './catalogDocuments.js'
 import { REMOVE_AFTER_SECONDS } from './catalogRemoval.js'
@@ -73,6 +76,7 @@ export async function registerEntry(deps: CatalogDeps, request: RegisterRequest)
   const violations = ownSourceViolations(document.subscription, deps.own)
   if (violations.length > 0) throw refuseDocument('the catalog document', violations)
   const schedule = document.kind === 'playbook' ? scheduleOf(document.value()) : undefined
+  const hook = document.kind === 'playbook' ? failureHookOf(document.value()) : undefined
   const digest = contentDigest(document.content)
   return deps.databases.cluster.db.tx(async (tx) => {
     await lockPath(tx, document.path)
@@ -101,6 +105,7 @@ export async function registerEntry(deps: CatalogDeps, request: RegisterRequest)
       meta: document.meta,
       digest,
     })
+    if (hook !== undefined) await putOnFailure(tx, entry.catalogId, writeJson(hook))
     return { ...found, ...entry, created: true }
   })
 }

@@ -61,6 +61,8 @@ export interface StartRequest {
   childrenMap?: JsonObject | undefined
   /** Started by a command of its parent. */
   child?: { commandId: string; depth: number } | undefined
+  /** Started because this execution has failed. */
+  failureOf?: string | undefined
   /** False: the engine leaves it alone, and whoever started it sends its events. */
   driven?: boolean | undefined
   tenantId?: string | undefined
@@ -182,6 +184,7 @@ export function startEvent(
   if (request.trace !== undefined) meta['trace'] = request.trace
   if (request.timeoutSeconds !== undefined) meta['timeout_seconds'] = request.timeoutSeconds
   if (request.childrenMap !== undefined) meta['children_map'] = request.childrenMap
+  if (request.failureOf !== undefined) meta['failure_of'] = request.failureOf
   if (request.child !== undefined) {
     meta['parent_command_id'] = request.child.commandId
     meta['depth'] = request.child.depth

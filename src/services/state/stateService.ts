@@ -16,11 +16,9 @@ import type { Appender } from '../events/appender.js'
 import type { Ids } from '../ids/ids.js'
 import type { Membership } from '../leases/membership.js'
 import { createDecisionWriter, type DecisionOutcome } from './decisions.js'
-import { receiveDecision } from './inThread/sentVerdict.js'
 import { createNeededValues, type FetchValues } from './neededValues.js'
 import { createOwnership, type Ownership } from './ownership.js'
 import { createReconciler, type Reconciler } from './reconciler.js'
-import { createRestingTriggers } from './restingTriggers.js'
 import { createStateSlots, type Outcome, type SlotPlace, type StateSlots, type Want } from './stateSlots.js'
 
 export interface StateHooks {
@@ -88,9 +86,6 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     { ...limits, threads: threads.count },
     { run, evict, drop, onCoalesced: hooks.onCoalesced, onEvicted: hooks.onEvicted, onRound },
   )
-  const resting = createRestingTriggers((executionId) => {
-    if (ownership?.owns(executionId) === true) slots.trigger(executionId)
-  })
   const ownership: Ownership | undefined =
     driving === undefined
       ? undefined
@@ -179,20 +174,29 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     handBack()
     hooks.onAdvanced(output.applied, (performance.now() - started) / 1000)
     const { verdict } = output
-    if (verdict !== undefined && 'key' in verdict)
-      await decide(place.executionId, output.version, receiveDecision(verdict))
+    if (verdict !== undefined && 'key' in verdict) await decide(place.executionId, output.version, verdict, parent)
     else if (verdict !== undefined && 'checkAfterMs' in verdict) checkAfter.set(executionId, verdict.checkAfterMs)
     return output
   }
 
-  async function decide(executionId: string, version: number, decision: Decision): Promise<void> {
+  async function decide(
+    executionId: string,
+    version: number,
+    decision: Decision,
+    parent: string | undefined,
+  ): Promise<void> {
     const fence = ownership?.fenceOf(executionId)
     if (writer === undefined || fence === undefined) {
       hooks.onDecision('fenced')
       return
     }
     const shard = databases.shardOf(executionId)
-    const outcome = await writer.write(shard, { executionId, version, decision, fence })
+    const attributes = { 'noetl.execution_id': executionId, 'noetl.decision': decision.key }
+    const outcome = await traced('noetl.decide', { parent, attributes }, async (span) => {
+      const made = await writer.write(shard, { executionId, version, decision, fence, trace: span.carrier })
+      span.set({ 'noetl.outcome': made, 'noetl.events': decision.events.length })
+      return made
+    })
     hooks.onDecision(outcome)
     const asksFor = (what: NewCommand['waitsFor']) =>
       decision.commands?.some(({ waitsFor }) => waitsFor === what) === true
@@ -248,7 +252,6 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
       await reconciler?.start()
     },
     stop: async (deadlineMs) => {
-      resting.close()
       await reconciler?.stop(deadlineMs)
       await slots.close(Math.max(200, deadlineMs - 1_500))
       await ownership?.stop(1_000)
@@ -257,8 +260,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     trigger: (executionId, cause) => {
       if (ownership?.owns(executionId) !== true) return
       if (cause !== undefined && isTracing()) causes.set(executionId, cause)
-      if (slots.isOnlyWatched(executionId)) resting.add(executionId)
-      else slots.trigger(executionId)
+      slots.trigger(executionId)
     },
     owns: (executionId) => ownership?.owns(executionId) ?? false,
     ask: slots.ask,

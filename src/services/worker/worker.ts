@@ -6,11 +6,13 @@
 //               └── only waits (a child playbook): the slot is lent
 //
 // Stopping: no more claims; what runs may end within the deadline, the rest is aborted and given back.
-import type { JsonObject } from '../../domain/json/value.js'
+import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
+import { writeJson } from '../../domain/json/write.js'
 import { ToolFailure } from '../../domain/tool/toolFailure.js'
 import { type CpError, isTransient, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { Service } from '../../runtime/service.js'
+import { type SpanOptions, traced } from '../../runtime/tracing.js'
 import type { RunOptions } from '../../tools/run/commandRunner.js'
 import type { WorkerTools } from '../../tools/workerTools.js'
 import type { Commands, HeldCommand } from '../commands/commands.js'
@@ -130,7 +132,11 @@ export function createWorker(settings: WorkerSettings, deps: WorkerDeps): Worker
       if (!quiet.signal.aborted && !one.abort.signal.aborted) await sayStarted(one)
     })
     try {
-      const envelope = await tools.run(command.context, command.meta, optionsOf(one))
+      const envelope = await traced('noetl.command', spanOf(command), async (span) => {
+        const answered = await tools.run(command.context, command.meta, optionsOf(one))
+        span.set({ 'noetl.outcome': String(answered['status']) })
+        return answered
+      })
       quiet.abort()
       const outcome = one.isGone ? 'lost' : (envelope['status'] as 'success' | 'error' | 'timeout')
       deps.onDone?.(command.kind, outcome, (clock.monotonic() - began) / 1_000)
@@ -266,3 +272,19 @@ export function createWorker(settings: WorkerSettings, deps: WorkerDeps): Worker
 
 const CANCELLED = 'its execution has ended'
 const LOST = 'another worker has the command'
+
+/** Below the trace that its execution was started with, if there was one. */
+function spanOf({ executionId, commandId, kind, attempt, meta }: HeldCommand): SpanOptions {
+  const { trace } = meta
+  const isTraced = isJsonObject(trace) && typeof trace['traceparent'] === 'string'
+  return {
+    parent: isTraced ? writeJson(trace) : undefined,
+    kind: 'consumer',
+    attributes: {
+      'noetl.execution_id': executionId,
+      'noetl.command_id': commandId,
+      'noetl.tool': kind,
+      'noetl.attempt': attempt,
+    },
+  }
+}

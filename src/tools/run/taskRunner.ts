@@ -9,6 +9,7 @@ import type { TaskOutcome } from '../../domain/tool/taskOutcome.js'
 import type { ToolCommand } from '../../domain/tool/toolCommand.js'
 import { failureJson, ToolFailure, toToolFailure } from '../../domain/tool/toolFailure.js'
 import type { Clock } from '../../runtime/clock.js'
+import { traced } from '../../runtime/tracing.js'
 import type { Auth } from '../credentials/auth.js'
 import type { Keychain } from '../credentials/keychain.js'
 import { withinTime } from '../timeLimit.js'
@@ -57,7 +58,10 @@ export async function runTask(
   const began = around.clock.monotonic()
   const durationMs = (): number => Math.round(around.clock.monotonic() - began)
   try {
-    const answer = await perform(task, place, context, around)
+    const attributes = { 'noetl.tool': task.kind, 'noetl.run': runNumber }
+    const answer = await traced('noetl.tool', { inherit: true, attributes }, () =>
+      perform(task, place, context, around),
+    )
     const data = storableJson(answer.data)
     return {
       outcome: { data, error: null, http: answer.http, attempt: runNumber, durationMs: durationMs() },
@@ -97,21 +101,26 @@ async function perform(
   const config = await renderTask(referred, task.pointer, task.kind, command, context, keychain)
   const ms = timeoutMs(config, tool)
   const args = await argsOf(config, context, around)
-  return withinTime({ parent: signal, ms, what: task.kind }, (limited) =>
-    tool.run({
-      config,
-      args,
-      variables: { ...command.renderContext, execution_id: command.executionId, step: command.step },
-      command,
-      label,
-      startNumber,
-      signal: limited,
-      timeoutMs: ms,
-      auth: around.auth,
-      onOutput: around.onOutput,
-      whileWaiting: around.whileWaiting,
-    }),
-  )
+  const giveBack = await tool.turns?.take(signal)
+  try {
+    return await withinTime({ parent: signal, ms, what: task.kind }, (limited) =>
+      tool.run({
+        config,
+        args,
+        variables: { ...command.renderContext, execution_id: command.executionId, step: command.step },
+        command,
+        label,
+        startNumber,
+        signal: limited,
+        timeoutMs: ms,
+        auth: around.auth,
+        onOutput: around.onOutput,
+        whileWaiting: around.whileWaiting,
+      }),
+    )
+  } finally {
+    giveBack?.()
+  }
 }
 
 async function argsOf(config: JsonObject, context: PipelineContext, around: TaskSurroundings): Promise<JsonObject> {

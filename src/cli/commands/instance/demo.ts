@@ -14,7 +14,7 @@ export const demo: CommandSpec = {
   path: ['demo'],
   summary: 'Fill a running instance with a few executions to look at',
   description:
-    'Registers entries under demo/ and plays seven executions of them through the public API of the daemon, as workers would: completed, retried, failed, with a loop, cancelled, and one that is stuck. Takes about two seconds and prints what to try next. Again makes seven more. An instance with executions of its own is left alone unless --yes is given. --end cancels what is still running and deactivates the subscription; the history stays, as in every log.',
+    'Registers playbooks under demo/ and runs seven of them: completed, with a loop, with playbooks inside, mended by an arc, failed, cancelled, and one that is stuck. They need neither code nor a network. Takes about two seconds and prints what to try next. Again makes seven more. An instance with executions of its own is left alone unless --yes is given. --end cancels what is still running and deactivates the subscription; the history stays, as in every log.',
   options: [
     { flags: '--yes', help: 'also on an instance that has executions of its own' },
     { flags: '--end', help: 'end what the demo left running instead' },
@@ -42,11 +42,11 @@ function performedOutput(context: CommandContext, { executions, subscriptionId }
   const next = nextCommands(context, executions, subscriptionId)
   return {
     json: {
-      executions: executions.map(({ id, script }) => ({
+      executions: executions.map(({ id, play, status }) => ({
         execution_id: id,
-        path: script.path,
-        status: script.ends,
-        about: script.about,
+        path: play.path,
+        status,
+        about: play.about,
       })),
       subscription_id: subscriptionId,
       next: next.map(([command]) => command),
@@ -55,11 +55,11 @@ function performedOutput(context: CommandContext, { executions, subscriptionId }
       {
         kind: 'table',
         columns: ['execution', 'status', 'path', 'what'],
-        rows: executions.map(({ id, script }) => [
+        rows: executions.map(({ id, play, status }) => [
           id,
-          toned(script.ends, TONES[script.ends] ?? 'dim'),
-          script.path,
-          script.about,
+          toned(status, TONES[status] ?? 'dim'),
+          play.path,
+          play.about,
         ]),
       },
       tryNext(next),
@@ -71,7 +71,7 @@ type Next = readonly (readonly [command: string, what: string])[]
 
 function nextCommands(context: CommandContext, executions: Performed['executions'], subscriptionId: string): Next {
   const idOf = (ends: string, path = '') =>
-    executions.find(({ script }) => script.ends === ends && script.path.includes(path))!.id
+    executions.find(({ play }) => play.ends === ends && play.path.includes(path))!.id
   const loop = idOf('COMPLETED', 'thumbnails')
   const next: Next = [
     ['execution list', 'all of them'],
@@ -79,6 +79,7 @@ function nextCommands(context: CommandContext, executions: Performed['executions
     [`replay diff ${loop} --from version:10 --to version:20`, 'what ten events changed'],
     [`replay step ${loop}`, 'event by event, with the arrow keys'],
     [`state why-stuck ${idOf('RUNNING')}`, 'what the stuck one waits for'],
+    [`execution watch ${idOf('COMPLETED', 'weekly')}`, 'one that started others, step by step'],
     [`execution show ${idOf('FAILED')}`, 'the failed one and its last events'],
     ['outbox status', 'what went to NATS'],
     [`subscription show ${subscriptionId}`, 'a subscription, registered and not active'],

@@ -6,11 +6,13 @@ import { isOwnTrouble, messageOf } from '../../../errors.js'
 import { type SchemaState, schemaStates } from '../../../services/schema/schema.js'
 import { type TroubledRow, troubledSubscriptions } from '../../../services/subscriptions/views.js'
 import { askDaemon, type DaemonAnswer } from '../../askDaemon.js'
-import type { CommandSpec } from '../../command.js'
+import type { CommandContext, CommandSpec } from '../../command.js'
 import { type Gauges, largest, parseGauges, total, totalsBy } from '../../daemonGauges.js'
 import { EXIT } from '../../exit.js'
 import type { Instance } from '../../instance.js'
-import { type Block, toned } from '../../output.js'
+import { isSet } from '../../options.js'
+import { type Block, type Output, toned } from '../../output.js'
+import { watchOutput } from '../../watchOutput.js'
 
 const TROUBLED_MAX = 5
 const UNKNOWN = 'unknown while the daemon does not say'
@@ -19,71 +21,76 @@ export const status: CommandSpec = {
   path: ['status'],
   summary: 'One screen about the running instance',
   description:
-    'Shows the daemon, its servers, shards, worker threads, backlog and schema. Exit code 69 when the daemon does not answer or a dependency is down.',
+    'Shows the daemon, its servers, shards, worker threads, backlog and schema. Exit code 69 when the daemon does not answer or a dependency is down. With --watch it is shown again every two seconds until Ctrl-C, as JSON one line each.',
+  options: [{ flags: '--watch', help: 'show it again every two seconds' }],
   examples: [
     ['status', 'the instance in the default data folder'],
     ['status --json', 'for programs'],
+    ['status --watch', 'as it changes'],
   ],
-  run: async (context) => {
-    const instance = await context.instance()
-    const [ready, metrics] = await Promise.all([
-      askDaemon(instance.httpUrl, '/readyz'),
-      askDaemon(instance.httpUrl, '/metrics'),
-    ])
-    const { databases } = await context.deps()
-    const schema = await schemaStates(databases).catch((error: unknown) => messageOf(error))
-    const troubled = await troubledSubscriptions({ databases }, TROUBLED_MAX).catch((error: unknown) => {
-      // A database that is away, or has no schema yet, is told above.
-      if (isOwnTrouble(error)) return []
-      throw error
-    })
-    const checks = checksOf(ready)
-    const gauges = parseGauges(metrics.status === 200 ? metrics.text : '')
-    const isUp = ready.status === 200
-    return {
-      json: {
-        daemon: {
-          url: instance.httpUrl,
-          ready: isUp,
-          error: ready.error ?? null,
-          mode: instance.endpoints.mode,
-          pid: instance.pid ?? null,
-          started_at: instance.startedAt ?? null,
-        },
-        checks,
-        shards: shardsJson(databases.topology),
-        workers: {
-          threads: total(gauges, 'noetl_cp_worker_threads') ?? null,
-          waiting: total(gauges, 'noetl_cp_worker_queue') ?? null,
-        },
-        backlog: { outbox: totalsBy(gauges, 'noetl_cp_outbox_rows', 'status') },
-        subscriptions: { ...subscriptionsJson(gauges), in_trouble: troubled.map((row) => ({ ...row })) },
-        schema: typeof schema === 'string' ? { error: schema } : schema.map(schemaJson),
+  run: (context, input) =>
+    isSet(input, 'watch') ? watchOutput(context, () => statusNow(context)) : statusNow(context),
+}
+
+async function statusNow(context: CommandContext): Promise<Output> {
+  const instance = await context.instance()
+  const [ready, metrics] = await Promise.all([
+    askDaemon(instance.httpUrl, '/readyz'),
+    askDaemon(instance.httpUrl, '/metrics'),
+  ])
+  const { databases } = await context.deps()
+  const schema = await schemaStates(databases).catch((error: unknown) => messageOf(error))
+  const troubled = await troubledSubscriptions({ databases }, TROUBLED_MAX).catch((error: unknown) => {
+    // A database that is away, or has no schema yet, is told above.
+    if (isOwnTrouble(error)) return []
+    throw error
+  })
+  const checks = checksOf(ready)
+  const gauges = parseGauges(metrics.status === 200 ? metrics.text : '')
+  const isUp = ready.status === 200
+  return {
+    json: {
+      daemon: {
+        url: instance.httpUrl,
+        ready: isUp,
+        error: ready.error ?? null,
+        mode: instance.endpoints.mode,
+        pid: instance.pid ?? null,
+        started_at: instance.startedAt ?? null,
       },
-      blocks: [
-        daemonBlock(instance, ready),
-        {
-          kind: 'table',
-          title: 'Dependencies',
-          columns: ['name', 'state', 'detail', 'ms'],
-          rows: Object.entries(checks).map(([name, check]) => dependencyRow(name, check)),
-          empty: 'unknown while the daemon is down',
-        },
-        workBlock(databases.topology, gauges),
-        subscriptionsBlock(gauges, troubled),
-        {
-          kind: 'table',
-          title: 'Schema',
-          columns: ['database', 'applied', 'pending'],
-          rows:
-            typeof schema === 'string'
-              ? [[toned(schema, 'bad'), '', '']]
-              : schema.map((state) => [state.label, state.applied.length, state.pending.length]),
-        },
-      ],
-      exitCode: isUp ? EXIT.ok : EXIT.unavailable,
-    }
-  },
+      checks,
+      shards: shardsJson(databases.topology),
+      workers: {
+        threads: total(gauges, 'noetl_cp_worker_threads') ?? null,
+        waiting: total(gauges, 'noetl_cp_worker_queue') ?? null,
+      },
+      backlog: { outbox: totalsBy(gauges, 'noetl_cp_outbox_rows', 'status') },
+      subscriptions: { ...subscriptionsJson(gauges), in_trouble: troubled.map((row) => ({ ...row })) },
+      schema: typeof schema === 'string' ? { error: schema } : schema.map(schemaJson),
+    },
+    blocks: [
+      daemonBlock(instance, ready),
+      {
+        kind: 'table',
+        title: 'Dependencies',
+        columns: ['name', 'state', 'detail', 'ms'],
+        rows: Object.entries(checks).map(([name, check]) => dependencyRow(name, check)),
+        empty: 'unknown while the daemon is down',
+      },
+      workBlock(databases.topology, gauges),
+      subscriptionsBlock(gauges, troubled),
+      {
+        kind: 'table',
+        title: 'Schema',
+        columns: ['database', 'applied', 'pending'],
+        rows:
+          typeof schema === 'string'
+            ? [[toned(schema, 'bad'), '', '']]
+            : schema.map((state) => [state.label, state.applied.length, state.pending.length]),
+      },
+    ],
+    exitCode: isUp ? EXIT.ok : EXIT.unavailable,
+  }
 }
 
 function daemonBlock(instance: Instance, ready: DaemonAnswer): Block {
