@@ -3,6 +3,9 @@
 SHELL := /bin/sh
 NODE_FLAGS :=
 STAMP := .make
+# Where nats-server is unpacked when it cannot be installed.
+export PATH := $(PATH):$(or $(NOETL_CP_DATA_DIR),$(or $(XDG_DATA_HOME),$(HOME)/.local/share)/noetl-cp)/tools
+PREFIX ?= /usr/local
 SOURCES := $(shell find src -name '*.ts' 2>/dev/null) package.json tsconfig.json tsconfig.build.json
 
 .PHONY: help
@@ -82,10 +85,17 @@ readme: build ## write the generated tables of the documentation
 client: build ## write the types of the client from the routes
 	node scripts/client.mjs
 
+.PHONY: package
+package: build nats-server ## build, pack, install the tarball in an empty folder and run it
+	sh scripts/package.sh
+
 .PHONY: install
-install: build ## put noetl-cp on PATH (PREFIX=/usr/local)
-	@mkdir -p $(or $(PREFIX),/usr/local)/bin
-	ln -sf $(CURDIR)/bin/noetl-cp.js $(or $(PREFIX),/usr/local)/bin/noetl-cp
+install: build ## copy noetl-cp to PREFIX=/usr/local and put it on PATH
+	sh scripts/install.sh install "$(PREFIX)"
+
+.PHONY: uninstall
+uninstall: ## remove what `make install` copied
+	sh scripts/install.sh uninstall "$(PREFIX)"
 
 .PHONY: clean
 clean: ## remove what was built and installed

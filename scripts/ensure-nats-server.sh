@@ -1,9 +1,11 @@
 #!/bin/sh
 # Makes sure a nats-server binary is on this machine, for `make run` and `make test`.
 # Ends at once when there is one. Otherwise installs Debian's package if we are root, or may be without
-# a password. The package brings a system service: it must never be left running or enabled, because
+# a password; else unpacks it into the data folder, which needs no right at all. An installed package brings a system service: it must never be left running or enabled, because
 # noetl-cp starts a server of its own.
 set -eu
+
+tools=${NOETL_CP_DATA_DIR:-${XDG_DATA_HOME:-$HOME/.local/share}/noetl-cp}/tools
 
 found() {
   [ -n "$1" ] && [ -f "$1" ] && [ -x "$1" ]
@@ -17,7 +19,7 @@ look() {
     exit 1
   fi
   found "$(command -v nats-server 2>/dev/null || true)" && return 0
-  for folder in /usr/local/bin /usr/local/sbin /usr/bin /usr/sbin /opt/homebrew/bin; do
+  for folder in /usr/local/bin /usr/local/sbin /usr/bin /usr/sbin /opt/homebrew/bin "$tools"; do
     found "$folder/nats-server" && return 0
   done
   return 1
@@ -34,6 +36,22 @@ TEXT
   exit 1
 }
 
+# Debian's package without its service, taken apart by hand.
+unpack() {
+  command -v dpkg >/dev/null 2>&1 || return 1
+  echo "Unpacking nats-server of the Debian package into $tools ..." >&2
+  room=$(mktemp -d) || return 1
+  (cd "$room" && apt-get download -q nats-server >&2 </dev/null && dpkg -x nats-server_*.deb .) || {
+    rm -rf "$room"
+    return 1
+  }
+  program=$(find "$room/usr" -type f -name nats-server -perm -u+x | head -n 1)
+  [ -n "$program" ] && mkdir -p -m 700 "$tools" && cp "$program" "$tools/nats-server.new" &&
+    mv "$tools/nats-server.new" "$tools/nats-server"
+  rm -rf "$room"
+  found "$tools/nats-server"
+}
+
 look && exit 0
 
 command -v apt-get >/dev/null 2>&1 || give_up
@@ -42,7 +60,8 @@ if [ "$(id -u)" -eq 0 ]; then
 elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
   as_root='sudo -n'
 else
-  give_up
+  unpack || give_up
+  exit 0
 fi
 
 echo 'Installing nats-server from the Debian package (its system service stays off) ...' >&2

@@ -1,6 +1,7 @@
 // For the tests, which attack with the same requests.
 export interface HostileRequest {
   name: string
+  kind: string
   path: string | ((executionId: string) => string)
   status: number
   headers?: Record<string, string>

@@ -1,5 +1,6 @@
 // Requests that are made to hold the main loop up: as large as their routes allow, and full of what costs time with every
-// byte. Each is { name, path, status: what it is answered with, headers, body(executionId) }.
+// byte. Each is { name, path, status: what it is answered with, headers, body(executionId), kind: one of each is enough
+// for a short series, the first }.
 
 const MB = 1_048_576
 
@@ -52,6 +53,7 @@ const event = (id, payload, more = '') =>
   `{"execution_id":"${id}","step":"a","event_type":"step.exit"${more},"payload":${payload}}`
 const inEvents = Object.entries(SHAPES).map(([shape, make]) => ({
   name: `event of 4 MB, ${shape}`,
+  kind: shape === 'secrets' ? 'event of 4 MB, to be redacted' : 'event of 4 MB',
   path: '/api/events',
   status: 200,
   body: (id) => event(id, make(EVENT_BYTES)),
@@ -59,6 +61,7 @@ const inEvents = Object.entries(SHAPES).map(([shape, make]) => ({
 const many = (count, make) => Array.from({ length: count }, (_, n) => make(n)).join(',')
 const inBatches = Object.entries(SHAPES).map(([shape, make]) => ({
   name: `batch of 14 MB, ${shape}`,
+  kind: 'event of a batch',
   path: '/api/events/batch',
   status: 200,
   body: (id) =>
@@ -72,6 +75,7 @@ export const hostileRequests = [
   ...inEvents,
   {
     name: 'event of 4 MB with an id of its own',
+    kind: 'event of 4 MB',
     path: '/api/events',
     status: 200,
     body: (id) => event(id, SHAPES.keys(EVENT_BYTES), `,"event_id":"${BigInt(id) + 1000n}"`),
@@ -79,6 +83,7 @@ export const hostileRequests = [
   ...inBatches,
   {
     name: 'batch of 14 MB, one event',
+    kind: 'event of a batch',
     path: '/api/events/batch',
     status: 413,
     body: (id) =>
@@ -86,6 +91,7 @@ export const hostileRequests = [
   },
   {
     name: 'batch of 14 MB, 10,000 events',
+    kind: 'events of a batch',
     path: '/api/events/batch',
     status: 200,
     body: (id) =>
@@ -93,33 +99,44 @@ export const hostileRequests = [
   },
   {
     name: 'batch of 64 KB, as many events as it holds',
+    kind: 'batch in the main loop',
     path: '/api/events/batch',
     status: 200,
     body: (id) => `{"execution_id":"${id}","events":[${many(1_750, () => '{"step":"a","name":"step.exit"}')}]}`,
   },
-  { name: 'event of 64 KB, keys', path: '/api/events', status: 200, body: (id) => event(id, SHAPES.keys(65_000)) },
+  {
+    name: 'event of 64 KB, keys',
+    kind: 'event in the main loop',
+    path: '/api/events',
+    status: 200,
+    body: (id) => event(id, SHAPES.keys(65_000)),
+  },
   {
     name: 'start of 4 MB, keys',
+    kind: 'start',
     path: '/api/execute',
     status: 200,
     body: () => `{"path":"attacks/playbook","driven":false,"payload":${SHAPES.keys(EVENT_BYTES)}}`,
   },
   {
-    name: 'starts of 14 MB, 1,000',
-    path: '/api/execute/batch',
-    status: 200,
-    body: () =>
-      `{"executions":[${many(1_000, () => `{"path":"attacks/playbook","driven":false,"payload":${SHAPES.keys(15_000)}}`)}]}`,
-  },
-  {
     name: 'starts of 14 MB, four',
+    kind: 'starts',
     path: '/api/execute/batch',
     status: 200,
     body: () =>
       `{"executions":[${many(4, () => `{"path":"attacks/playbook","driven":false,"payload":${SHAPES.keys(BATCH_BYTES / 4)}}`)}]}`,
   },
   {
+    name: 'starts of 14 MB, 1,000',
+    kind: 'starts',
+    path: '/api/execute/batch',
+    status: 200,
+    body: () =>
+      `{"executions":[${many(1_000, () => `{"path":"attacks/playbook","driven":false,"payload":${SHAPES.keys(15_000)}}`)}]}`,
+  },
+  {
     name: 'pushed message of 4 MB, keys',
+    kind: 'pushed message',
     path: '/ingress/attacks',
     status: 202,
     headers: { authorization: `Bearer ${HOOK_TOKEN}` },
@@ -127,39 +144,46 @@ export const hostileRequests = [
   },
   {
     name: 'document of 4 MB, keys around it',
+    kind: 'fields around a document',
     path: '/api/catalog/register',
     status: 422,
     body: () => noise(EVENT_BYTES, '"content":"a: 1"'),
   },
   {
     name: 'finalising with 4 MB, keys around it',
+    kind: 'finalising',
     path: (id) => `/api/executions/${id}/finalize`,
     status: 200,
     body: () => noise(EVENT_BYTES, '"status":"COMPLETED"'),
   },
   {
     name: 'document of 209 KB, unique keys',
+    kind: 'keys of a document',
     ...validate,
     body: () => document(filled(209_000, 10, (n) => `k${n}: 1`).join('\n')),
   },
   {
     name: 'document of 142 KB, aliases',
+    kind: 'aliases of a document',
     ...validate,
     body: () => document(filled(142_000, 20, (n) => `a${n}: &a${n} x\nb${n}: *a${n}`).join('\n')),
   },
   {
     name: 'document of 1 MB, one text',
+    kind: 'keys of a document',
     ...validate,
     body: () => document(`a: "${'x'.repeat(1_000_000)}"`),
   },
   {
     name: 'text of 48 KB that looks like a JWT',
+    kind: 'text in the main loop',
     path: '/api/events',
     status: 200,
     body: (id) => event(id, `"${'eyJ.'.repeat(12_000)}"`),
   },
   {
     name: '48 KB of slashes in a path',
+    kind: 'path',
     path: '/api/execute',
     status: 400,
     body: () => `{"path":"a${'/'.repeat(48_000)}b"}`,

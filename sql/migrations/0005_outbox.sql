@@ -80,7 +80,8 @@ create index if not exists outbox_in_flight_idx
   where status = 'IN_FLIGHT';
 
 -- A row of the outbox as a relay reads it. The numbers come as one array, because a column costs the driver more than a
--- digit: id, execution, event, lane, attempts, ms to wait, ms since it was sent without an answer.
+-- digit: id, execution, event, lane, attempts, ms to wait, ms since it was sent without an answer, and 1 if it
+-- failed or was sent back before.
 create or replace view noetl.relay_row as
 select outbox_id, execution_id, status, noetl.lane_of(coalesce(execution_id, event_id)) as lane,
   array[
@@ -94,7 +95,8 @@ select outbox_id, execution_id, status, noetl.lane_of(coalesce(execution_id, eve
           else available_at end) - extract(epoch from now())
       ))))
     end::bigint,
-    (extract(epoch from now() - unanswered_since) * 1000)::bigint
+    (extract(epoch from now() - unanswered_since) * 1000)::bigint,
+    (last_error is not null)::int
   ] as numbers,
   subject, payload::text as payload, trace::text as trace,
   payload ->> 'event_type' as event_type, payload ->> 'stream_version' as stream_version

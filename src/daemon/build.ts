@@ -202,7 +202,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       cleanup: { databases },
       topology: databases.topology,
       subscriptions: subscriptionDeps(deps, core),
-      ingress: buildIngress(deps, writing),
+      ingress: buildIngress(deps, core, writing),
       assertExecution: (id) => assertNoSubscription({ databases }, id),
       state: states.state,
       wakeOwners: states.wake,

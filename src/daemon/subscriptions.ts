@@ -117,7 +117,7 @@ export function subscriptionLoops(deps: Deps, core: Core, writing: ExecutionsDep
   return [...common, supervisor, listening(supervisor.nudge), backlog]
 }
 
-export function buildIngress(deps: Deps, writing: ExecutionsDeps): Ingress {
+export function buildIngress(deps: Deps, core: Core, writing: ExecutionsDeps): Ingress {
   const { metrics } = deps
   const log = componentLog(deps.log, 'ingress')
   const labels = new Set<string>()
@@ -125,6 +125,7 @@ export function buildIngress(deps: Deps, writing: ExecutionsDeps): Ingress {
   return createIngress({
     ...writing,
     documents: deps.documents,
+    lifecycle: subscriptionDeps(deps, core),
     secretOf: (alias) => {
       try {
         return deps.secretOf(alias)

@@ -16,6 +16,11 @@ declare const insideTransaction: unique symbol
 
 /** Only `Db.tx` makes one, so a function that asks for a Tx cannot be called outside a transaction. */
 export interface Tx extends Queryable {
+  /**
+   * Statements that were all sent and whose answers nobody looks at: the commit travels behind them. Should one of them
+   * fail, so does the transaction.
+   */
+  finishWith(sent: Promise<unknown>): void
   readonly [insideTransaction]: true
 }
 

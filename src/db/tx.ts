@@ -40,17 +40,24 @@ async function runOnce<T>(source: TxSource, work: (tx: Tx) => Promise<T>, option
     const begun = connection.run(beginStatement(options), [], deadlineMs)
     begun.catch(() => undefined)
     let firstError: unknown
+    const last: Promise<unknown>[] = [begun]
     const tx = {
       run: (query, values = [], run = {}) =>
         connection.run(query, values, run.deadlineMs ?? deadlineMs).catch((error: unknown) => {
           firstError ??= error
           throw error
         }),
+      finishWith: (sent) => {
+        sent.catch(() => undefined)
+        last.push(sent)
+      },
     } as Tx
     try {
       const result = await work(tx)
-      await begun
-      const { command } = await connection.run(COMMIT, [], deadlineMs)
+      const committed = connection.run(COMMIT, [], deadlineMs)
+      committed.catch(() => undefined)
+      await Promise.all(last)
+      const { command } = await committed
       // The server answers COMMIT of a failed transaction with a quiet ROLLBACK; somebody swallowed an error.
       if (command === 'ROLLBACK') throw firstError ?? new CpError('internal', 'the transaction was rolled back')
       return result

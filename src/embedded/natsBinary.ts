@@ -11,7 +11,8 @@ import { PASSABLE_DIR_MODE } from './givenAway.js'
 import { findBarrier, PASS, READ } from './reachable.js'
 import type { ServiceUser } from './serviceUser.js'
 
-const USUAL_FOLDERS = ['/usr/local/bin', '/usr/local/sbin', '/usr/bin', '/usr/sbin', '/opt/homebrew/bin']
+/** After PATH; the last resort is what scripts/ensure-nats-server.sh unpacked into the data folder. */
+export const USUAL_FOLDERS = ['/usr/local/bin', '/usr/local/sbin', '/usr/bin', '/usr/sbin', '/opt/homebrew/bin']
 
 export async function findNatsServer(
   named: string | undefined,

@@ -9,7 +9,7 @@ import { type DataFolder, openDataFolder, removeUnfinished } from './dataFolder.
 import type { EmbeddedLog } from './embeddedLog.js'
 import { acquireLock } from './lock.js'
 import { type LogFile, openLogFile } from './logFile.js'
-import { findNatsServer, reachableNatsServer } from './natsBinary.js'
+import { findNatsServer, reachableNatsServer, USUAL_FOLDERS } from './natsBinary.js'
 import { natsPaths } from './natsConfig.js'
 import { natsStopSteps } from './natsServer.js'
 import { type Placement, placeServers, SHARED_ROOT } from './placement.js'
@@ -84,7 +84,10 @@ async function start(options: EmbeddedOptions, holdings: Cleanup): Promise<Embed
   const { log } = options
   const asRoot = process.getuid?.() === 0
   const sharedRoot = options.sharedRoot ?? SHARED_ROOT
-  const found = await findNatsServer(options.natsServerPath, options.pathEnv)
+  const found = await findNatsServer(options.natsServerPath, options.pathEnv, [
+    ...USUAL_FOLDERS,
+    join(options.dataDir, 'tools'),
+  ])
   const tree = await findPackageTree()
   const folder = await openDataFolder(options.dataDir, asRoot)
   stopIfAsked(options.signal)

@@ -54,12 +54,13 @@ export function mountRoutes(
         if (route.admit !== undefined) admitted.set(request, await route.admit(headOf(request, route)))
       },
       handler: async (request, reply) => {
-        const gone = new AbortController()
+        // Made for the few routes that ask for it.
+        let gone: AbortController | undefined
         const body = bodyOf(request)
         // The answer's side: the request's own `close` also comes when its body has merely been read.
         reply.raw.once('close', () => {
           body.release()
-          if (!reply.raw.writableFinished) gone.abort()
+          if (!reply.raw.writableFinished) gone?.abort()
         })
         const large = route.readsLarge === true && (body.bytes?.length ?? 0) > LARGE_BYTES ? body.bytes : undefined
         const query = checkQuery(route, request.query as Record<string, unknown>)
@@ -79,13 +80,17 @@ export function mountRoutes(
           upload: body.upload,
           admitted: admitted.get(request),
           isInternal: hasInternalToken(request.headers, settings.access),
-          signal: gone.signal,
+          get signal() {
+            gone ??= new AbortController()
+            if (reply.raw.destroyed && !reply.raw.writableFinished) gone.abort()
+            return gone.signal
+          },
         }
         const answerOf = async (): Promise<ApiReply> => {
           const made = await route.handler(given)
           return textIds ? withTextIds(made, route.responses[made.status ?? 200]) : made
         }
-        const answer = await (route.isLarge === true ? largeAnswers.make(answerOf, rules, gone.signal) : answerOf())
+        const answer = await (route.isLarge === true ? largeAnswers.make(answerOf, rules, given.signal) : answerOf())
         return answers.send(reply, answer, rules)
       },
     })

@@ -135,6 +135,17 @@ describe('bad specs', () => {
     [{ ...PULL, headers: [] }, ['/spec/headers']],
     [{ ...PULL, headers: { directives: {} } }, ['/spec/headers/directives']],
     [
+      {
+        ...PULL,
+        headers: { directives: [{ header: 'x-noetl-route', controls: 'dispatch.playbook', allowed: ['a'] }] },
+      },
+      ['/spec/headers/directives/0/controls'],
+    ],
+    [
+      { ...PUSH, headers: { directives: [{ header: 'x-noetl-route', controls: 'dispatch.playbook' }] } },
+      ['/spec/headers/directives/0/allowed'],
+    ],
+    [
       { ...PULL, headers: { directives: [{}, 'x', { header: 'h' }] } },
       [
         '/spec/headers/directives/1',
@@ -197,7 +208,7 @@ describe('warnings', () => {
         headers: {
           directives: [
             { header: 'X-Key', controls: 'idempotency_key' },
-            { header: 'X-Pool', controls: 'dispatch.execution_pool' },
+            { header: 'X-Priority', controls: 'priority' },
           ],
         },
       }),

@@ -14,6 +14,7 @@ import { prepareSchema } from '../../src/services/schema/schema.js'
 import { describeSchema } from '../../src/stores/health/doctorStore.js'
 import { builtCli } from '../support/cli.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
+import { DOCTOR_PROBLEMS } from '../support/servers.js'
 
 const databases: TestDatabase[] = []
 afterEach(async () => {
@@ -254,7 +255,7 @@ describe('an existing NoETL database', () => {
         clock: systemClock,
         keyring: createKeyring([]),
       })
-      expect(findings.filter(({ level }) => level === 'problem')).toEqual([])
+      expect(findings.filter(({ level }) => level === 'problem').map(({ finding }) => finding)).toEqual(DOCTOR_PROBLEMS)
     } finally {
       await opened.close(1_000)
     }

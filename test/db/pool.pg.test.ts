@@ -53,12 +53,16 @@ describe('waiting for a connection', () => {
   })
   it('and running share one deadline', async () => {
     const pool = open({ max: 1, acquireTimeoutMs: 5_000 })
-    const busy = pool.run(sleep(1.5))
-    const started = performance.now()
-    await expect(pool.run(sleep(5), [], { deadlineMs: 2_000 })).rejects.toMatchObject({ code: 'timeout' })
-    // One after the other they would take 3.5 s.
-    expect(performance.now() - started).toBeLessThan(3_400)
-    await busy
+    let leastMs = Number.POSITIVE_INFINITY
+    // One after the other they would take 3.5 s. A busy machine only adds: one try in time is enough.
+    for (let tries = 0; tries < 4 && leastMs >= 3_400; tries++) {
+      const busy = pool.run(sleep(1.5))
+      const started = performance.now()
+      await expect(pool.run(sleep(60), [], { deadlineMs: 2_000 })).rejects.toMatchObject({ code: 'timeout' })
+      leastMs = Math.min(leastMs, performance.now() - started)
+      await busy
+    }
+    expect(leastMs).toBeLessThan(3_400)
   })
   it('is fair: first come, first served', async () => {
     const pool = open({ max: 1, acquireTimeoutMs: 5_000 })

@@ -75,6 +75,40 @@ describe('a failed transaction', () => {
   })
 })
 
+describe('what nobody looks at', () => {
+  it('travels with the commit', async () => {
+    const log: string[] = []
+    let answer: (() => void) | undefined
+    const { source, log: sent } = fake({
+      write: () =>
+        new Promise<void>((resolve) => {
+          answer = resolve
+        }),
+      commit: async () => {
+        log.push('commit sent')
+        answer?.()
+      },
+    })
+    const work = runTransaction(
+      source,
+      async (tx) => {
+        tx.finishWith(tx.run(statement('write')))
+        return 'done'
+      },
+      {},
+    )
+    expect(await work).toBe('done')
+    expect(sent).toEqual(['begin', 'write', 'commit', 'released'])
+    expect(log).toEqual(['commit sent'])
+  })
+  it('fails the transaction when it fails', async () => {
+    const { source, log } = fake({ write: () => Promise.reject(mine) })
+    const work = runTransaction(source, async (tx) => tx.finishWith(tx.run(statement('write'))), {})
+    await expect(work).rejects.toBe(mine)
+    expect(log).toEqual(['begin', 'write', 'commit', 'rollback', 'released'])
+  })
+})
+
 it('the kind of transaction is stated in BEGIN', async () => {
   const { source, log } = fake({})
   await runTransaction(source, async () => 1, { isolation: 'repeatable read', readOnly: true })

@@ -5,6 +5,7 @@ import { type Daemon, type EndedEarly, startDaemon } from '../support/binary.js'
 import { builtCli } from '../support/cli.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
 import { freePort, startNats } from '../support/natsServer.js'
+import { DOCTOR_PROBLEMS } from '../support/servers.js'
 import { INTERNAL_TOKEN, INTERNAL_TOKEN_PREVIOUS } from '../support/tokens.js'
 
 let database: TestDatabase
@@ -86,7 +87,7 @@ describe('with NATS', () => {
     expect(daemon.stdout() + daemon.stderr()).not.toContain(natsToken)
     const doctor = await builtCli(['doctor', '--json'], { env: { NOETL_DATABASE_URL: database.url, ...env } })
     const findings = JSON.parse(doctor.stdout).findings as { finding: string; level: string }[]
-    expect(findings.filter(({ level }) => level === 'problem')).toEqual([])
+    expect(findings.filter(({ level }) => level === 'problem').map(({ finding }) => finding)).toEqual(DOCTOR_PROBLEMS)
     expect(findings.filter(({ finding }) => finding.includes('does not exist'))).toEqual([])
     expect(findings.filter(({ finding }) => finding.includes('acknowledges before syncing'))).toHaveLength(1)
   })

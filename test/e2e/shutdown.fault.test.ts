@@ -10,7 +10,7 @@ import { until } from '../support/until.js'
 
 const SHUTDOWN_SECONDS = 4
 /** For a loaded machine; what was wrong took several times the budget. */
-const SLACK_MS = 1_500
+const SLACK_MS = 6_000
 
 let database: TestDatabase
 let stream: TestStream
@@ -87,6 +87,6 @@ describe('outbox drain', () => {
     const began = performance.now()
     const ended = await run
     expect(ended, ended.stderr).toMatchObject({ code: 69, signal: null })
-    expect(performance.now() - began).toBeLessThan(8_000 + 20_000)
+    expect(performance.now() - began).toBeLessThan(8_000 + 40_000)
   })
 })

@@ -8,6 +8,7 @@ import { type Daemon, startDaemon } from '../support/binary.js'
 import { builtCli } from '../support/cli.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
 import { committedRows, countBy } from '../support/outboxRows.js'
+import { DOCTOR_PROBLEMS } from '../support/servers.js'
 import { judge, type TestStream, useStream } from '../support/stream.js'
 import { INTERNAL_TOKEN } from '../support/tokens.js'
 import { until } from '../support/until.js'
@@ -86,7 +87,8 @@ describe('a NoETL database in use', () => {
     expect(again.stdout).toContain('everything was up to date')
     expect(await schema()).toEqual(once)
     expect(await content()).toBe(contentBefore)
-    expect((await json('doctor')).findings.filter((found: { level: string }) => found.level === 'problem')).toEqual([])
+    const findings = JSON.parse((await run('doctor', '--json')).stdout).findings as { finding: string; level: string }[]
+    expect(findings.filter(({ level }) => level === 'problem').map(({ finding }) => finding)).toEqual(DOCTOR_PROBLEMS)
   })
 
   it('is served: rows whose publisher had died are on the stream, in order, with the rest', async () => {

@@ -59,7 +59,9 @@ it('keeps the order in which the playbook writes its workload', () => {
 
 describe('data of a step', () => {
   it.each<[JsonValue, string, JsonValue]>([
-    [{ x: 1 }, '{{ a }}', { x: 1, data: { x: 1 }, status: 'ok', error: null }],
+    // Status and error are there for who asks, and no part of the whole.
+    [{ x: 1 }, '{{ a }}', { x: 1 }],
+    [{ x: 1 }, '{{ a | length }} {{ a.status }} {{ a.data.x }} {{ a.error is none }}', '1 ok 1 true'],
     [{ x: 1 }, '{{ a.data.x }}{{ a.result.x }}{{ steps.a.data.x }}', 111],
     [{ status: 'own' }, '{{ a.status }}', 'own'],
     [[1, 2], '{{ a | length }}', 2],

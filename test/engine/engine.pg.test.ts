@@ -86,6 +86,15 @@ async function answer(executionId: string, step: string, data: JsonObject = {}, 
   await ingestEvent(core, { ...base, event_type: 'command.completed', status: 'success', payload: { command_id: id } })
 }
 
+async function resultOf(executionId: string): Promise<string> {
+  const [row] = await database.get().sql<{ data: string }>(
+    `select (result -> 'context' -> 'data')::text as data from noetl.event
+     where execution_id = $1::bigint and event_type = 'playbook.completed'`,
+    [executionId],
+  )
+  return row!.data
+}
+
 const ended = (executionId: string, status = 'COMPLETED') =>
   until(`${executionId} is ${status}`, async () => (await statusOf(executionId)) === status)
 
@@ -110,6 +119,14 @@ describe('an execution that is started', () => {
       data: { n: 1 },
       meta: { emitter: 'orchestrator', idempotency_key: 'start', result_step: 'b' },
     })
+  })
+
+  it('keeps the kind of every number on its way into the log', async () => {
+    const id = await start(
+      'workflow:\n- {step: a, tool: {kind: noop, result: {whole: "{{ 9 / 3 }}", big: 9007199254740993}}, set: {ctx.x: "{{ output.whole }}"}, next: [b]}\n- {step: b, loop: {in: [1]}, tool: {kind: noop, result: "{{ ctx.x }}"}, next: [end]}\n- {step: end, tool: {kind: noop, result: {a: "{{ a }}", b: "{{ b.results }}", x: "{{ ctx.x }}"}}}\n',
+    )
+    await ended(id)
+    expect(await resultOf(id)).toBe('{"a": {"big": 9007199254740993, "whole": 3.0}, "b": [3.0], "x": 3.0}')
   })
 
   it('issues commands as rows, and goes on with every answer', async () => {

@@ -29,6 +29,39 @@ describe('a failed step', () => {
     expect(one.answer('mend').status).toBe('COMPLETED')
   })
 
+  it('tells its error by its name, also when it left no data', () => {
+    const one = run(
+      workflow(
+        `step: start, ${work}, next: {arcs: [{step: mend, when: "{{ start.error.kind == 'timeout' }}"}]}`,
+        'step: mend, tool: {kind: noop, result: {why: "{{ start.error.message }}", how: "{{ start.status }}", data: "{{ start.data }}"}}',
+      ),
+    ).fail('start', { kind: 'timeout', message: 'late' })
+    expect(one.end?.result).toMatchObject({ context: { data: { why: 'late', how: 'error', data: null } } })
+  })
+
+  it('keeps the data that its tool left behind', () => {
+    const one = run(
+      workflow(
+        `step: start, ${work}, spec: {on_error: continue}, next: [look]`,
+        'step: look, tool: {kind: noop, result: {code: "{{ start.exit_code }}", out: "{{ start.data.stdout }}", why: "{{ start.error.kind }}"}}',
+      ),
+    )
+    const command = one.id('start')
+    const error = { kind: 'exception', message: 'exit code 3' }
+    const envelope = { status: 'error', data: { exit_code: 3, stdout: 'a' }, error, duration_ms: 1 }
+    const context = { command_id: command, call_index: 0, error, result: { status: 'error', context: envelope } }
+    const meta = { command_id: command }
+    one.append({
+      eventType: 'call.error',
+      nodeName: 'start',
+      status: 'FAILED',
+      result: { status: 'FAILED', context },
+      meta,
+    })
+    one.fail('start', error)
+    expect(one.restart().end?.result).toMatchObject({ context: { data: { code: 3, out: 'a', why: 'exception' } } })
+  })
+
   it('without such an arc stops everything new, and the rest ends in peace', () => {
     const one = run(
       workflow(

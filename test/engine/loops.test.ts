@@ -106,6 +106,21 @@ describe('a parallel loop', () => {
     expect(args(one, 'b', '')['all']).toEqual([{ n: 0 }, { n: 1 }, { n: 2 }])
   })
 
+  it('takes reports by scope, as the built-in worker writes them', () => {
+    const one = run(body, { workload })
+    const report = {
+      ctx: { last: 1, deep: { a: 1 }, 'a.b': 2 },
+      vars: { v: 1 },
+      iter: { gone: 1 },
+      'ctx.flat': 3,
+      bare: 4,
+    }
+    one.answer('start', { n: 0, _context_updates: report }, 1, 'i0')
+    one.answer('start', {}, 1, 'i1').answer('start', {}, 1, 'i2')
+    expect(one.ctx).toEqual({ last: 1, deep: { a: 1 }, 'a.b': 2, flat: 3, bare: 4 })
+    expect(one.vars).toEqual({ v: 1 })
+  })
+
   it('runs native bodies without anybody', () => {
     const one = run(
       workflow('step: start, loop: {in: 250, spec: {mode: parallel}}, tool: {kind: noop, result: "{{ item }}"}'),

@@ -8,6 +8,7 @@ import { Float, type JsonObject, type JsonValue } from '../../src/domain/json/va
 import { writeJson } from '../../src/domain/json/write.js'
 import { hide, REDACTED, redact, redactText, reveal } from '../../src/domain/secrets/redact.js'
 import { secretRules } from '../../src/domain/secrets/secretNames.js'
+import { growthOf } from '../support/growth.js'
 
 const RULES = secretRules()
 const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.s5aBcDeFgH'
@@ -200,21 +201,15 @@ describe('hostile text', () => {
     ...['token=x[REDACTED]', '?key=', '&sig=a', 'token\\', '\\"token', 'AIza', 'token]', ' :', 'password    ', '%'],
   ]
 
+  /** Twice the text: quadratic would be 4. */
+  const RATIO_MAX = 3
+
   it.each(units)('%j repeated takes linear time', (unit) => {
     const make = (size: number): string => unit.repeat(Math.ceil(size / unit.length))
-    // The processor's time, not the clock's: other work on the machine must not decide.
-    const time = (text: string): number => {
-      const before = process.cpuUsage()
-      redactText(text, RULES)
-      const { user, system } = process.cpuUsage(before)
-      return (user + system) / 1_000
+    const work = (size: number) => {
+      const text = make(size)
+      return () => redactText(text, RULES)
     }
-    const least = (text: string): number => Math.min(...[1, 2, 3].map(() => time(text)))
-    const small = make(50_000)
-    const large = make(200_000)
-    time(large)
-    const ratio = least(large) / Math.max(least(small), 1)
-    // Four times the text: quadratic would be 16.
-    expect(ratio).toBeLessThan(9)
+    expect(growthOf(work, 100_000, RATIO_MAX)?.ratio ?? 0).toBeLessThanOrEqual(RATIO_MAX)
   })
 })

@@ -80,6 +80,8 @@ describe('a decision', () => {
     const id = await start(core, catalogId)
     expect(await appendDecisions(core, [request(id, 'a', change)])).toEqual(['fenced'])
     expect(await steps(id)).toEqual([])
+    // Its key is still free for whoever decides now.
+    expect(await appendDecisions(core, [request(id, 'a')])).toEqual(['appended'])
   })
 
   it('of a lease that ran out is turned away, before anybody has taken it', async () => {

@@ -23,6 +23,7 @@ const OUTCOME: Outcome = {
   view: undefined,
   open: undefined,
   sealed: undefined,
+  isDriven: true,
 }
 
 function open(limits: Partial<SlotLimits> = {}) {

@@ -67,42 +67,68 @@ async function expectExact(state: TestState, executionId: string, events: number
   expect(JSON.parse(text.split('\n', 1)[0]!)).toMatchObject({ applied_count: events, version: events })
 }
 
-describe.each(CASES)('a late event of a $kind type by $writer', ({ type, writer }) => {
-  it('below the watermark of a state in memory', async () => {
-    const state = await open()
-    const { executionId, lowId } = await prepare()
-    await expectExact(state, executionId, 13)
-    await comeLate(executionId, lowId, type, writer)
-    await expectExact(state, executionId, 14)
+describe('with a state in memory', () => {
+  // The same for all of them: threads take a second to start.
+  let state: TestState
+  beforeAll(async () => {
+    state = await open()
+    states.splice(0)
   })
+  afterAll(() => state?.close())
 
-  it('whose transaction was open while later ones were applied', async () => {
-    const state = await open()
-    const { executionId, lowId } = await prepare()
-    const { promise: committed, resolve: commit } = withResolvers()
-    const { promise: inserted, resolve: wrote } = withResolvers()
-    // Our own appends hold the execution's lock, so only a foreign writer can leave a gap that later ones jump over.
-    const open_ = database.get().db.tx(async (tx) => {
-      await tx.run(
-        {
-          name: 'test',
-          text: `insert into noetl.event (execution_id, event_id, catalog_id, event_type, node_name, meta)
-                 values ($1::bigint, $2::bigint, 1, $3::text, 'late', '{"command_id": "late"}')`,
-        },
-        [executionId, lowId, type],
-      )
-      wrote()
-      await committed
+  describe.each(CASES)('a late event of a $kind type by $writer', ({ type, writer }) => {
+    it('below the watermark of a state in memory', async () => {
+      const { executionId, lowId } = await prepare()
+      await expectExact(state, executionId, 13)
+      await comeLate(executionId, lowId, type, writer)
+      await expectExact(state, executionId, 14)
     })
-    await inserted
-    await append(core, executionId, 'step.enter', 'meanwhile')
-    await expectExact(state, executionId, 14)
-    if (writer === 'our append') await append(core, executionId, type, 'also')
-    commit()
-    await open_
-    await expectExact(state, executionId, writer === 'our append' ? 16 : 15)
+
+    it('whose transaction was open while later ones were applied', async () => {
+      const { executionId, lowId } = await prepare()
+      const { promise: committed, resolve: commit } = withResolvers()
+      const { promise: inserted, resolve: wrote } = withResolvers()
+      // Our own appends hold the execution's lock, so only a foreign writer can leave a gap that later ones jump over.
+      const open_ = database.get().db.tx(async (tx) => {
+        await tx.run(
+          {
+            name: 'test',
+            text: `insert into noetl.event (execution_id, event_id, catalog_id, event_type, node_name, meta)
+                   values ($1::bigint, $2::bigint, 1, $3::text, 'late', '{"command_id": "late"}')`,
+          },
+          [executionId, lowId, type],
+        )
+        wrote()
+        await committed
+      })
+      await inserted
+      await append(core, executionId, 'step.enter', 'meanwhile')
+      await expectExact(state, executionId, 14)
+      if (writer === 'our append') await append(core, executionId, type, 'also')
+      commit()
+      await open_
+      await expectExact(state, executionId, writer === 'our append' ? 16 : 15)
+    })
   })
 
+  // A standby that lacked the last commits took over, and their numbers went to other events.
+  it.each([0, 1, 2, 3])('a state whose last two events were lost is made anew, %i events later', async (later) => {
+    const { executionId } = await prepare(4)
+    await expectExact(state, executionId, 5)
+    await database
+      .get()
+      .sql('delete from noetl.event where execution_id = $1::bigint and stream_version > 3', [executionId])
+    await database
+      .get()
+      .sql('update noetl.execution set stream_version = 3, event_count = 3 where execution_id = $1::bigint', [
+        executionId,
+      ])
+    for (let n = 0; n < later; n++) await append(core, executionId, 'step.enter', `after${n}`)
+    await expectExact(state, executionId, 3 + later)
+  })
+})
+
+describe.each(CASES)('a late event of a $kind type by $writer', ({ type, writer }) => {
   it('after a snapshot that does not contain it', async () => {
     const state = await open({ snapshotEvents: 5 })
     const { executionId, lowId } = await prepare()
@@ -154,20 +180,3 @@ function withResolvers(): { promise: Promise<void>; resolve(): void } {
   })
   return { promise, resolve }
 }
-
-// A standby that lacked the last commits took over, and their numbers went to other events.
-it.each([0, 1, 2, 3])('a state whose last two events were lost is made anew, %i events later', async (later) => {
-  const state = await open()
-  const { executionId } = await prepare(4)
-  await expectExact(state, executionId, 5)
-  await database
-    .get()
-    .sql('delete from noetl.event where execution_id = $1::bigint and stream_version > 3', [executionId])
-  await database
-    .get()
-    .sql('update noetl.execution set stream_version = 3, event_count = 3 where execution_id = $1::bigint', [
-      executionId,
-    ])
-  for (let n = 0; n < later; n++) await append(core, executionId, 'step.enter', `after${n}`)
-  await expectExact(state, executionId, 3 + later)
-})

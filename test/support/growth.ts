@@ -4,7 +4,7 @@
 /** Below this nothing can be told from the noise, and nobody is kept waiting. */
 const NOTICEABLE_MS = 30
 const RUNS_LEAST = 5
-const RUNS_MOST = 15
+const RUNS_MOST = 10
 const DOUBLINGS = 3
 /** What takes this long is no noise. */
 const CERTAIN_MS = 150

@@ -5,7 +5,7 @@
 -- Commands that a decision has issued. Per command: execution `execution_ids`, event of its command.issued `event_ids`,
 -- catalog entry `catalog_ids`, parent execution `parent_execution_ids`, key `keys`, step `steps`, kind `kinds`, pool
 -- `pools`, status `statuses`, deadline `deadlines_ms` (milliseconds of the epoch), attempts `max_attempts`, item
--- `indexes`, priority `priorities`. Answers those that are new.
+-- `indexes`, priority `priorities`. A second command with the same key is an error: somebody decided by other rules.
 insert into noetl.command (
   command_id, event_id, execution_id, catalog_id, parent_execution_id, command_key, step_name, tool_kind, pool, status,
   deadline, max_attempts, iter_index, latest_event_id, priority
@@ -18,9 +18,7 @@ from unnest(
 ) as given (
   execution_id, event_id, catalog_id, parent_execution_id, command_key, step_name, tool_kind, pool, status, deadline_ms,
   max_attempts, iter_index, priority
-)
-on conflict (execution_id, command_key) do nothing
-returning execution_id, command_key;
+);
 
 -- name: command_cancel(execution_ids)
 -- The open commands of executions `execution_ids`, which have ended.

@@ -34,6 +34,34 @@ left join lateral (
 where x.execution_id = :execution_id::bigint
 order by e.part;
 
+-- name: state_tails(execution_ids, after_versions, limit_rows)
+-- The same of each of the executions `execution_ids`, after the version of `after_versions` in the same place, at most
+-- `limit_rows` events of each.
+select
+  given.execution_id, x.stream_version as head, x.status as execution_status, x.tenant_id, x.organization_id,
+  exists (select 1 from noetl.event u where u.execution_id = given.execution_id and u.stream_version is null) as unadopted,
+  (select m.event_id from noetl.event m where m.execution_id = given.execution_id and m.stream_version = given.after_version limit 1) as mark,
+  e.lines
+from unnest(:execution_ids::bigint[], :after_versions::bigint[]) as given (execution_id, after_version)
+join noetl.execution x on x.execution_id = given.execution_id
+left join lateral (
+  select string_agg(line, e'\n' order by stream_version) as lines
+  from (
+    select stream_version,
+      concat(
+        json_build_array(
+          stream_version, event_id::text, catalog_id::text, parent_execution_id::text, event_type, node_name, worker_id,
+          error, created_at::text, sealed
+        ),
+        e'\n', context, e'\n', result, e'\n', meta
+      ) as line
+    from noetl.event
+    where execution_id = given.execution_id and stream_version > given.after_version
+    order by stream_version
+    limit :limit_rows::int
+  ) as listed
+) e on true;
+
 -- name: state_has_sealed(execution_id)
 -- Whether events of the execution have sealed values.
 select exists (select 1 from noetl.event where execution_id = :execution_id::bigint and sealed is not null) as found;
@@ -66,6 +94,12 @@ from unnest(:execution_ids::bigint[], :keys::text[], :versions::bigint[]) as giv
 order by execution_id, key
 on conflict do nothing
 returning execution_id, key;
+
+-- name: decision_unclaim(execution_ids, keys)
+-- Takes the decisions `keys` of the executions `execution_ids` back: they were not written after all.
+delete from noetl.decision_key d
+using unnest(:execution_ids::bigint[], :keys::text[]) as given (execution_id, key)
+where d.execution_id = given.execution_id and d.key = given.key;
 
 -- name: decision_forget(execution_id)
 -- Decisions of execution `execution_id` once it has ended: it gets no further ones.

@@ -12,6 +12,16 @@ select subscription_id, path, catalog_id, catalog_version, mode, source, externa
   case when owner is not null then lease_until > now() else false end as is_owned, trouble
 from noetl.subscription where path = :path::text order by live desc, subscription_id desc limit 1;
 
+-- name: subscription_unregistered(limit_rows)
+-- Up to `limit_rows` newest entries of subscriptions that receive pushed messages and whose paths were never registered.
+select distinct on (c.path) c.catalog_id, c.path
+from noetl.catalog c
+where lower(c.kind) = 'subscription' and c.archived_at is null and c.remove_after is null
+  and c.content like '%gateway_path%'
+  and not exists (select from noetl.subscription s where s.path = c.path)
+order by c.path, c.version desc
+limit :limit_rows::int;
+
 -- name: subscription_by_listener(listener)
 -- The live subscription behind `listener`.
 select subscription_id, path, catalog_id, catalog_version, mode, source, external, listener, spec, state, live, version, epoch, pending,

@@ -30,9 +30,13 @@ export function assign(board: Board, assignments: readonly Assignment[], context
   board.write(into.ctx, into.vars)
 }
 
-/** `_context_updates` of a pipeline: keys with their scope, values as they are. */
+/** `_context_updates` of a pipeline: a map of keys per scope, or single keys with their scope in front. */
 export function assignUpdates(board: Board, updates: JsonObject, into: Writes): void {
   for (const [key, value] of Object.entries(updates)) {
+    if (SCOPES.has(key) && isJsonObject(value)) {
+      for (const name of Object.keys(value)) put(board, into, key as Scope, [name], value[name] as JsonValue)
+      continue
+    }
     const parts = key.split('.')
     const scope = SCOPES.has(parts[0] as string) && parts.length > 1 ? (parts.shift() as Scope) : 'ctx'
     put(board, into, scope, parts, value)

@@ -71,12 +71,15 @@ export function withOwn(data: JsonValue, own: JsonValue): JsonValue {
 
 /** As the root `<step>`: the data itself, with status and error if it has none of its own. */
 export const stepRoot = memoByFact(({ data, status, error }: VisitData): JsonValue => {
-  if (!isJsonObject(data)) return data
-  return filled(data, [
-    ['data', () => data],
-    ['status', () => status],
-    ['error', () => error],
-  ])
+  // A failure that left nothing behind is still asked for its error.
+  const isBareFailure = data === null && status === 'error'
+  if (!isJsonObject(data) && !isBareFailure) return data
+  const root: JsonObject = isJsonObject(data) ? { ...data } : {}
+  // Not listed: whoever takes the whole gets the data and nothing else.
+  for (const [key, value] of Object.entries({ data, status, error })) {
+    if (!Object.hasOwn(root, key)) Object.defineProperty(root, key, { value })
+  }
+  return root
 })
 
 /** As `steps.<step>`. */

@@ -62,7 +62,8 @@ export function applyAnswer(
 
 /** After the visit only the answer that its exit was decided by is still wanted. */
 function applyLate(state: WorkflowState, visit: Visit, type: string, event: WorkflowEvent): boolean {
-  if (type !== 'call.done' || event.eventId !== visit.exit?.answer || visit.answered !== undefined) return false
+  const isAnswer = type === 'call.done' || type === 'call.error'
+  if (!isAnswer || event.eventId !== visit.exit?.answer || visit.answered !== undefined) return false
   visit.answered = canonicalJson(answerDocument(event))
   state.bytes += visit.answered.length
   return true
@@ -88,6 +89,9 @@ function applyTo(command: Command, type: string, event: WorkflowEvent): boolean 
     }
     case 'call.done':
       return keepDone(command, event, { ...fact, attempt })
+    case 'call.error':
+      // The error itself is said again by the ending; what the tool left behind is said here alone.
+      return own(payloadOf(event), 'result') !== undefined && keepDone(command, event, { ...fact, attempt })
     default:
       return keepEnding(command, type, event, { ...fact, attempt })
   }

@@ -28,6 +28,7 @@ const ANSWER_TYPES: ReadonlySet<string> = new Set([
   'command.completed',
   'command.failed',
   'call.done',
+  'call.error',
 ])
 
 /** Everything but the header and the context, which are alike for all executions. */

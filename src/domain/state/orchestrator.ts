@@ -90,6 +90,8 @@ export interface Needing {
 export type Verdict = Decision | Waiting | Needing
 
 export interface Orchestrator {
+  /** Whether it ever decides for executions of this version of the engine; absent: for all. */
+  drives?(engine: number | undefined): boolean
   /** Undefined: nothing to do until something happens. Must be quick and must not wait. */
   decide(input: DecisionInput): Verdict | undefined
   /** What the execution waits for, for people. Undefined: the orchestrator does not know it. */
@@ -97,4 +99,4 @@ export interface Orchestrator {
 }
 
 /** For threads that only look. */
-export const nothingToDo: Orchestrator = { decide: () => undefined }
+export const nothingToDo: Orchestrator = { drives: () => false, decide: () => undefined }

@@ -78,7 +78,7 @@ function bodyText(body: Uint8Array): string {
   try {
     return decoder.decode(body)
   } catch (error) {
-    throw new CpError('invalid_input', 'the message is no UTF-8 text', { cause: error })
+    throw new CpError('invalid_input', 'the message is not valid UTF-8', { cause: error })
   }
 }
 

@@ -4,6 +4,7 @@
 
 import type { Reader, Violation } from '../catalog/violation.js'
 import type { JsonObject } from '../json/value.js'
+import { checkRouting } from './headerRoutes.js'
 import { readSpool, type SubscriptionSpool } from './subscriptionSpool.js'
 
 const SOURCES = ['pubsub', 'nats', 'kafka', 'webhook'] as const
@@ -67,10 +68,10 @@ export function parseSubscriptionSpec(document: Reader, violations: Violation[])
   const dispatch = readDispatch(spec)
   const dedup = readDedup(spec)
   const limits = readLimits(spec)
-  const headers = readHeaders(spec)
   const spool = readSpool(spec)
   const ingress = mode === 'push' || spec.has('ingress') ? readIngress(spec) : undefined
   const driver = readDriver(spec, { source, mode, activation, ingress })
+  const headers = readHeaders(spec, mode === 'pull' && driver === 'control_plane')
   if (violations.length > before || source === undefined || mode === undefined || dispatch === undefined)
     return undefined
   return {
@@ -167,11 +168,12 @@ function readLimits(spec: Reader): SubscriptionSpec['limits'] {
   }
 }
 
-function readHeaders(spec: Reader): JsonObject | undefined {
+function readHeaders(spec: Reader, isPulledHere: boolean): JsonObject | undefined {
   const headers = spec.mapping('headers')
   for (const directive of headers?.mappings('directives') ?? []) {
     directive.text('header', 'required')
     if (!directive.has('controls')) directive.wrong('controls', 'is missing')
+    else checkRouting(directive, isPulledHere)
   }
   return headers?.raw()
 }

@@ -3,6 +3,7 @@
 
 import type { Violation } from '../catalog/violation.js'
 import { isJsonObject } from '../json/value.js'
+import { isRouting } from './headerRoutes.js'
 import type { SubscriptionSpec } from './subscriptionSpec.js'
 
 /** What a directive may control here; see ingressMessage.ts. */
@@ -27,11 +28,11 @@ export function subscriptionWarnings(spec: SubscriptionSpec | undefined): Violat
   }
   const directives = spec.headers?.['directives']
   for (const [index, directive] of (Array.isArray(directives) ? directives : []).entries()) {
-    if (!isJsonObject(directive) || directive['controls'] === ACTED_UPON) continue
+    if (!isJsonObject(directive) || directive['controls'] === ACTED_UPON || isRouting(directive['controls'])) continue
     const controls = JSON.stringify(directive['controls'])
     warn(
       `headers/directives/${index}`,
-      `has no effect here: only ${ACTED_UPON} is acted upon, not ${controls}; use payload_from: message to hand the header to the playbook`,
+      `has no effect here: only ${ACTED_UPON}, dispatch.playbook and dispatch.execution_pool are acted upon, not ${controls}; use payload_from: message to hand the header to the playbook`,
     )
   }
   return warnings

@@ -42,7 +42,10 @@ function parseUrl(text: string): URL {
   try {
     url = new URL(text)
   } catch {
-    throw new ToolFailure('config', `url ${JSON.stringify(text.slice(0, 100))} is no address such as https://host/path`)
+    throw new ToolFailure(
+      'config',
+      `url ${JSON.stringify(text.slice(0, 100))} is not an address such as https://host/path`,
+    )
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new ToolFailure('config', `url must start with http:// or https://, not ${url.protocol}//`)

@@ -29,7 +29,8 @@ export function pgTarget(...sources: readonly (JsonValue | undefined)[]): Databa
     throw new ToolFailure('credential', `postgres needs ${missing.join(', ')}: name a credential with auth`)
   }
   const port = Number(textField(fields, 'db_port', 'port') ?? DEFAULT_PORT)
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new ToolFailure('credential', 'the port is no port')
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    throw new ToolFailure('credential', 'the port must be a number from 1 to 65535')
   const sslMode = textField(fields, 'sslmode', 'db_sslmode', 'ssl_mode')
   if (sslMode !== undefined && !SSL_MODES.includes(sslMode)) {
     throw new ToolFailure('credential', `sslmode ${sslMode} is none of ${SSL_MODES.join(', ')}`)
@@ -54,7 +55,7 @@ function fieldsOfUrl(text: string): JsonObject {
   try {
     url = new URL(text)
   } catch {
-    throw new ToolFailure('credential', 'the connection string is no address such as postgres://user@host/database')
+    throw new ToolFailure('credential', 'the connection string is not an address such as postgres://user@host/database')
   }
   const fields: Record<string, string> = {
     db_host: url.hostname.replace(/^\[(.*)\]$/, '$1'),

@@ -1,4 +1,4 @@
-// The form of a catalog entry, see domain/catalog/uiSchema.ts.
+// Finds a catalog entry and makes the form of its workload from it; the rules are in domain/catalog/uiSchema.ts.
 import type { Databases } from '../../db/databases.js'
 import { uiFields } from '../../domain/catalog/uiSchema.js'
 import { wireTimeFromMillis } from '../../domain/events/wireTime.js'

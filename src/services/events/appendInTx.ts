@@ -6,100 +6,73 @@
 import type { Tx } from '../../db/db.js'
 import type { Judgement } from '../../domain/commands/commandRules.js'
 import { writeEnvelope, writeParts } from '../../domain/events/envelope.js'
-import {
-  DEFAULT_ORGANIZATION,
-  DEFAULT_TENANT,
-  type EventRecord,
-  eventChecksum,
-} from '../../domain/events/eventRecord.js'
-import { canonicalEventType, isStartEventType } from '../../domain/events/eventType.js'
-import { engineOf } from '../../domain/executions/drivenStart.js'
+import { type EventRecord, eventChecksum } from '../../domain/events/eventRecord.js'
+import { isStartEventType } from '../../domain/events/eventType.js'
 import { evolveExecution } from '../../domain/executions/executionEffect.js'
 import { isSubscriptionLog, subscriptionUntouched } from '../../domain/executions/kinds.js'
 import type { EventId } from '../../domain/ids/ids.js'
-import { isJsonObject } from '../../domain/json/value.js'
 import { CpError } from '../../errors.js'
 import { createTurns } from '../../runtime/turns.js'
-import {
-  type CommandClaim,
-  type ExistingEvent,
-  findClaims,
-  findExisting,
-  highestEventIds,
-  insertEvents,
-  moveEvents,
-  type NumberedEvent,
-} from '../../stores/events/eventStore.js'
-import {
-  createExecutions,
-  type LockedExecution,
-  lockExecutions,
-  updateExecutions,
-} from '../../stores/executions/executionStore.js'
+import { insertEvents, moveEvents, type NumberedEvent } from '../../stores/events/eventStore.js'
+import { type LockedExecution, updateExecutions } from '../../stores/executions/executionStore.js'
 import { insertOutboxRows, type NewOutboxRow } from '../../stores/outbox/outboxStore.js'
 import { noteLifecycle } from '../subscriptions/lifecycleNotes.js'
 import type { AppendContext, AppendItem, AppendOutcome } from './appendOutcome.js'
-import {
-  type ClaimedRow,
-  type CommandBook,
-  commandNamed,
-  endedBy,
-  openCommandBook,
-  withAttempt,
-} from './commandBook.js'
+import { type ClaimedRow, type CommandBook, endedBy, withAttempt } from './commandBook.js'
 import { checkOwner, foreignOwnerMessage, owned } from './eventOwner.js'
 import { fromRow, type KnownEvent } from './knownEvent.js'
-import { inSlices } from './slices.js'
+import { claimOf, type Found, lookUp } from './lookUp.js'
+import { oneByOne, slicesOf } from './slices.js'
 
 export type { AppendContext, AppendItem, AppendOutcome, Unclaimable } from './appendOutcome.js'
+
+/** What else a caller knows and wants. */
+export interface AppendWishes {
+  /** `lookUp` of these items, and maybe of others, in this transaction. */
+  found?: Found | undefined
+  /** Further writes, sent with the events; their answers are not looked at. Told what became of each event. */
+  alongside?: ((outcomes: readonly AppendOutcome[]) => Promise<void>) | undefined
+}
 
 export async function appendInTx(
   tx: Tx,
   items: readonly AppendItem[],
   context: AppendContext,
+  { found, alongside }: AppendWishes = {},
 ): Promise<AppendOutcome[]> {
-  const created = newExecutions(items)
-  if (created.length > 0) await createExecutions(tx, created)
-  // Sent together: one round trip for all. Each statement sees what was committed before the lock was ours.
-  const ids = [...new Set(items.map(({ event }) => event.executionId))]
-  const minted = [...new Set(items.filter((item) => !item.idGiven).map(({ event }) => event.executionId))]
-  const given = items.filter((item) => item.idGiven).map(({ event }) => event)
-  const own = items.filter((item) => item.publish)
-  const claims = own.flatMap(({ event }) => (commandNamed(event) === undefined ? (claimOf(event) ?? []) : []))
-  const [executions, commands, existing, claimed, highest] = await Promise.all([
-    lockExecutions(tx, ids),
-    openCommandBook(tx, own),
-    given.length === 0 ? [] : findExisting(tx, given),
-    claims.length === 0 ? [] : findClaims(tx, claims),
-    minted.length === 0 ? new Map<string, bigint>() : highestEventIds(tx, minted),
-  ])
-  const plan = await decide(items, { executions, commands, existing, claimed, highest }, context)
+  const known = found ?? (await lookUp(tx, items))
+  const plan = await decide(items, known, context)
   const ended = endedBy(
     plan.published.map(({ row }) => row.event),
-    executions,
+    known.executions,
   )
-  // Sent and awaited together: when the connection breaks, each of them fails, and nobody may be left with that failure.
-  const [leases] = await Promise.all([commands.write(tx, ended), store(tx, plan, context)])
+  // Sent together: when the connection breaks, each of them fails, and nobody may be left with that failure. The caller
+  // comes first: it may still refuse.
+  const added = alongside?.(plan.outcomes)
+  const leasing = known.commands.write(tx, ended)
+  const storing = store(tx, plan, context)
+  const writing = Promise.all([leasing, storing.written, added])
+  if (storing.isSent && !known.commands.hasChanges()) {
+    tx.finishWith(writing)
+    return plan.outcomes
+  }
+  const [leases] = await writing
   for (const claim of plan.claims) claim.leaseUntil = leases.get(claim.commandId) ?? undefined
   return plan.outcomes
 }
 
-async function store(tx: Tx, plan: Plan, context: AppendContext): Promise<void> {
-  if (plan.events.length === 0) return
-  await Promise.all([
-    inSlices(
-      plan.events,
-      (row) => row,
-      (rows) => insertEvents(tx, rows),
-    ),
-    inSlices(
-      plan.published,
-      ({ row }) => row,
-      (list) =>
-        insertOutboxRows(
-          tx,
-          list.map(({ item, row }) => outboxRow(item, row, context)),
-        ),
+/** `isSent`: all of it is on its way already. */
+function store(tx: Tx, plan: Plan, context: AppendContext): { written: Promise<unknown>; isSent: boolean } {
+  if (plan.events.length === 0) return { written: Promise.resolve(), isSent: true }
+  const events = slicesOf(plan.events, (row) => row)
+  const published = slicesOf(plan.published, ({ row }) => row)
+  const written = Promise.all([
+    oneByOne(events, (rows) => insertEvents(tx, rows)),
+    oneByOne(published, (list) =>
+      insertOutboxRows(
+        tx,
+        list.map(({ item, row }) => outboxRow(item, row, context)),
+      ),
     ),
     updateExecutions(tx, [...plan.touched]),
     plan.moved.size === 0 ? undefined : moveEvents(tx, [...plan.moved]),
@@ -108,6 +81,7 @@ async function store(tx: Tx, plan: Plan, context: AppendContext): Promise<void> 
       plan.events.map(({ event }) => event),
     ),
   ])
+  return { written, isSent: events.length <= 1 && published.length <= 1 }
 }
 
 /** The items as they may be stored and published. */
@@ -126,15 +100,6 @@ interface Plan {
   /** Executions whose owner was learned just now; what is stored of them follows. */
   moved: Set<LockedExecution>
   claims: ClaimedRow[]
-}
-
-/** What the lock and the look at the log have told. */
-interface Found {
-  executions: Map<string, LockedExecution>
-  commands: CommandBook
-  existing: readonly ExistingEvent[]
-  claimed: readonly CommandClaim[]
-  highest: Map<string, bigint>
 }
 
 interface Known {
@@ -306,28 +271,6 @@ function learnFromStart(execution: LockedExecution, { event, path }: AppendItem)
   if (execution.catalogId === '0' && event.catalogId !== undefined) execution.catalogId = event.catalogId
   execution.path ??= path
   execution.parentExecutionId ??= event.parentExecutionId
-}
-
-function newExecutions(items: readonly AppendItem[]) {
-  return items
-    .filter((item) => item.createExecution || isStartEventType(item.event.eventType))
-    .map(({ event, path, publish, restores }) => ({
-      executionId: event.executionId,
-      catalogId: event.catalogId ?? '0',
-      path: path ?? null,
-      parentExecutionId: event.parentExecutionId ?? null,
-      tenantId: event.tenantId ?? DEFAULT_TENANT,
-      organizationId: event.organizationId ?? DEFAULT_ORGANIZATION,
-      // What comes from elsewhere is driven there, if at all.
-      engine: publish && restores !== true ? (engineOf(event) ?? null) : null,
-    }))
-}
-
-function claimOf(event: EventRecord): { executionId: string; commandId: string } | undefined {
-  if (canonicalEventType(event.eventType) !== 'command.claimed' || !isJsonObject(event.meta)) return undefined
-  const commandId = event.meta['command_id']
-  if (typeof commandId !== 'string' && typeof commandId !== 'number' && typeof commandId !== 'bigint') return undefined
-  return { executionId: event.executionId, commandId: String(commandId) }
 }
 
 function outboxRow(item: AppendItem, row: NumberedEvent, context: AppendContext): NewOutboxRow {

@@ -11,19 +11,25 @@ import { isTerminalEventType } from '../../domain/events/eventType.js'
 import { jsonWeight } from '../../domain/json/weight.js'
 import { CpError, toCpError } from '../../errors.js'
 import { answerJobs } from '../../runtime/isolateRefused.js'
-import { type AppendContext, type AppendItem, type AppendOutcome, appendInTx, withoutSecrets } from './appendInTx.js'
+import {
+  type AppendContext,
+  type AppendItem,
+  type AppendOutcome,
+  type AppendWishes,
+  appendInTx,
+  withoutSecrets,
+} from './appendInTx.js'
 
 export interface Appender {
   /** All items of one shard, in one transaction. */
   append(items: readonly AppendItem[]): Promise<AppendOutcome[]>
   /** Further writes that must commit with the events; never shared with other callers. */
-  appendWith<T>(
-    executionId: string,
-    work: (tx: Tx, append: (items: readonly AppendItem[]) => Promise<AppendOutcome[]>) => Promise<T>,
-  ): Promise<T>
+  appendWith<T>(executionId: string, work: (tx: Tx, append: AppendHere) => Promise<T>): Promise<T>
   /** Called after every commit with the executions that grew, and the trace that last made each of them grow. */
   onAppended(listener: AppendListener): void
 }
+
+export type AppendHere = (items: readonly AppendItem[], wishes?: AppendWishes) => Promise<AppendOutcome[]>
 
 export type AppendListener = (
   shard: number,
@@ -44,10 +50,18 @@ interface Lane {
   waiting: Job[]
   waitingEvents: number
   active: number
+  /** A transaction begins as soon as everything that has arrived is read. */
+  isCalled: boolean
+  /** Ends the wait for the transaction that is under way. */
+  patience: NodeJS.Timeout | undefined
 }
 
 // Two transactions overlap so that one can prepare while the other commits; more only fight over locks.
 const ACTIVE_MAX = 2
+// Fewer wait for the transaction that is under way, and share the next: what a transaction costs besides its events is
+// as much as these. Not for long: it may itself wait for a lock that is none of theirs.
+const OVERLAP_EVENTS = 100
+const OVERLAP_AFTER_MS = 20
 const BATCH_EVENTS_MAX = 1_000
 const WAITING_EVENTS_MAX = 50_000
 // A transaction writes its events twice, as rows and as messages, and holds up every other thing the daemon does while
@@ -72,7 +86,15 @@ export function createAppender(
   { heldBytesMax }: AppenderLimits = defaultLimits(),
 ): Appender {
   let heldBytes = 0
-  const lanes = databases.shards.map((): Lane => ({ waiting: [], waitingEvents: 0, active: 0 }))
+  const lanes = databases.shards.map(
+    (): Lane => ({
+      waiting: [],
+      waitingEvents: 0,
+      active: 0,
+      isCalled: false,
+      patience: undefined,
+    }),
+  )
   const listeners: AppendListener[] = []
 
   function announce(shard: number, items: readonly AppendItem[], outcomes: readonly AppendOutcome[]): void {
@@ -128,7 +150,25 @@ export function createAppender(
   }
 
   function pump(shard: number, lane: Lane): void {
-    if (lane.active < ACTIVE_MAX && lane.waiting.length > 0) void flush(shard, lane)
+    if (lane.isCalled || lane.active >= ACTIVE_MAX || lane.waiting.length === 0) return
+    if (lane.active > 0 && lane.waitingEvents < OVERLAP_EVENTS) {
+      lane.patience ??= setTimeout(() => {
+        lane.patience = undefined
+        call(shard, lane)
+      }, OVERLAP_AFTER_MS)
+    } else call(shard, lane)
+  }
+
+  /** Not at once: requests that have arrived together share. */
+  function call(shard: number, lane: Lane): void {
+    if (lane.isCalled || lane.active >= ACTIVE_MAX || lane.waiting.length === 0) return
+    lane.isCalled = true
+    clearTimeout(lane.patience)
+    lane.patience = undefined
+    setImmediate(() => {
+      lane.isCalled = false
+      void flush(shard, lane)
+    })
   }
 
   return {
@@ -156,9 +196,9 @@ export function createAppender(
       const done: { items: readonly AppendItem[]; outcomes: AppendOutcome[] }[] = []
       const result = await databases.shards[shard]!.db.tx(async (tx) => {
         done.length = 0
-        return work(tx, async (given) => {
+        return work(tx, async (given, wishes) => {
           const items = withoutSecrets(given, context)
-          const outcomes = await appendInTx(tx, items, context)
+          const outcomes = await appendInTx(tx, items, context, wishes)
           done.push({ items, outcomes })
           return outcomes
         })

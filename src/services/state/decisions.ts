@@ -11,11 +11,12 @@ import type { Decision, EmittedEvent } from '../../domain/state/orchestrator.js'
 import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { answerJobs } from '../../runtime/isolateRefused.js'
-import { type LockedExecution, lockExecutions } from '../../stores/executions/executionStore.js'
+import type { LockedExecution } from '../../stores/executions/executionStore.js'
 import { type Fence, holdFences } from '../../stores/leases/leaseStore.js'
-import { claimDecisions } from '../../stores/state/stateStore.js'
+import { claimDecisions, unclaimDecisions } from '../../stores/state/stateStore.js'
 import type { Appender } from '../events/appender.js'
 import type { AppendItem, AppendOutcome } from '../events/appendInTx.js'
+import { lookUp } from '../events/lookUp.js'
 import type { Ids } from '../ids/ids.js'
 import { type Made, writeCommandRows } from './commandRows.js'
 
@@ -88,41 +89,53 @@ export function createDecisionWriter(deps: DecisionDeps): DecisionWriter {
 /** All of one shard and of different executions. */
 export function appendDecisions(deps: DecisionDeps, requests: readonly DecisionRequest[]): Promise<DecisionOutcome[]> {
   return deps.appender.appendWith(requests[0]!.executionId, async (tx, append) => {
-    const [isHeld, locked] = await Promise.all([
+    const prepared = requests.map((request) => prepare(deps, request))
+    const keys = requests.map(({ executionId, version, decision }) => ({ executionId, version, key: decision.key }))
+    // Everything that must be known travels together: one round trip before the writing, one with it.
+    const [isHeld, fresh, found] = await Promise.all([
       holdFences(
         tx,
         requests.map(({ fence }) => fence),
       ),
-      lockExecutions(
+      claimDecisions(tx, keys),
+      lookUp(
         tx,
-        requests.map(({ executionId }) => executionId),
+        prepared.flatMap(({ items }) => items),
       ),
     ])
-    const outcomes = requests.map(({ fence, executionId }): DecisionOutcome => {
+    const outcomes = requests.map(({ fence, executionId, decision }): DecisionOutcome => {
       if (!isHeld(fence)) return 'fenced'
-      const execution = locked.get(executionId)
-      return execution === undefined || isTerminalStatus(execution.summary.status) ? 'ended' : 'appended'
+      const execution = found.executions.get(executionId)
+      if (execution === undefined || isTerminalStatus(execution.summary.status)) return 'ended'
+      return fresh.has(`${executionId}:${decision.key}`) ? 'appended' : 'repeated'
     })
-    const open = requests.filter((_, index) => outcomes[index] === 'appended')
-    if (open.length === 0) return outcomes
-    const fresh = await claimDecisions(
-      tx,
-      open.map(({ executionId, version, decision }) => ({ executionId, version, key: decision.key })),
+    // A key says that its decision was written.
+    const unused = keys.filter(
+      ({ executionId, key }, index) => outcomes[index] !== 'appended' && fresh.has(`${executionId}:${key}`),
     )
-    const made: Made[] = []
-    for (const [index, { executionId, decision, trace }] of requests.entries()) {
-      if (outcomes[index] !== 'appended') continue
-      if (fresh.has(`${executionId}:${decision.key}`)) {
-        made.push(prepare(deps, decision, locked.get(executionId)!, trace))
-      } else outcomes[index] = 'repeated'
-    }
+    if (unused.length > 0) await unclaimDecisions(tx, unused)
+    const made = prepared.filter((_, index) => outcomes[index] === 'appended')
     if (made.length === 0) return outcomes
-    const written = await append(made.flatMap(({ items }) => items))
-    let at = 0
-    for (const one of made) one.eventIds = one.items.map(() => storedId(written[at++]))
-    await writeCommandRows(tx, made)
+    await append(
+      made.flatMap(({ items }) => items),
+      { found, alongside: (written) => writeCommandRows(tx, issuedBy(made, written, found.executions)) },
+    )
     return outcomes
   })
+}
+
+function issuedBy(
+  made: readonly Prepared[],
+  written: readonly AppendOutcome[],
+  executions: ReadonlyMap<string, LockedExecution>,
+): Made[] {
+  let at = 0
+  return made.map(({ executionId, decision, items, children }) => ({
+    decision,
+    execution: executions.get(executionId)!,
+    children,
+    eventIds: items.map(() => storedId(written[at++])),
+  }))
 }
 
 function storedId(outcome: AppendOutcome | undefined): string {
@@ -131,9 +144,16 @@ function storedId(outcome: AppendOutcome | undefined): string {
   throw new CpError('refused', reason)
 }
 
-function prepare(deps: DecisionDeps, decision: Decision, execution: LockedExecution, trace: string | undefined): Made {
+interface Prepared {
+  executionId: string
+  decision: Decision
+  items: AppendItem[]
+  /** By event: the execution that its command will start. */
+  children: ReadonlyMap<number, string>
+}
+
+function prepare(deps: DecisionDeps, { executionId, decision, trace }: DecisionRequest): Prepared {
   const createdAt = wireTimeFromMillis(decision.atMs ?? deps.clock.now())
-  const { executionId, tenantId, organizationId } = execution
   const children = new Map<number, string>()
   for (const { event, waitsFor } of decision.commands ?? []) {
     if (waitsFor === 'playbook') children.set(event, deps.ids.next())
@@ -144,14 +164,12 @@ function prepare(deps: DecisionDeps, decision: Decision, execution: LockedExecut
       ...toEvent(emitted, decision.key, child === undefined ? {} : { child_execution_id: child }),
       executionId: executionId as ExecutionId,
       eventId: deps.ids.next() as EventId,
-      tenantId,
-      organizationId,
       createdAt,
       createdAtGiven: false,
     }
     return { event, idGiven: false, publish: true, createExecution: false, trace }
   })
-  return { decision, execution, items, children, eventIds: [] }
+  return { executionId, decision, items, children }
 }
 
 function toEvent(

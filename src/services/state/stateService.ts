@@ -16,9 +16,11 @@ import type { Appender } from '../events/appender.js'
 import type { Ids } from '../ids/ids.js'
 import type { Membership } from '../leases/membership.js'
 import { createDecisionWriter, type DecisionOutcome } from './decisions.js'
+import { receiveDecision } from './inThread/sentVerdict.js'
 import { createNeededValues, type FetchValues } from './neededValues.js'
 import { createOwnership, type Ownership } from './ownership.js'
 import { createReconciler, type Reconciler } from './reconciler.js'
+import { createRestingTriggers } from './restingTriggers.js'
 import { createStateSlots, type Outcome, type SlotPlace, type StateSlots, type Want } from './stateSlots.js'
 
 export interface StateHooks {
@@ -86,6 +88,9 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     { ...limits, threads: threads.count },
     { run, evict, drop, onCoalesced: hooks.onCoalesced, onEvicted: hooks.onEvicted, onRound },
   )
+  const resting = createRestingTriggers((executionId) => {
+    if (ownership?.owns(executionId) === true) slots.trigger(executionId)
+  })
   const ownership: Ownership | undefined =
     driving === undefined
       ? undefined
@@ -174,7 +179,8 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     handBack()
     hooks.onAdvanced(output.applied, (performance.now() - started) / 1000)
     const { verdict } = output
-    if (verdict !== undefined && 'key' in verdict) await decide(place.executionId, output.version, verdict, parent)
+    if (verdict !== undefined && 'key' in verdict)
+      await decide(place.executionId, output.version, receiveDecision(verdict), parent)
     else if (verdict !== undefined && 'checkAfterMs' in verdict) checkAfter.set(executionId, verdict.checkAfterMs)
     return output
   }
@@ -252,6 +258,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
       await reconciler?.start()
     },
     stop: async (deadlineMs) => {
+      resting.close()
       await reconciler?.stop(deadlineMs)
       await slots.close(Math.max(200, deadlineMs - 1_500))
       await ownership?.stop(1_000)
@@ -260,7 +267,8 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     trigger: (executionId, cause) => {
       if (ownership?.owns(executionId) !== true) return
       if (cause !== undefined && isTracing()) causes.set(executionId, cause)
-      slots.trigger(executionId)
+      if (slots.isOnlyWatched(executionId)) resting.add(executionId)
+      else slots.trigger(executionId)
     },
     owns: (executionId) => ownership?.owns(executionId) ?? false,
     ask: slots.ask,

@@ -34,6 +34,8 @@ export interface Outcome {
   view: Uint8Array | undefined
   open: OpenWork[] | undefined
   sealed: Uint8Array | undefined
+  /** Somebody decides by what happens in it. */
+  isDriven: boolean
 }
 
 export interface SlotLimits {
@@ -73,6 +75,7 @@ interface Slot extends SlotPlace {
   resident: boolean
   bytes: number
   version: number
+  isDriven: boolean
 }
 
 interface Hand {
@@ -87,6 +90,8 @@ export interface StateSlots {
   ask(executionId: string, want: Partial<Want>): Promise<Outcome>
   /** The version that is in memory; undefined when nothing is. */
   versionOf(executionId: string): number | undefined
+  /** It is in memory, and nobody decides by it. */
+  isOnlyWatched(executionId: string): boolean
   /** Executions in these lanes with a question under way. */
   busyIn(matches: (executionId: string, lane: number) => boolean): number
   /** What a thread held is gone. */
@@ -124,6 +129,7 @@ export function createStateSlots(limits: SlotLimits, work: SlotWork): StateSlots
       resident: false,
       bytes: 0,
       version: 0,
+      isDriven: true,
     }
     slots.set(executionId, slot)
     return slot
@@ -186,6 +192,7 @@ export function createStateSlots(limits: SlotLimits, work: SlotWork): StateSlots
       outcome = await work.run(slot, want, handBack)
       account(slot, outcome.resident, outcome.bytes)
       slot.version = outcome.version
+      slot.isDriven = outcome.isDriven
       if (outcome.terminal && !outcome.resident) work.onEvicted('ended')
       for (const waiter of waiters) waiter.resolve(outcome)
     } catch (error) {
@@ -259,6 +266,10 @@ export function createStateSlots(limits: SlotLimits, work: SlotWork): StateSlots
     versionOf: (executionId) => {
       const slot = slots.get(executionId)
       return slot?.resident === true ? slot.version : undefined
+    },
+    isOnlyWatched: (executionId) => {
+      const slot = slots.get(executionId)
+      return slot?.resident === true && !slot.isDriven
     },
     busyIn: (matches) => {
       let busy = 0

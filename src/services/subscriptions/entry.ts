@@ -99,7 +99,7 @@ export function natsSourceOf(path: string, spec: SubscriptionSpec): NatsSource {
   if (stream !== undefined && !NAME.test(stream)) throw refuse('spec.source.stream is not a valid stream name')
   if (durable !== undefined && !NAME.test(durable)) throw refuse('spec.source.durable is not a valid consumer name')
   if (subject !== undefined && (!FILTER.test(subject) || subject.split('.').includes(''))) {
-    throw refuse('spec.source.subject is no NATS subject')
+    throw refuse('spec.source.subject is not a NATS subject')
   }
   const deliver = text('deliver') ?? text('deliver_policy') ?? 'all'
   if (deliver !== 'all' && deliver !== 'new') throw refuse('spec.source.deliver must be all or new')

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { wireTimeFromPostgres, wireTimeToMicros } from '../../domain/events/wireTime.js'
 import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
+import { routeOf } from '../../domain/subscriptions/headerRoutes.js'
 import { deliveryRules, type Received } from '../../domain/subscriptions/ingressMessage.js'
 import { type IngressRules, ingressRules, verifyHead, verifyIngress } from '../../domain/subscriptions/ingressVerify.js'
 import { CpError, toCpError } from '../../errors.js'
@@ -12,12 +13,15 @@ import type { ExecutionsDeps, Started } from '../executions/executions.js'
 import { dispatch } from './dispatch.js'
 import { entryOf, type ReadEntry } from './entry.js'
 import { followSubscription } from './following.js'
+import { changeSubscription, type LifecycleDeps, registerSubscription } from './lifecycle.js'
 import { readContent } from './messageContent.js'
+import { unregisteredListeners } from './unregisteredListeners.js'
 
 export type IngressOutcome = 'accepted' | 'duplicate' | 'unknown' | 'inactive' | 'unverified' | 'unusable' | 'failed'
 
 export interface IngressDeps extends ExecutionsDeps {
   documents: CatalogDocuments
+  lifecycle: LifecycleDeps
   /** The secret behind an alias. */
   secretOf(alias: string): string
   /** `listener` is undefined for names that are not ours: strangers must not fill the metrics. */
@@ -54,10 +58,22 @@ export interface Ingress {
 }
 
 export function createIngress(deps: IngressDeps): Ingress {
+  const unregistered = unregisteredListeners(deps)
+
   async function find(listener: string): Promise<SubscriptionRow | undefined> {
     // Anything else cannot be one of ours, and some of it cannot even be asked for.
     if (!/^[A-Za-z0-9._-]{1,128}$/.test(listener)) return undefined
     return findByListener(deps.databases.cluster.db, listener)
+  }
+
+  /** As the original does it: a push subscription that is in the catalog alone is registered when somebody asks for it. */
+  async function registerFromCatalog(listener: string): Promise<SubscriptionRow | undefined> {
+    const path = await unregistered(listener)
+    if (path === undefined) return undefined
+    const { row } = await registerSubscription(deps.lifecycle, path, { reason: 'asked for' })
+    // One that somebody has changed since stays as it is, and one of another runtime is activated by that.
+    if (row.state !== 'REGISTERED' || row.external) return row
+    return (await changeSubscription(deps.lifecycle, { id: row.subscription_id, action: 'activate' })).row
   }
 
   async function rulesOf(row: SubscriptionRow): Promise<ReadEntry & { rules: IngressRules }> {
@@ -69,7 +85,7 @@ export function createIngress(deps: IngressDeps): Ingress {
   }
 
   async function findKnown(listener: string): Promise<SubscriptionRow> {
-    const row = await find(listener)
+    const row = (await find(listener)) ?? (await registerFromCatalog(listener))
     // What a gateway of its own receives does not come here.
     if (row !== undefined && !row.external) return row
     deps.onRequest(undefined, 'unknown')
@@ -90,8 +106,7 @@ export function createIngress(deps: IngressDeps): Ingress {
         subscriptionId: row.subscription_id,
         epoch: row.epoch,
         lastEventId: row.last_event_id,
-        playbook: delivery.playbook,
-        executionPool: delivery.executionPool,
+        ...routeOf(spec, message.header),
       },
       [
         {
@@ -178,7 +193,7 @@ export function createIngress(deps: IngressDeps): Ingress {
       }
     },
     describe: async (listener) => {
-      const row = await find(listener)
+      const row = (await find(listener)) ?? (await registerFromCatalog(listener))
       if (row === undefined) throw new CpError('not_found', `no live subscription has the listener ${listener}`)
       const { spec } = await entryOf(deps, row.catalog_id)
       const verify = spec.ingress?.verify

@@ -26,10 +26,9 @@ export interface NewCommandRow {
   childExecutionId: string | undefined
 }
 
-/** False: one of them is there already. */
-export async function insertCommands(tx: Tx, rows: readonly NewCommandRow[]): Promise<boolean> {
+export async function insertCommands(tx: Tx, rows: readonly NewCommandRow[]): Promise<void> {
   const of = <T>(read: (row: NewCommandRow) => T | undefined): (T | null)[] => rows.map((row) => read(row) ?? null)
-  const written = await tx.run(q.command_insert, [
+  const commands = tx.run(q.command_insert, [
     of((row) => row.executionId),
     of((row) => row.eventId),
     of((row) => row.catalogId),
@@ -45,14 +44,15 @@ export async function insertCommands(tx: Tx, rows: readonly NewCommandRow[]): Pr
     of((row) => row.priority),
   ])
   const children = rows.filter((row) => row.childExecutionId !== undefined)
-  if (children.length > 0) {
-    await tx.run(q.child_insert, [
-      children.map((row) => row.executionId),
-      children.map((row) => row.eventId),
-      children.map((row) => row.childExecutionId ?? null),
-    ])
-  }
-  return written.length === rows.length
+  const started =
+    children.length === 0
+      ? undefined
+      : tx.run(q.child_insert, [
+          children.map((row) => row.executionId),
+          children.map((row) => row.eventId),
+          children.map((row) => row.childExecutionId ?? null),
+        ])
+  await Promise.all([commands, started])
 }
 
 /** Of executions that have ended. */

@@ -61,6 +61,8 @@ export interface OutboxRow {
   wait_ms: number
   /** How long ago it was first sent without an answer; undefined when its fate is known. */
   unanswered_ms: number | undefined
+  /** It failed, or was sent back: newer rows of its execution may be in the stream already. */
+  has_failed: boolean
   subject: string | null
   payload: string
   trace: string | null
@@ -69,7 +71,7 @@ export interface OutboxRow {
 }
 
 interface ReadRow {
-  /** The text of an array: id, execution, event, lane, attempts, ms to wait, ms unanswered; of a row of another relay only the id. */
+  /** The text of an array: id, execution, event, lane, attempts, ms to wait, ms unanswered, failed before; of a row of another relay only the id. */
   numbers: string
   subject: string | null
   payload: string
@@ -84,7 +86,7 @@ async function readRows(db: Queryable, query: Query, values: readonly Param[]): 
 }
 
 function toOutboxRow({ numbers, subject, payload, trace, event_type, stream_version }: ReadRow): OutboxRow {
-  const [id, execution, event, lane, attempts, wait, unanswered] = numbers.slice(1, -1).split(',')
+  const [id, execution, event, lane, attempts, wait, unanswered, failed] = numbers.slice(1, -1).split(',')
   return {
     outbox_id: id!,
     owned: lane !== undefined,
@@ -94,6 +96,7 @@ function toOutboxRow({ numbers, subject, payload, trace, event_type, stream_vers
     attempts: Number(attempts),
     wait_ms: Number(wait),
     unanswered_ms: unanswered === undefined || unanswered === 'NULL' ? undefined : Number(unanswered),
+    has_failed: failed === '1',
     subject,
     payload,
     trace,

@@ -11,11 +11,13 @@ import { timeOf } from '../events/eventRows.js'
 
 const q = queries(
   'state_tail',
+  'state_tails',
   'state_has_sealed',
   'state_heads',
   'state_active',
   'state_digest_ids',
   'decision_claim',
+  'decision_unclaim',
   'decision_forget',
   'state_notify',
 )
@@ -67,6 +69,8 @@ export interface Tail {
   mark: string | undefined
   /** In the order of versions. */
   events: TailEvent[]
+  /** Nothing more was there. */
+  isWhole: boolean
 }
 
 /** One view of the log; undefined when the execution has no row. */
@@ -77,9 +81,26 @@ export async function readTail(
   limit: number,
 ): Promise<Tail | undefined> {
   const rows = await db.run<TailRow>(q.state_tail, [executionId, afterVersion, limit])
-  const first = rows[0]
-  if (first === undefined) return undefined
-  const events = rows.flatMap((row) => readLines(executionId as ExecutionId, row.lines))
+  return rows.length === 0 ? undefined : tailOf(executionId as ExecutionId, rows, limit)
+}
+
+/** The same for several executions, of each at most `limit` events. */
+export async function readTails(
+  db: Queryable,
+  wanted: readonly { executionId: string; afterVersion: number }[],
+  limit: number,
+): Promise<Map<string, Tail>> {
+  const rows = await db.run<TailRow & { execution_id: string }>(q.state_tails, [
+    wanted.map(({ executionId }) => executionId),
+    wanted.map(({ afterVersion }) => afterVersion),
+    limit,
+  ])
+  return new Map(rows.map((row) => [row.execution_id, tailOf(row.execution_id as ExecutionId, [row], limit)]))
+}
+
+function tailOf(executionId: ExecutionId, rows: readonly TailRow[], limit: number): Tail {
+  const first = rows[0]!
+  const events = rows.flatMap((row) => readLines(executionId, row.lines))
   return {
     head: Number(first.head),
     status: first.execution_status,
@@ -88,6 +109,7 @@ export async function readTail(
     unadopted: first.unadopted,
     mark: first.mark ?? undefined,
     events,
+    isWhole: events.length < limit,
   }
 }
 
@@ -210,6 +232,14 @@ export async function claimDecisions(
     decisions.map((row) => row.version),
   ])
   return new Set(rows.map((row) => `${row.execution_id}:${row.key}`))
+}
+
+/** Takes back what was claimed in this transaction. */
+export async function unclaimDecisions(
+  tx: Tx,
+  decisions: readonly { executionId: string; key: string }[],
+): Promise<void> {
+  await tx.run(q.decision_unclaim, [decisions.map((row) => row.executionId), decisions.map((row) => row.key)])
 }
 
 export async function forgetDecisions(db: Queryable, executionId: string): Promise<void> {

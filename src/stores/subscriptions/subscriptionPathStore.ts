@@ -7,6 +7,7 @@ import { eventValues, type LoggedState } from './subscriptionStore.js'
 const q = queries(
   'subscription_paths',
   'subscription_missing',
+  'subscription_unregistered',
   'subscription_path_hold',
   'subscription_yield',
   'subscription_rebuild',
@@ -28,6 +29,11 @@ export async function pathsOf(
 export async function missingRows(db: Queryable, ids: readonly string[]): Promise<string[]> {
   const rows = await db.run<{ subscription_id: string }>(q.subscription_missing, [ids])
   return rows.map((row) => row.subscription_id)
+}
+
+/** Newest entries of push subscriptions whose paths have no row, by path. */
+export function listUnregistered(db: Queryable, limit: number): Promise<{ catalog_id: string; path: string }[]> {
+  return db.run(q.subscription_unregistered, [limit])
 }
 
 export interface PathRow {

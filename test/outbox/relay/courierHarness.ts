@@ -64,6 +64,7 @@ export function openCourier(rowMore: { payload?: string; event_type?: string } =
     attempts: 0,
     wait_ms: 0,
     unanswered_ms: undefined,
+    has_failed: false,
     subject: 'n.e',
     payload: '{}',
     trace: null,

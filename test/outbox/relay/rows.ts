@@ -13,6 +13,7 @@ export function row(id: number, execution: number, waitMs = 0): OutboxRow {
     attempts: 0,
     wait_ms: waitMs,
     unanswered_ms: undefined,
+    has_failed: false,
     subject: null,
     payload: '{}',
     trace: null,

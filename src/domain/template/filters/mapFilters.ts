@@ -69,7 +69,7 @@ function fromJson(value: TemplateValue, _: readonly TemplateValue[], run: Run): 
   try {
     return parseJson(value)
   } catch {
-    return fault('the text is no JSON')
+    return fault('the text is not valid JSON')
   }
 }
 

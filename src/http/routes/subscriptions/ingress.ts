@@ -46,7 +46,8 @@ export function ingressRoutes({ ingress }: IngressRouteDeps): RouteSpec[] {
       path: '/api/internal/ingress/:listener',
       // The gateway is given the secret it verifies with.
       showsAll: true,
-      summary: 'How to verify and dispatch what a listener receives, its secret included; changes nothing',
+      summary:
+        'How to verify and dispatch what a listener receives, its secret included; registers one that is in the catalog alone',
       access: 'internal',
       responses: {
         200: answerOf({

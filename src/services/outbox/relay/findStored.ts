@@ -4,7 +4,7 @@ import { lastOfSubject } from '../../../bus/streamLookup.js'
 import { findMessageId } from '../../../bus/streamReader.js'
 import { compareIds } from '../../../domain/ids/ids.js'
 import type { OutboxRow } from '../../../stores/outbox/outboxStore.js'
-import { messageId, OUTBOX_ID_HEADER } from './message.js'
+import { LATE_HEADER, messageId, OUTBOX_ID_HEADER } from './message.js'
 
 /** What the stream says about it. */
 export type Found = { kind: 'stored'; seq: number } | { kind: 'absent' } | { kind: 'unclear' }
@@ -13,8 +13,9 @@ export type Found = { kind: 'stored'; seq: number } | { kind: 'absent' } | { kin
 const SUBJECT_READ_MAX = 10_000
 
 /**
- * The last message of the subject answers most questions: it is the row's own, or an older one, and then the row has not
- * arrived. A newer one proves nothing, because a redriven or late row comes after newer ones: then the subject is read.
+ * The last message of the subject answers most questions: it is the row's own, or an older one that came in its turn, and
+ * then the row has not arrived. A row that was sent back comes after newer ones: then, and behind a newer one, the whole
+ * subject is read.
  */
 export async function findStored(bus: Bus, stream: string, subject: string, row: OutboxRow): Promise<Found> {
   const last = await lastOfSubject(bus.connection(), stream, subject)
@@ -24,7 +25,7 @@ export async function findStored(bus: Bus, stream: string, subject: string, row:
   if (outboxId !== undefined && last.header('Noetl-Execution-Id') === row.execution_id) {
     const order = compareIds(outboxId, row.outbox_id)
     if (order === 0) return { kind: 'stored', seq: last.seq }
-    if (order < 0) return { kind: 'absent' }
+    if (order < 0 && last.header(LATE_HEADER) === undefined) return { kind: 'absent' }
   }
   const place = { subject, messageId: messageId(row), most: SUBJECT_READ_MAX }
   const seq = await findMessageId(bus.connection(), stream, place)

@@ -28,6 +28,8 @@ export type BuiltMessage = { ok: true; message: OutMessage; isReference: boolean
 
 export const MESSAGE_ID_HEADER = 'Nats-Msg-Id'
 export const OUTBOX_ID_HEADER = 'Noetl-Outbox-Id'
+/** Newer messages of the execution may be in the stream before this one. */
+export const LATE_HEADER = 'Noetl-Late'
 export const CLAIM_CHECK_HEADER = 'Noetl-Claim-Check'
 
 export function messageId(row: { execution_id: string | null; event_id: string }): string {
@@ -70,6 +72,7 @@ export function toNotice(row: OutboxRow, settings: MessageSettings): OutMessage 
 /** Lines of the header block. Everything in it is ASCII without line breaks. */
 function headersOf(row: OutboxRow, settings: MessageSettings): string {
   let lines = `${MESSAGE_ID_HEADER}: ${messageId(row)}\r\nNoetl-Origin: ${settings.clusterId}\r\n${OUTBOX_ID_HEADER}: ${row.outbox_id}\r\n`
+  if (row.has_failed) lines += `${LATE_HEADER}: 1\r\n`
   if (row.execution_id !== null) lines += `Noetl-Execution-Id: ${row.execution_id}\r\n`
   if (row.stream_version !== null && /^\d+$/.test(row.stream_version))
     lines += `Noetl-Stream-Version: ${row.stream_version}\r\n`

@@ -25,6 +25,7 @@ export function createEngine(settings: EngineSettings): Orchestrator {
   }
 
   return {
+    drives: (engine) => engine === ENGINE_VERSION,
     explain: (input) => {
       const { state, nowMs, startMeta, fetched } = input
       const { driven } = state

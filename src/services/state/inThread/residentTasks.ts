@@ -16,6 +16,7 @@ import { viewState } from '../../../domain/state/viewState.js'
 import { openSettings, type WorkerDatabase } from '../../replay/inThread/database.js'
 import { createEngine } from './engine.js'
 import { type Advanced, type AdvanceRequest, createResidents, type ResidentSettings } from './residents.js'
+import { type SentVerdict, sendVerdict } from './sentVerdict.js'
 import { readStepData, type StepDataText } from './stepData.js'
 import type { Tally } from './tally.js'
 import { type SnapshotReport, verifySnapshot } from './verify.js'
@@ -45,7 +46,8 @@ export interface AdvanceInput extends Target, AdvanceRequest {
   wants: { view: boolean; open: boolean; sealed: boolean }
 }
 
-export interface AdvanceOutput extends Advanced {
+export interface AdvanceOutput extends Omit<Advanced, 'verdict'> {
+  verdict: SentVerdict | undefined
   tally: Tally
   digest: string
   /** The WorkflowState document as JSON text in UTF-8. */
@@ -98,7 +100,7 @@ export async function openResidents(setup: ResidentSetup): Promise<ResidentTasks
         ...advanced,
         ...documents(isWhole ? residents.get(request.executionId)?.live : undefined, wants, shown),
         // What a decision needs comes first: with it the same question is asked again.
-        verdict: advanced.verdict ?? (isMissing ? open : undefined),
+        verdict: sendVerdict(advanced.verdict ?? (isMissing ? open : undefined)),
         open: isMissing ? undefined : open,
         tally: residents.takeTally(),
       }

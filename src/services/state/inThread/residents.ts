@@ -18,10 +18,11 @@ import {
   type SnapshotKey,
   saveStateSnapshot,
 } from '../../../stores/state/stateSnapshotStore.js'
-import { forgetDecisions, hasSealed, readTail } from '../../../stores/state/stateStore.js'
+import { forgetDecisions, hasSealed } from '../../../stores/state/stateStore.js'
 import { applyOpened, buildOpened } from './openedState.js'
 import { type Asked, questionOf } from './question.js'
 import { packState, unpackState } from './snapshotBytes.js'
+import { createTailReader, type TailReader } from './tailReader.js'
 import { emptyTally, type Tally } from './tally.js'
 
 export interface ResidentSettings {
@@ -66,12 +67,16 @@ export interface Advanced {
   terminal: boolean
   resident: boolean
   verdict: Verdict | undefined
+  /** Somebody decides by what happens in it, so it must be followed at once. */
+  isDriven: boolean
 }
 
 const NEW_EVENTS_MAX = 1_000
 // A catch-up of this length is not to be repeated from its start after a crash.
 const CATCH_UP_EVENTS_MAX = 50_000
 const SAVE_DEADLINE_FACTOR = 4
+// To write so much of a state takes about as long as to read one event and fold it.
+const BYTES_WRITTEN_PER_EVENT_FOLDED = 2_000
 
 export interface Residents {
   advance(db: Db, request: AdvanceRequest): Promise<Advanced>
@@ -89,7 +94,14 @@ export interface Residents {
 
 export function createResidents(settings: ResidentSettings, orchestrator: Orchestrator, keyring: Keyring): Residents {
   const residents = new Map<string, Resident>()
+  const tails = new WeakMap<Db, TailReader>()
   let tally = emptyTally()
+
+  function tailsOf(db: Db): TailReader {
+    const known = tails.get(db) ?? createTailReader(db, settings.page)
+    tails.set(db, known)
+    return known
+  }
 
   /** From its snapshot, or empty; `ended` when it ended and nobody wants to look at it. */
   async function load(
@@ -136,7 +148,7 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
     const { live, key } = resident
     let applied = 0
     for (;;) {
-      const tail = await readTail(db, key.executionId, live.version, settings.page)
+      const tail = await tailsOf(db).read(key.executionId, live.version)
       if (tail === undefined || tail.head < live.version) {
         throw new CpError('corrupt', `the log of execution ${key.executionId} is shorter than its state`)
       }
@@ -154,7 +166,7 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
       }
       if (newEvents.length > 2 * NEW_EVENTS_MAX) newEvents.splice(0, newEvents.length - NEW_EVENTS_MAX)
       applied += tail.events.length
-      if (tail.events.length < settings.page) return { applied, unadopted: tail.unadopted }
+      if (tail.isWhole) return { applied, unadopted: tail.unadopted }
       if (drive && live.version - resident.snapshotVersion >= CATCH_UP_EVENTS_MAX) await save(db, resident)
     }
   }
@@ -194,7 +206,8 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
     const { live } = resident
     resident.driven ||= drive
     const bytes = live.state.bytes + (resident.opened?.state.bytes ?? 0)
-    const answer = { ...NOWHERE, unadopted, version: live.version, applied, bytes }
+    const isDriven = orchestrator.drives?.(resident.engine) ?? true
+    const answer = { ...NOWHERE, unadopted, version: live.version, applied, bytes, isDriven }
     if (unadopted) return { ...answer, resident: true }
     if (isTerminal(live.state)) {
       if (!drive) return { ...answer, terminal: true, resident: true }
@@ -206,12 +219,18 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
     }
     if (!drive) return { ...answer, resident: true }
     // Not waited for: the text is fixed at once, and the next event should not wait for the database.
-    if (live.version - resident.snapshotVersion >= settings.snapshotEvents) void save(db, resident)
-    const isAsked = applied > 0 || isNew || request.force
+    if (isSnapshotDue(resident)) void save(db, resident)
+    const isAsked = isDriven && (applied > 0 || isNew || request.force)
     if (!isAsked) return { ...answer, resident: true }
     const whole = { live: await openedOf(db, resident), engine: resident.engine }
     const verdict = orchestrator.decide(questionOf(whole, request, isNew ? [] : newEvents.slice(-NEW_EVENTS_MAX)))
     return { ...answer, resident: true, verdict }
+  }
+
+  /** A large state is written more seldom: writing it must never cost more than folding the events again would. */
+  function isSnapshotDue({ live, snapshotVersion }: Resident): boolean {
+    const since = live.version - snapshotVersion
+    return since >= Math.max(settings.snapshotEvents, live.state.bytes / BYTES_WRITTEN_PER_EVENT_FOLDED)
   }
 
   /** What decisions are made from. */
@@ -318,6 +337,7 @@ const NOWHERE: Advanced = {
   terminal: false,
   resident: false,
   verdict: undefined,
+  isDriven: true,
 }
 
 function epochMs(): number {

@@ -1,0 +1,86 @@
+// Promise: a row that was sent long ago is found wherever the stream holds it, also behind an older row of its execution
+// that was sent again later; and a reader whose consumer vanished still answers.
+import { randomBytes } from 'node:crypto'
+import { connect, headers, type NatsConnection } from 'nats'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it } from 'vitest'
+import type { Bus } from '../../../src/bus/connect.js'
+import { readMessageIds } from '../../../src/bus/streamReader.js'
+import { ensureStream } from '../../../src/bus/streams.js'
+import { findStored } from '../../../src/services/outbox/relay/findStored.js'
+import { type MessageSettings, toMessage } from '../../../src/services/outbox/relay/message.js'
+import type { OutboxRow } from '../../../src/stores/outbox/outboxStore.js'
+import { row } from './rows.js'
+
+let connection: NatsConnection
+let stream: string
+beforeAll(async () => {
+  const { natsUrl, natsToken } = inject('servers')
+  connection = await connect({ servers: natsUrl, token: natsToken })
+})
+beforeEach(async () => {
+  stream = `T_${randomBytes(4).toString('hex')}`
+  await ensureStream(connection, {
+    ...{ name: stream, subjects: [`${stream}.>`], maxAgeSeconds: 3_600, duplicateWindowSeconds: 120, replicas: 1 },
+  })
+})
+afterEach(async () => {
+  await (await connection.jetstreamManager()).streams.delete(stream)
+})
+afterAll(() => connection.close())
+
+const settings: MessageSettings = {
+  clusterId: 'here',
+  subjectOf: (row) => `${stream}.${row.execution_id}`,
+  get subjectPrefix() {
+    return stream
+  },
+  publicUrl: () => 'http://localhost',
+  tellsWorkers: () => false,
+}
+
+/** As the relay sends it. */
+async function send(sent: OutboxRow): Promise<number> {
+  const built = toMessage(sent, 1_000_000, settings)
+  if (!built.ok) throw new Error(built.reason)
+  const head = headers()
+  for (const line of built.message.headers.trimEnd().split('\r\n')) {
+    const [name, value] = line.split(': ')
+    head.set(name!, value!)
+  }
+  const ack = await connection.jetstream().publish(built.message.subject, built.message.body, { headers: head })
+  return ack.seq
+}
+
+const bus = (): Bus => ({ connection: () => connection }) as Bus
+const find = (asked: OutboxRow) => findStored(bus(), stream, settings.subjectOf(asked), asked)
+
+it('finds a row behind an older one that was sent again after it, and not one that never came', async () => {
+  const [first, second, third] = [row(1, 7), row(2, 7), row(3, 7)]
+  expect(await find(first)).toEqual({ kind: 'absent' })
+  const seq = await send(second)
+  expect(await find(second)).toEqual({ kind: 'stored', seq })
+  // The stream had lost it; the audit has sent it back.
+  await send({ ...first, has_failed: true })
+  expect(await find(second)).toEqual({ kind: 'stored', seq })
+  expect(await find(third)).toEqual({ kind: 'absent' })
+})
+
+it('answers although its consumer is gone', async () => {
+  for (let id = 1; id <= 4; id++) await send(row(id, 7))
+  const losing = new Proxy(connection, {
+    get: (target, name) => {
+      if (name !== 'jetstreamManager') return Reflect.get(target, name, target)
+      return async () => {
+        const manager = await target.jetstreamManager()
+        const add = manager.consumers.add.bind(manager.consumers)
+        manager.consumers.add = async (of, config) => {
+          const added = await add(of, config)
+          await manager.consumers.delete(of, added.name)
+          return added
+        }
+        return manager
+      }
+    },
+  })
+  expect([...(await readMessageIds(losing, stream, [1, 2, 3, 4, 5])).keys()].sort()).toEqual([1, 2, 3, 4])
+})
