@@ -19,6 +19,8 @@ export interface ClaimRequest {
   signal?: AbortSignal | undefined
 }
 
+const STOPPED_MS = 100
+
 export interface ClaimQueueDeps {
   clock: Clock
   shards: number
@@ -150,7 +152,13 @@ export function createClaimQueue(deps: ClaimQueueDeps): ClaimQueue {
 
   return {
     name: 'command claims',
-    claim: async (request) => (isStopped || request.signal?.aborted === true ? [] : ask(request)),
+    claim: async (request) => {
+      if (request.signal?.aborted === true) return []
+      if (!isStopped) return ask(request)
+      // Not at once: a worker of this process asks on until it is stopped itself, and would let nothing else have its turn.
+      await deps.clock.sleep(STOPPED_MS, ...(request.signal === undefined ? [] : [request.signal]))
+      return []
+    },
     nudge: (shard) => {
       if (waiters.size === 0) return
       dirty.add(shard)
