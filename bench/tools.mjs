@@ -21,6 +21,7 @@ export default {
         environment: process.env,
         allowed: ['python', 'shell'],
         pythonProgram: 'python3',
+        processesMax: 16,
         workFolder: tmpdir(),
         dataFolder: tmpdir(),
         http: { forbidden: () => [], allowed: [], denyPrivate: false },

@@ -8,10 +8,9 @@ import { printableJson } from '../runtime/printable.js'
 import { listenForShutdown } from '../runtime/shutdown.js'
 import type { CommandContext } from './command.js'
 import { EXIT } from './exit.js'
-import { wantsColor } from './io.js'
+import { type Stream, wantsColor } from './io.js'
 import type { Output } from './output.js'
 import { render } from './render.js'
-import { openSink } from './sink.js'
 
 const EVERY_MS = 2_000
 const CLEAR = '\x1b[H\x1b[2J'
@@ -25,20 +24,28 @@ export async function watchOutput(context: CommandContext, make: () => Promise<O
     width: isTerminal ? stdout.columns : undefined,
   }
   const shutdown = listenForShutdown(context.io)
-  const sink = openSink(context, undefined)
   try {
     while (!shutdown.signal.aborted) {
       const output = await make().catch((error: unknown): Output => {
         if (!isTransient(error)) throw error
         const { message } = toCpError(error)
-        return { json: { error: message }, blocks: [{ kind: 'text', text: message }] }
+        return { json: { error: message }, blocks: [{ kind: 'lines', lines: message.split('\n') }] }
       })
       const text = context.isJson ? `${printableJson(writeJson(output.json))}\n` : `${render(output, options)}\n`
-      if (!(await sink.write(isTerminal && !context.isJson ? `${CLEAR}${text}` : text))) break
+      // Everything in it has passed the filter for terminals.
+      const isGone = await written(stdout, isTerminal && !context.isJson ? `${CLEAR}${text}` : text)
+      if (isGone) break
       await systemClock.sleep(EVERY_MS, shutdown.signal)
     }
   } finally {
     shutdown.dispose()
   }
   return EXIT.ok
+}
+
+/** Answers whether nobody reads any more. */
+function written(stream: Stream, text: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    stream.write(text, (error) => resolve(error !== undefined && error !== null))
+  })
 }
