@@ -154,7 +154,7 @@ export const KEYS = {
   secretKeys: setting('Events', 'NOETL_CP_SECRET_KEY', secretKeys, undefined, 'Key that seals secrets in events, the same in every daemon; older keys after it, separated by spaces or commas, still open. Embedded: made at the first start', secret),
   projectorEnabled: setting('Events', 'NOETL_CP_PROJECTOR', bool, true, 'Store events that other installations publish to the stream'),
   projectorConsumer: setting('Events', 'NOETL_PROJECTOR_NATS_CONSUMER', text, undefined, 'Durable consumer of the projector; default one per installation'),
-  claimCheckHosts: setting('Events', 'NOETL_CP_CLAIM_CHECK_HOSTS', list, [], 'Hosts (or host:port) from which the projector fetches payloads that were too large for the stream; the address of NOETL_PUBLIC_SERVER_URL is implied'),
+  claimCheckHosts: setting('Events', 'NOETL_CP_CLAIM_CHECK_HOSTS', list, [], 'Hosts (or host:port) from which the projector and replay --resolve-payloads fetch payloads; the address of NOETL_PUBLIC_SERVER_URL is implied'),
   claimCheckToken: setting('Events', 'NOETL_CP_CLAIM_CHECK_TOKEN', secretText, undefined, 'Bearer token for those hosts', secret),
   adoptIntervalSeconds: setting('Events', 'NOETL_CP_ADOPT_INTERVAL', seconds(0.05, 3600), 1, 'How often to look for events that others wrote straight into the table'),
   partitionsAhead: setting('Events', 'NOETL_CP_PARTITIONS_AHEAD', integer(1, 24), 3, 'Months for which the daemon makes event partitions ahead of time'),
@@ -203,6 +203,8 @@ export const KEYS = {
 
   replayProfile: setting('Replay', 'NOETL_REPLAY_PROFILE', oneOf('cp', 'python'), 'cp', 'Fold rules when a request names none; python repeats the older generation byte for byte'),
   replayTimeoutSeconds: setting('Replay', 'NOETL_CP_REPLAY_TIMEOUT', seconds(0.1, 86400), 300, 'Deadline of one replay'),
+  replayPayloadLimitMb: setting('Replay', 'NOETL_CP_REPLAY_PAYLOAD_LIMIT_MB', integer(1, 1024), 32, 'Largest payload that a replay with --resolve-payloads reads, and an eighth of all of them together'),
+  replayPayloadTimeoutSeconds: setting('Replay', 'NOETL_CP_REPLAY_PAYLOAD_TIMEOUT', seconds(0.1, 3600), 10, 'Time for the payloads of one replay together; the others are reported as not read'),
   replaySnapshotEvents: setting('Replay', 'NOETL_CP_REPLAY_SNAPSHOT_EVENTS', integer(0, 1000000000), 50000, 'Events after which the daemon stores a snapshot to replay from, and again after as many; 0 turns it off'),
 
   subscriptionsEnabled: setting('Subscriptions', 'NOETL_CP_SUBSCRIPTIONS', bool, true, 'Drive active pull subscriptions'),

@@ -5,13 +5,25 @@ import type { ReplayDeps } from '../services/replay/replay.js'
 import { createSeedLoop } from '../services/replay/seeds.js'
 import type { Deps } from './deps.js'
 import { loopErrors } from './loopErrors.js'
+import { fetchSettings } from './payloadFetch.js'
 
-export function replayDeps({ databases, workers, config, metrics }: Deps): ReplayDeps {
+const MB = 1_048_576
+const PAYLOADS_TOGETHER = 8
+
+export function replayDeps({ databases, workers, config, endpoints, metrics }: Deps): ReplayDeps {
+  const payloadBytes = config.replayPayloadLimitMb * MB
   return {
     databases,
     workers,
     timeoutMs: config.replayTimeoutMs,
     secretNames: config.redact ? config.redactKeys : null,
+    payloads: {
+      secretKeys: endpoints.secretKeys,
+      secretNames: config.redactKeys,
+      fetch: { ...fetchSettings(config), bytesMax: payloadBytes },
+      bytesMax: PAYLOADS_TOGETHER * payloadBytes,
+      timeoutMs: config.replayPayloadTimeoutMs,
+    },
     onReplay: (kind, seconds, events) => {
       metrics.observe('noetl_cp_replay_seconds', seconds, { kind })
       metrics.inc('noetl_cp_replay_events_total', {}, events)

@@ -48,6 +48,13 @@ export function openReplay(database: TestDatabase, settings: Partial<WorkerPoolS
     workers,
     timeoutMs: 60_000,
     secretNames: [],
+    payloads: {
+      secretKeys: [],
+      secretNames: [],
+      fetch: { hosts: [], publicUrl: undefined, token: undefined, deadlineMs: 5_000, bytesMax: 1_000_000 },
+      bytesMax: 4_000_000,
+      timeoutMs: 20_000,
+    },
     seeds,
     onSeed: (outcome) => seeds.push(outcome),
     close: async () => {

@@ -48,12 +48,12 @@ describe('the schema of an event', () => {
 })
 
 describe('payload resolution', () => {
-  it.each(vectors('resolution'))('%s %s', (_id, _name, { input, expect: wanted }) => {
+  it.each(vectors('resolution'))('%s %s', async (_id, _name, { input, expect: wanted }) => {
     const result = foldEvents(options(input), input['events'] as JsonObject[])
     const references = result.payloadReferences()
     const store = input['store'] as JsonObject
     const calls: unknown[] = []
-    const report = resolvePayloads(
+    const report = await resolvePayloads(
       references,
       ({ input: asked, locator }) => {
         calls.push(asked)
@@ -71,8 +71,8 @@ describe('payload resolution', () => {
     expect(verifyState({ ...result.state, ...report }).matched).toBe(true)
   })
 
-  it('calls an empty list of references resolved', () => {
-    const report = resolvePayloads([], () => ({ value: null }), 'cp')
+  it('calls an empty list of references resolved', async () => {
+    const report = await resolvePayloads([], () => ({ value: null }), 'cp')
     expect(report.payload_resolution_summary).toMatchObject({ total: 0, all_resolved: true })
   })
 })

@@ -26,3 +26,22 @@ delete from noetl.stored_result
 where (execution_id, result_id) in (
   select execution_id, result_id from noetl.stored_result where expires_at < now() limit :limit_rows::int
 );
+
+-- name: result_bounded(execution_id, result_id, bytes_max)
+-- A result whose time is not over; its data only if it has no more bytes than that.
+select case when bytes <= :bytes_max::bigint then data end as data, is_sealed, bytes
+from noetl.stored_result
+where execution_id = :execution_id::bigint and result_id = :result_id::bigint and (expires_at is null or expires_at > now());
+
+-- name: result_adopted_bounded(execution_id, result_id, bytes_max)
+-- The same in the table of the NoETL server.
+with found as materialized (
+  select noetl.cp_adopted_result(:execution_id::bigint, :result_id::bigint) as data
+)
+select case when octet_length(data) <= :bytes_max::bigint then data end as data, octet_length(data)::bigint as bytes
+from found
+where data is not null;
+
+-- name: result_place(ref)
+-- Where the NoETL server keeps a result that is not in the database.
+select store_tier, physical_uri from noetl.cp_result_place(:ref::text) where store_tier is not null;

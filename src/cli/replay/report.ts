@@ -28,6 +28,8 @@ export function replayReport(input: ReportInput): Block[] {
   if (commands.length > 0) blocks.push(commandTable(commands, timeline))
   const objects = entities(state['business_objects'])
   if (objects.length > 0) blocks.push(objectTable(objects))
+  const payloads = state['payload_resolution']
+  if (Array.isArray(payloads)) blocks.push(payloadTable(payloads.filter(isJsonObject)))
   if (input.warnings.length > 0) blocks.push(warningTable(input.warnings))
   return blocks
 }
@@ -156,6 +158,27 @@ function objectTable(objects: readonly JsonObject[]): Block {
         text(object['event_count']),
         text(object['last_event_type']),
       ]),
+  }
+}
+
+function payloadTable(payloads: readonly JsonObject[]): Block {
+  const resolutions = payloads.map((payload) => (isJsonObject(payload['resolution']) ? payload['resolution'] : {}))
+  const read = resolutions.filter((resolution) => resolution['resolved'] === true).length
+  return {
+    kind: 'table',
+    title: `Payloads${more(payloads.length)}: ${read} read, ${payloads.length - read} not`,
+    columns: ['event', 'of', 'payload', 'bytes', 'rows', 'checksum, or why not'],
+    rows: resolutions
+      .slice(0, ROWS_MAX)
+      .map((resolution, index) => [
+        text(payloads[index]!['event_id']),
+        text(payloads[index]!['scope']).replaceAll('_', ' '),
+        text(resolution['ref']),
+        text(resolution['size_bytes']),
+        text(resolution['row_count']),
+        resolution['resolved'] === true ? text(resolution['checksum']) : toned(text(resolution['error']), 'bad'),
+      ]),
+    empty: 'no event refers to a payload',
   }
 }
 

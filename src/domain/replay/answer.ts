@@ -8,7 +8,7 @@ import { writeJson } from '../json/write.js'
 import { redact } from '../secrets/redact.js'
 import { type SecretRules, secretRules } from '../secrets/secretNames.js'
 import type { FoldResult } from './fold.js'
-import { completeResolution, type PayloadAnswer, planResolution } from './payloadResolution.js'
+import type { ResolutionReport } from './payloadResolution.js'
 import type { FoldProfile } from './profile.js'
 
 export interface AnswerOptions {
@@ -18,7 +18,6 @@ export interface AnswerOptions {
   ids: 'number' | 'string'
   /** Hide secrets, with these further names; the checksums are those of the state before. null hides nothing. */
   secretNames: readonly string[] | null
-  resolvePayloads: boolean
 }
 
 /** How much of the log the answer rests on. */
@@ -36,9 +35,19 @@ export interface Answer {
   isRedacted: boolean
 }
 
-export function answerBytes(result: FoldResult, extent: Extent, options: AnswerOptions): Answer {
+/** `payloads`: the report about them, if it was asked for. */
+export function answerBytes(
+  result: FoldResult,
+  extent: Extent,
+  options: AnswerOptions,
+  payloads?: ResolutionReport,
+): Answer {
   const beside: JsonObject = { ...remarksOf(result, extent, options) }
-  if (options.resolvePayloads) Object.assign(beside, payloadReport(result, options.profile))
+  // Addresses of payloads may have a password in them.
+  if (payloads !== undefined) {
+    const report: JsonObject = { ...payloads }
+    Object.assign(beside, options.secretNames === null ? report : withoutSecrets(report, options.secretNames))
+  }
   const clean = options.secretNames === null ? undefined : withoutSecrets(result.state, options.secretNames)
   const isRedacted = clean !== undefined && clean !== result.state
   if (isRedacted || options.ids === 'string')
@@ -114,16 +123,6 @@ export function warningsOf(result: Pick<FoldResult, 'warnings' | 'unknownTypes'>
 
 function idValue(text: string): JsonValue {
   return integerValue(BigInt(text))
-}
-
-// No payload store is connected, so the report says for every reference that it was not read.
-const NO_STORE: PayloadAnswer = { error: 'no payload store is configured' }
-
-function payloadReport(result: FoldResult, profile: FoldProfile): JsonObject {
-  const references = result.payloadReferences()
-  const answers = new Map(planResolution(references).map((request) => [request.key, NO_STORE]))
-  const { payload_resolution, payload_resolution_summary } = completeResolution(references, answers, profile)
-  return { payload_resolution, payload_resolution_summary }
 }
 
 const ID_KEY = /(?:^|_)(?:event_id|execution_id)$/

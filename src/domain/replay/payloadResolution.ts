@@ -1,6 +1,5 @@
 // Whether the payloads that a state refers to can be read, and what they are: checksum, size, row count,
-// type. Never the payload itself. Reading is somebody else's work: planResolution says what to read,
-// each thing once; completeResolution turns the answers into the report. The report is not hashed.
+// type. Never the payload itself. Reading is somebody else's work. The report is not hashed.
 
 import { canonicalChecksum, canonicalJson, sha256Hex } from '../json/canonical.js'
 import { compareCodePoints } from '../json/codePoints.js'
@@ -10,8 +9,6 @@ import { summarizePayload } from './payloadSummary.js'
 import type { FoldProfile } from './profile.js'
 
 export interface PayloadRequest {
-  /** Requests with one key share one answer. */
-  key: string
   locator: string
   /** What a payload store is asked for: the locator, or the whole reference of a kind it understands. */
   input: JsonValue
@@ -36,12 +33,12 @@ export interface ResolutionReport {
 
 const WHOLE_REFERENCE_KINDS = new Set<JsonValue>(['temp_ref', 'result_ref', 'manifest'])
 
-export function planResolution(references: readonly PayloadReference[]): PayloadRequest[] {
+function planResolution(references: readonly PayloadReference[]): PayloadRequest[] {
   const requests = new Map<string, PayloadRequest>()
   for (const { reference } of references) {
     const locator = locatorOf(reference)
     if (!locator || requests.has(locator)) continue
-    requests.set(locator, { key: locator, locator, input: storeInput(reference, locator) })
+    requests.set(locator, { locator, input: storeInput(reference, locator) })
   }
   return Array.from(requests.values())
 }
@@ -52,44 +49,34 @@ function storeInput(reference: JsonValue, locator: string): JsonValue {
   return isJsonObject(reference['rows_ref']) ? reference['rows_ref'] : locator
 }
 
-export function completeResolution(
+/** Asks for each payload once, one after the other: none is kept longer than it takes to measure it. */
+export async function resolvePayloads(
   references: readonly PayloadReference[],
-  answers: ReadonlyMap<string, PayloadAnswer>,
+  read: (request: PayloadRequest) => PayloadAnswer | Promise<PayloadAnswer>,
   profile: FoldProfile,
-): ResolutionReport {
+): Promise<ResolutionReport> {
   const byLocator = new Map<string, Resolution>()
+  for (const request of planResolution(references)) {
+    byLocator.set(request.locator, resolutionOf(request.locator, await read(request)))
+  }
   const rows = references.map((entry): JsonObject => {
     const { reference, ...place } = entry
-    const locator = locatorOf(reference) ?? ''
-    let resolution = byLocator.get(locator)
-    if (resolution === undefined) {
-      resolution = resolutionOf(locator, answers.get(locator))
-      byLocator.set(locator, resolution)
-    }
+    const resolution = byLocator.get(locatorOf(reference) ?? '') ?? NO_LOCATOR
     return { ...place, reference_summary: summarizePayload(reference, profile), resolution }
   })
   return { payload_resolution: rows, payload_resolution_summary: summaryOf(rows, byLocator) }
 }
 
-/** Plan and completion in one, for a store that answers at once. */
-export function resolvePayloads(
-  references: readonly PayloadReference[],
-  resolve: (request: PayloadRequest) => PayloadAnswer,
-  profile: FoldProfile,
-): ResolutionReport {
-  const answers = new Map<string, PayloadAnswer>()
-  for (const request of planResolution(references)) answers.set(request.key, resolve(request))
-  return completeResolution(references, answers, profile)
+const BLANK = { checksum: null, size_bytes: null, row_count: null, value_type: null }
+const NO_LOCATOR: Resolution = {
+  ref: '',
+  resolved: false,
+  ...BLANK,
+  error: 'payload reference has no resolvable locator',
 }
 
-function resolutionOf(locator: string, answer: PayloadAnswer | undefined): Resolution {
-  const blank = { checksum: null, size_bytes: null, row_count: null, value_type: null }
-  if (locator === '') {
-    return { ref: '', resolved: false, ...blank, error: 'payload reference has no resolvable locator' }
-  }
-  if (answer === undefined || 'error' in answer) {
-    return { ref: locator, resolved: false, ...blank, error: answer?.error ?? 'the payload was not asked for' }
-  }
+function resolutionOf(locator: string, answer: PayloadAnswer): Resolution {
+  if ('error' in answer) return { ref: locator, resolved: false, ...BLANK, error: answer.error }
   const text = canonicalJson(answer.value)
   return {
     ref: locator,
@@ -105,7 +92,7 @@ function resolutionOf(locator: string, answer: PayloadAnswer | undefined): Resol
 function summaryOf(rows: readonly JsonObject[], byLocator: ReadonlyMap<string, Resolution>): JsonObject {
   let resolved = 0
   for (const row of rows) if ((row['resolution'] as Resolution).resolved) resolved++
-  const refs = Array.from(byLocator.keys()).filter((ref) => ref !== '')
+  const refs = Array.from(byLocator.keys())
   const counts = { total: rows.length, resolved, unresolved: rows.length - resolved }
   const all_resolved = resolved === rows.length
   const unique_refs = refs.sort(compareCodePoints)

@@ -22,3 +22,13 @@ export function parseResultRef(text: string): ResultRef {
   }
   return { executionId, resultId }
 }
+
+/** Undefined for any other kind of text. */
+export function resultRefOf(text: string): ResultRef | undefined {
+  return FORM.test(text) ? parseResultRef(text) : undefined
+}
+
+/** What a sealed result is bound to. */
+export function resultSealPlace({ executionId, resultId }: ResultRef): string {
+  return `result ${resultId} of execution ${executionId}`
+}

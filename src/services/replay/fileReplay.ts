@@ -93,13 +93,12 @@ function toReplay(
   eventsRead: number,
   timeline: () => Timeline,
 ): FileReplay {
-  const { ids, resolvePayloads } = query
+  const { ids } = query
   return {
     result,
     ...extent,
     eventsRead,
-    document: () =>
-      answerBytes(result, extent, { profile, remarks: 'whenNeeded', ids, secretNames: [], resolvePayloads }).bytes,
+    document: () => answerBytes(result, extent, { profile, remarks: 'whenNeeded', ids, secretNames: [] }).bytes,
     warnings: warningsOf(result),
     timeline: () => timeline().report(),
   }

@@ -14,6 +14,7 @@ import type { WorkerPool } from '../../workers/pool.js'
 import { adoptExecution } from '../events/adoption.js'
 import type { DiffOutput, DiffSide, VerifyOutput } from './inThread/compare.js'
 import { toWorkerDatabase, type WorkerDatabase } from './inThread/database.js'
+import type { PayloadSources } from './inThread/payloads.js'
 import type { SeedUse } from './inThread/seed.js'
 import type { ReplayOutput } from './inThread/state.js'
 
@@ -28,6 +29,8 @@ export interface ReplayDeps {
   timeoutMs: number
   /** Further names of secrets; null shows everything. */
   secretNames: readonly string[] | null
+  /** How payloads are read for whoever asks for the report about them. */
+  payloads: Omit<PayloadSources, 'databases' | 'shards' | 'cluster'>
   onReplay?: (kind: 'state' | 'diff' | 'verify' | 'seed', seconds: number, events: number) => void
   onSeed?: (outcome: SeedOutcome) => void
 }
@@ -53,7 +56,7 @@ export async function replayExecution(
 ): Promise<ReplayOutput> {
   const { profile, query, fromSnapshot } = request
   await numberForCutoff(deps, query)
-  const { ids, resolvePayloads } = query
+  const { ids } = query
   const output = await timed(deps, 'state', () =>
     deps.workers.run(
       'replay',
@@ -63,7 +66,8 @@ export async function replayExecution(
         query,
         fromSnapshot,
         timeline: request.timeline ?? false,
-        answer: { profile, remarks: request.remarks, ids, secretNames: deps.secretNames, resolvePayloads },
+        answer: { profile, remarks: request.remarks, ids, secretNames: deps.secretNames },
+        payloads: query.resolvePayloads ? payloadSources(deps) : null,
         ...watched(options),
       },
       running(deps, options),
@@ -71,6 +75,15 @@ export async function replayExecution(
   )
   if (fromSnapshot) deps.onSeed?.(outcomeOf(output.seed))
   return output
+}
+
+function payloadSources({ databases: { all, shards, cluster }, payloads }: ReplayDeps): PayloadSources {
+  return {
+    ...payloads,
+    databases: all.map(({ settings }) => toWorkerDatabase(settings)),
+    shards: shards.map((shard) => all.indexOf(shard)),
+    cluster: all.indexOf(cluster),
+  }
 }
 
 export interface DiffRequest {

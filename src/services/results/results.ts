@@ -9,7 +9,7 @@ import type { ExecutionId } from '../../domain/ids/ids.js'
 import { parseJson } from '../../domain/json/parse.js'
 import type { JsonObject, JsonValue } from '../../domain/json/value.js'
 import { writeJson } from '../../domain/json/write.js'
-import { parseResultRef, type ResultRef, resultRef } from '../../domain/results/resultRef.js'
+import { parseResultRef, type ResultRef, resultRef, resultSealPlace } from '../../domain/results/resultRef.js'
 import type { Keyring } from '../../domain/secrets/keyring.js'
 import { ToolFailure } from '../../domain/tool/toolFailure.js'
 import { CpError, toCpError } from '../../errors.js'
@@ -45,7 +45,9 @@ export async function storeResult(deps: ResultsDeps, executionId: ExecutionId, b
   const isSealed = packed.hasSecrets && deps.keyring.sealingKeyId !== undefined
   const db = deps.databases.of(executionId)
   const { name, scope, sourceStep, ttlSeconds, bytes, sha256 } = packed
-  const data = isSealed ? Buffer.from(deps.keyring.seal(packed.data, placeOf(executionId, resultId))) : packed.data
+  const data = isSealed
+    ? Buffer.from(deps.keyring.seal(packed.data, resultSealPlace({ executionId, resultId })))
+    : packed.data
   const row = { executionId, resultId, name, scope, sourceStep, data, isSealed, bytes, sha256, ttlSeconds }
   const written = await putResult(db, row, deps.quotaBytes)
   if (written === undefined) {
@@ -83,7 +85,7 @@ type ReadDeps = Pick<ResultsDeps, 'databases' | 'keyring'>
 async function readPacked(deps: ReadDeps, { executionId, resultId }: ResultRef): Promise<Uint8Array | undefined> {
   const row = await getResult(deps.databases.of(executionId), executionId, resultId)
   if (row === undefined || !row.is_sealed) return row?.data
-  return deps.keyring.open(Buffer.from(row.data).toString('utf8'), placeOf(executionId, resultId))
+  return deps.keyring.open(Buffer.from(row.data).toString('utf8'), resultSealPlace({ executionId, resultId }))
 }
 
 async function readAdopted(deps: ReadDeps, { executionId, resultId }: ResultRef): Promise<string | undefined> {
@@ -93,10 +95,6 @@ async function readAdopted(deps: ReadDeps, { executionId, resultId }: ResultRef)
     if (text !== undefined) return text
   }
   return undefined
-}
-
-function placeOf(executionId: string, resultId: string): string {
-  return `result ${resultId} of execution ${executionId}`
 }
 
 const gunzipBytes = promisify(gunzip)

@@ -2,7 +2,15 @@
 import type { Queryable } from '../../db/db.js'
 import { queries } from '../../db/queries.js'
 
-const q = queries('result_put', 'result_get', 'result_adopted', 'result_purge')
+const q = queries(
+  'result_put',
+  'result_get',
+  'result_adopted',
+  'result_bounded',
+  'result_adopted_bounded',
+  'result_place',
+  'result_purge',
+)
 
 export interface NewResult {
   executionId: string
@@ -59,6 +67,40 @@ export async function getAdoptedResult(
 ): Promise<string | undefined> {
   const [row] = await db.run<{ data: string | null }>(q.result_adopted, [executionId, resultId])
   return row?.data ?? undefined
+}
+
+export interface BoundedResult {
+  /** Null: it has more bytes than were asked for. JSON text, or compressed JSON. */
+  data: string | Uint8Array | null
+  is_sealed: boolean
+  bytes: string
+}
+
+/** From our table or from that of the NoETL server. */
+export async function getResultWithin(
+  db: Queryable,
+  executionId: string,
+  resultId: string,
+  bytesMax: number,
+): Promise<BoundedResult | undefined> {
+  const [own] = await db.run<BoundedResult>(q.result_bounded, [executionId, resultId, bytesMax])
+  if (own !== undefined) return own
+  const [adopted] = await db.run<Omit<BoundedResult, 'is_sealed'>>(q.result_adopted_bounded, [
+    executionId,
+    resultId,
+    bytesMax,
+  ])
+  return adopted === undefined ? undefined : { ...adopted, is_sealed: false }
+}
+
+export interface ResultPlace {
+  store_tier: string
+  physical_uri: string | null
+}
+
+export async function getResultPlace(db: Queryable, ref: string): Promise<ResultPlace | undefined> {
+  const [place] = await db.run<ResultPlace>(q.result_place, [ref])
+  return place
 }
 
 export async function purgeResults(db: Queryable, limit: number): Promise<number> {

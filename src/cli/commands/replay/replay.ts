@@ -33,7 +33,7 @@ export const replay: CommandSpec = {
     { flags: '--from-snapshot', help: 'start from the stored snapshot if there is a usable one' },
     { flags: '--verify', help: 'compare full fold, snapshot and read model' },
     { flags: '--ids <form>', help: 'number or string: how ids are written with --json' },
-    { flags: '--resolve-payloads', help: 'add the report about payload references' },
+    { flags: '--resolve-payloads', help: 'read what the events refer to, and report its size, rows and checksum' },
     ...OWNER_OPTIONS,
     ...FILE_OPTIONS,
   ],
@@ -74,7 +74,7 @@ export const replay: CommandSpec = {
 }
 
 async function replayFile(context: CommandContext, input: Input, path: string): Promise<Output | number> {
-  for (const option of ['verify', 'from-snapshot']) {
+  for (const option of ['verify', 'from-snapshot', 'resolve-payloads']) {
     if (isSet(input, option)) throw new CpError('invalid_input', `--${option} needs the database, not a file`)
   }
   const { request, replayed } = await foldFile(context, input, path)

@@ -52,7 +52,11 @@ function stateRoute({ replay, replayProfile }: ReplayRouteDeps): RouteSpec {
         default: 10_000,
         description: 'events at most, 1 to 100000; the answer says if it is partial',
       },
-      resolve_payloads: { type: 'boolean', default: false },
+      resolve_payloads: {
+        type: 'boolean',
+        default: false,
+        description: 'read what the events refer to, and report its size, rows and checksum',
+      },
       ids: { type: 'string', description: 'number (usual) or string, for clients that lose digits' },
       from_snapshot: { type: 'boolean', description: 'start from a stored snapshot if there is a usable one' },
     },

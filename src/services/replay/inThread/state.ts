@@ -4,6 +4,8 @@ import { gzipSync } from 'node:zlib'
 import { integerValue, isJsonObject, type JsonObject } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
 import { type AnswerOptions, answerBytes, warningsOf } from '../../../domain/replay/answer.js'
+import type { FoldResult } from '../../../domain/replay/fold.js'
+import { type ResolutionReport, resolvePayloads } from '../../../domain/replay/payloadResolution.js'
 import { CP_PROFILE_MARK, type ProjectionChecksums } from '../../../domain/replay/profile.js'
 import type { ReplayQuery } from '../../../domain/replay/replayQuery.js'
 import { seedAggregateId } from '../../../domain/replay/replaySeed.js'
@@ -12,12 +14,15 @@ import type { TimelineReport } from '../../../domain/replay/timeline.js'
 import { readLogVersion } from '../../../stores/replay/replayStore.js'
 import { onSnapshot, type WorkerDatabase } from './database.js'
 import { type FoldedLog, type FoldRequest, foldLog } from './foldLog.js'
+import { openPayloads, type PayloadSources } from './payloads.js'
 import type { SeedUse } from './seed.js'
 
 export interface ReplayInput extends FoldRequest {
   database: WorkerDatabase
   deadlineMs: number
   answer: AnswerOptions
+  /** Where payloads may be read; null: nobody asked for them. */
+  payloads: PayloadSources | null
 }
 
 export interface ReplayOutput {
@@ -38,6 +43,7 @@ export interface ReplayOutput {
 }
 
 export async function replay(input: ReplayInput): Promise<ReplayOutput> {
+  const started = performance.now()
   const folded = await onSnapshot(
     input.database,
     input.deadlineMs,
@@ -45,7 +51,9 @@ export async function replay(input: ReplayInput): Promise<ReplayOutput> {
     { asksOpenSince: input.query.cutoff?.kind === 'time' },
   )
   const { result } = folded
-  const { bytes, isRedacted } = answerBytes(result, folded, input.answer)
+  const leftMs = input.deadlineMs - (performance.now() - started)
+  const payloads = await payloadReport(result, input, leftMs)
+  const { bytes, isRedacted } = answerBytes(result, folded, input.answer, payloads)
   return {
     document: owned(bytes),
     checksum: result.checksum,
@@ -59,6 +67,21 @@ export async function replay(input: ReplayInput): Promise<ReplayOutput> {
     warnings: writeJson(warningsOf(result)),
     seed: folded.seed,
     timeline: folded.timeline,
+  }
+}
+
+/** After the view of the log is closed: nothing holds a transaction open while others are asked. */
+async function payloadReport(
+  { payloadReferences }: FoldResult,
+  { profile, payloads }: ReplayInput,
+  leftMs: number,
+): Promise<ResolutionReport | undefined> {
+  if (payloads === null) return undefined
+  const reader = openPayloads(payloads, leftMs)
+  try {
+    return await resolvePayloads(payloadReferences(), reader.read, profile)
+  } finally {
+    await reader.close()
   }
 }
 
@@ -156,5 +179,4 @@ const PLAIN_ANSWER: AnswerOptions = {
   remarks: 'whenNeeded',
   ids: 'number',
   secretNames: null,
-  resolvePayloads: false,
 }
