@@ -104,10 +104,7 @@ async function applyNext(
   migrations: Migration[],
   upTo: number,
 ): Promise<Migration[]> {
-  await connection.run(statement('begin'), [], 10_000)
-  try {
-    await connection.run(UNLIMITED, [], 10_000)
-    await connection.run(LOCK, [LOCK_KEY], LOCK_DEADLINE_MS)
+  return alone(connection, async () => {
     const state = await readState(connection, settings, migrations)
     const pending = state.pending.filter((migration) => migration.version <= upTo)
     const batch = state.schemaExists ? pending.slice(0, 1) : pending
@@ -116,8 +113,33 @@ async function applyNext(
       await connection.script(migration.sql, MIGRATION_DEADLINE_MS)
       await connection.run(RECORD, [migration.version, migration.name, migration.checksum], 30_000)
     }
-    await connection.run(statement('commit'), [], 60_000)
     return batch
+  })
+}
+
+export function loadRemoval(): string {
+  return readFileSync(join(SQL_FOLDER, 'remove.sql'), 'utf8')
+}
+
+/** The way back: what only noetl-cp needs goes. */
+export async function removeMigrations(settings: ConnectionSettings): Promise<void> {
+  const connection = createConnection({ ...settings, statementTimeoutMs: MIGRATION_DEADLINE_MS })
+  try {
+    await alone(connection, () => connection.script(loadRemoval(), MIGRATION_DEADLINE_MS))
+  } finally {
+    await connection.close(2000)
+  }
+}
+
+/** In one transaction, with no other migration at the same time. */
+async function alone<T>(connection: Connection, work: () => Promise<T>): Promise<T> {
+  await connection.run(statement('begin'), [], 10_000)
+  try {
+    await connection.run(UNLIMITED, [], 10_000)
+    await connection.run(LOCK, [LOCK_KEY], LOCK_DEADLINE_MS)
+    const result = await work()
+    await connection.run(statement('commit'), [], 60_000)
+    return result
   } catch (error) {
     if (!connection.isBroken())
       await connection.run(statement('rollback'), [], 10_000).catch(() => connection.discard())

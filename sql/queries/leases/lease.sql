@@ -93,3 +93,7 @@ where l.kind = :kind::text and l.slot = any(:slots::int[]) and l.owner = :owner:
   )
 order by l.slot
 for key share of l;
+
+-- name: member_live()
+-- The processes that are at work in this database.
+select distinct id from noetl.member where lease_until > now() order by id;

@@ -45,3 +45,17 @@ where data is not null;
 -- name: result_place(ref)
 -- Where the NoETL server keeps a result that is not in the database.
 select store_tier, physical_uri from noetl.cp_result_place(:ref::text) where store_tier is not null;
+
+-- name: result_page(after_execution, after_result, limit_rows)
+-- Results whose time is not over, in the order of their ids.
+select execution_id, result_id, name, scope, source_step, data, is_sealed, bytes, sha256, created_at::text as created_at,
+  expires_at::text as expires_at
+from noetl.stored_result
+where (execution_id, result_id) > (:after_execution::bigint, :after_result::bigint) and (expires_at is null or expires_at > now())
+order by execution_id, result_id
+limit :limit_rows::int;
+
+-- name: result_hand_over(execution_id, result_id, name, scope, source_step, data, bytes, sha256, created_at, expires_at)
+-- Puts a result, as JSON text, into the table of the NoETL server.
+select noetl.cp_hand_over_result(:execution_id::bigint, :result_id::bigint, :name::text, :scope::text, :source_step::text,
+  :data::text, :bytes::bigint, :sha256::text, :created_at::timestamptz, :expires_at::timestamptz);

@@ -21,6 +21,9 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   group('migrate', 'Bring the schema of every database up to date', async () => [
     (await import('./instance/migrate.js')).migrate,
   ]),
+  group('schema', 'Give a database back to the NoETL server', async () => [
+    (await import('./instance/schema.js')).schemaRemove,
+  ]),
   group('demo', 'Fill a running instance with a few executions to look at', async () => [
     (await import('./instance/demo.js')).demo,
   ]),

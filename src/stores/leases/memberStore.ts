@@ -3,7 +3,7 @@ import type { Queryable } from '../../db/db.js'
 import { queries } from '../../db/queries.js'
 import type { Standing } from '../../domain/leases/share.js'
 
-const q = queries('member_beat', 'member_leave')
+const q = queries('member_beat', 'member_leave', 'member_live')
 
 export interface MemberInfo {
   /** What this member shares with others: kinds of leases, and `subscriptions`. */
@@ -30,4 +30,8 @@ export async function beatMember(db: Queryable, beat: MemberBeat, deadlineMs: nu
 
 export async function leaveMembers(db: Queryable, id: string, deadlineMs: number): Promise<void> {
   await db.run(q.member_leave, [id], { deadlineMs })
+}
+
+export async function liveMembers(db: Queryable): Promise<string[]> {
+  return (await db.run<{ id: string }>(q.member_live)).map(({ id }) => id)
 }

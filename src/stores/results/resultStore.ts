@@ -9,6 +9,8 @@ const q = queries(
   'result_bounded',
   'result_adopted_bounded',
   'result_place',
+  'result_page',
+  'result_hand_over',
   'result_purge',
 )
 
@@ -101,6 +103,41 @@ export interface ResultPlace {
 export async function getResultPlace(db: Queryable, ref: string): Promise<ResultPlace | undefined> {
   const [place] = await db.run<ResultPlace>(q.result_place, [ref])
   return place
+}
+
+export interface StoredResult extends ResultRow {
+  execution_id: string
+  result_id: string
+  name: string
+  scope: string
+  source_step: string | null
+  created_at: string
+  expires_at: string | null
+}
+
+export function listResults(
+  db: Queryable,
+  after: { execution_id: string; result_id: string },
+  limit: number,
+): Promise<StoredResult[]> {
+  return db.run<StoredResult>(q.result_page, [after.execution_id, after.result_id, limit])
+}
+
+/** Into the table of the NoETL server. `text`: the JSON. */
+export async function handOverResult(db: Queryable, row: StoredResult, text: string): Promise<void> {
+  const { execution_id, result_id, name, scope, source_step, bytes, sha256, created_at, expires_at } = row
+  await db.run(q.result_hand_over, [
+    execution_id,
+    result_id,
+    name,
+    scope,
+    source_step,
+    text,
+    bytes,
+    sha256,
+    created_at,
+    expires_at,
+  ])
 }
 
 export async function purgeResults(db: Queryable, limit: number): Promise<number> {
