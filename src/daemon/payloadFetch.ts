@@ -5,7 +5,7 @@ import {
   createPayloadFetch,
   type FetchSettings,
   type PayloadFetch,
-} from '../services/outbox/claimCheck.js'
+} from '../services/outbox/inThread/payloadFetch.js'
 
 const DEADLINE_MS = 6_000
 

@@ -5,12 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseJson } from '../../src/domain/json/parse.js'
 import { systemClock } from '../../src/runtime/clock.js'
-import {
-  createPayloadFetch,
-  type FetchSettings,
-  resolveClaimCheck,
-  withinBudget,
-} from '../../src/services/outbox/claimCheck.js'
+import { resolveClaimCheck, withinBudget } from '../../src/services/outbox/claimCheck.js'
+import { createPayloadFetch, type FetchSettings } from '../../src/services/outbox/inThread/payloadFetch.js'
 
 let server: http.Server
 let base: string

@@ -17,7 +17,8 @@ import { quarantine } from '../../stores/projector/quarantineStore.js'
 import type { Appender } from '../events/appender.js'
 import type { AppendItem, AppendOutcome } from '../events/appendInTx.js'
 import { clashMessage } from '../events/ingest.js'
-import { type PayloadFetch, resolveClaimCheck, withinBudget } from '../outbox/claimCheck.js'
+import { resolveClaimCheck, withinBudget } from '../outbox/claimCheck.js'
+import type { PayloadFetch } from '../outbox/inThread/payloadFetch.js'
 
 export interface ProjectorDeps {
   databases: Databases

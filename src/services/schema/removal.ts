@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { Databases } from '../../db/databases.js'
 import type { Db } from '../../db/db.js'
-import { migrationState, removeMigrations } from '../../db/migrations.js'
+import { loadRemoval, migrationState, removeMigrations } from '../../db/migrations.js'
 import { resultRef, resultSealPlace } from '../../domain/results/resultRef.js'
 import type { Keyring } from '../../domain/secrets/keyring.js'
 import { CpError, toCpError } from '../../errors.js'
@@ -27,6 +27,11 @@ export interface Removed {
 // Each may have tens of megabytes.
 const PAGE = 4
 const KEPT_SHOWN = 3
+
+/** What is run on each database once its results are handed over. */
+export function removalSql(): string {
+  return loadRemoval()
+}
 
 export async function removeSchema(deps: RemovalDeps, options: { discardsResults: boolean }): Promise<Removed[]> {
   const { all, cluster } = deps.databases

@@ -1,6 +1,5 @@
 // The way back from `migrate`: a database as the NoETL server knows it.
-import { loadRemoval } from '../../../db/migrations.js'
-import { removeSchema } from '../../../services/schema/removal.js'
+import { removalSql, removeSchema } from '../../../services/schema/removal.js'
 import type { CommandSpec } from '../../command.js'
 import { isSet, requireYes } from '../../options.js'
 
@@ -15,13 +14,12 @@ export const schemaRemove: CommandSpec = {
     { flags: '--yes', help: 'really' },
   ],
   examples: [
-    ['outbox drain', 'before: nothing waits'],
     ['schema remove --show-sql', 'what would be run'],
     ['schema remove --yes', 'do it'],
   ],
   run: async (context, input) => {
     if (isSet(input, 'show-sql')) {
-      const lines = loadRemoval().trimEnd().split('\n')
+      const lines = removalSql().trimEnd().split('\n')
       return { json: { sql: lines.join('\n') }, blocks: [{ kind: 'lines', lines }] }
     }
     requireYes(input, 'this removes everything from the databases that the NoETL server does not know')

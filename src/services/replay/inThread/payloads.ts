@@ -14,7 +14,7 @@ import { secretRules } from '../../../domain/secrets/secretNames.js'
 import { shardOf } from '../../../domain/shards/shards.js'
 import { toCpError } from '../../../errors.js'
 import { type BoundedResult, getResultPlace, getResultWithin } from '../../../stores/results/resultStore.js'
-import { createPayloadFetch, type FetchSettings } from '../../outbox/claimCheck.js'
+import { createPayloadFetch, type FetchSettings } from '../../outbox/inThread/payloadFetch.js'
 import { openSettings, type WorkerDatabase } from './database.js'
 
 export interface PayloadSources {
