@@ -201,7 +201,7 @@ export const KEYS = {
   workerMemoryMb: setting('Workers', 'NOETL_CP_WORKER_MEMORY_MB', integer(64, 65536), 1024, 'Heap of one thread'),
   workerTaskTimeoutSeconds: setting('Workers', 'NOETL_CP_WORKER_TASK_TIMEOUT', seconds(0.1, 86400), 300, 'Deadline of one task'),
 
-  replayProfile: setting('Replay', 'NOETL_REPLAY_PROFILE', oneOf('cp', 'python'), 'cp', 'Fold rules when a request names none; python repeats the older generation byte for byte'),
+  replayProfile: setting('Replay', 'NOETL_REPLAY_PROFILE', oneOf('cp', 'python', 'server'), 'cp', 'Fold rules when a request names none; python and server repeat those of the NoETL server, the older and the newer generation'),
   replayTimeoutSeconds: setting('Replay', 'NOETL_CP_REPLAY_TIMEOUT', seconds(0.1, 86400), 300, 'Deadline of one replay'),
   replayPayloadLimitMb: setting('Replay', 'NOETL_CP_REPLAY_PAYLOAD_LIMIT_MB', integer(1, 1024), 32, 'Largest payload that a replay with --resolve-payloads reads, and an eighth of all of them together'),
   replayPayloadTimeoutSeconds: setting('Replay', 'NOETL_CP_REPLAY_PAYLOAD_TIMEOUT', seconds(0.1, 3600), 10, 'Time for the payloads of one replay together; the others are reported as not read'),

@@ -7,6 +7,7 @@ import { largeEvents } from '../services/events/inThread/largeEvents.js'
 import { shownEvent } from '../services/events/inThread/shownEvent.js'
 import { largeStarts, startParts } from '../services/executions/inThread/largeStarts.js'
 import { replayDiff, replayVerify } from '../services/replay/inThread/compare.js'
+import { replayParity } from '../services/replay/inThread/parity.js'
 import { replay, replaySeed } from '../services/replay/inThread/state.js'
 import { packResult, unpackResult } from '../services/results/inThread/resultBytes.js'
 
@@ -24,6 +25,7 @@ export const TASKS = {
   replaySeed,
   replayDiff,
   replayVerify,
+  replayParity,
   packResult,
   unpackResult,
 }

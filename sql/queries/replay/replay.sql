@@ -53,6 +53,17 @@ where execution_id = :execution_id::bigint and event_id >= :from_event_id::bigin
   and (:as_of_version::bigint is null or stream_version <= :as_of_version::bigint)
 order by event_id;
 
+-- name: replay_page_server(execution_id, from_event_id, to_event_id, as_of_time, as_of_version)
+-- The same for profile server: of every tenant, without the column payload_ref, and cut by the event's own time.
+select event_id::text || array[stage_id, frame_id, command_id]::text
+    || array[event_type, status, node_name, worker_id, aggregate_type, aggregate_id]::text as head,
+  meta::text as meta, (result -> 'reference')::text as payload_ref, created_at::text as created_at
+from noetl.event
+where execution_id = :execution_id::bigint and event_id >= :from_event_id::bigint and event_id <= :to_event_id::bigint
+  and (:as_of_time::timestamp is null or created_at <= :as_of_time::timestamp)
+  and (:as_of_version::bigint is null or stream_version <= :as_of_version::bigint)
+order by event_id;
+
 -- name: replay_open_since
 -- Since when events may be written that nobody sees yet: the beginning of the oldest transaction that has written into
 -- this database and not ended, else now. Ask before the view is taken: what ends in between is in the view, what begins

@@ -58,7 +58,8 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     const { replayDiff } = await import('./replay/diff.js')
     const { replayStep } = await import('./replay/step.js')
     const { replayVerify } = await import('./replay/verify.js')
-    return [replay, replayDiff, replayStep, replayVerify]
+    const { replayParity } = await import('./replay/parity.js')
+    return [replay, replayDiff, replayStep, replayVerify, replayParity]
   }),
   group('state', 'Live state of executions', async () => {
     const { stateShow, stateWhyStuck } = await import('./state/state.js')

@@ -13,7 +13,7 @@ import { isSet, textOption } from '../options.js'
 export const OWNER_OPTIONS: readonly OptionSpec[] = [
   { flags: '--tenant <id>', help: 'tenant; usually that of the execution' },
   { flags: '--organization <id>', help: 'organisation; usually that of the execution' },
-  { flags: '--profile <name>', help: 'fold rules: cp or python' },
+  { flags: '--profile <name>', help: 'fold rules: cp, python or server' },
 ]
 
 export const CUTOFF_OPTIONS: readonly OptionSpec[] = [

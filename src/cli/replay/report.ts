@@ -50,9 +50,9 @@ function header({ state, timeline, origin }: ReportInput): Block {
       ['to', timeline.to],
       ['lasted', span],
       ['payload references', Array.isArray(references) ? references.length : 0],
-      ['fold', text(state['fold_profile']) || 'python'],
+      ['fold', text(state['fold_profile']) || (typeof state['checksum'] === 'string' ? 'python' : 'server')],
       ...origin,
-      ['checksum', text(state['checksum'])],
+      ['checksum', text(isJsonObject(state['checksum']) ? state['checksum']['value'] : state['checksum'])],
     ],
   }
 }

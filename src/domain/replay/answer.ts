@@ -7,13 +7,13 @@ import { integerValue, isJsonObject, type JsonObject, type JsonValue, setKey } f
 import { writeJson } from '../json/write.js'
 import { redact } from '../secrets/redact.js'
 import { type SecretRules, secretRules } from '../secrets/secretNames.js'
-import type { FoldResult } from './fold.js'
+import type { FoldResult } from './foldTypes.js'
 import type { ResolutionReport } from './payloadResolution.js'
 import type { FoldProfile } from './profile.js'
 
 export interface AnswerOptions {
   profile: FoldProfile
-  /** `always`: also when there is nothing to say. A `python` document never carries remarks. */
+  /** `always`: also when there is nothing to say. Documents of other profiles than `cp` never carry remarks. */
   remarks: 'always' | 'whenNeeded'
   ids: 'number' | 'string'
   /** Hide secrets, with these further names; the checksums are those of the state before. null hides nothing. */
@@ -50,7 +50,7 @@ export function answerBytes(
   }
   const clean = options.secretNames === null ? undefined : withoutSecrets(result.state, options.secretNames)
   const isRedacted = clean !== undefined && clean !== result.state
-  if (isRedacted || options.ids === 'string')
+  if (isRedacted || options.ids === 'string' || options.profile === 'server')
     return rewritten({ ...(clean ?? result.state), ...beside }, options, isRedacted)
   Object.assign(beside, {
     checksum: result.checksum,
@@ -88,7 +88,7 @@ function stateRules(names: readonly string[]): SecretRules {
 const PLAIN = /(?:_id|_at|_time|_type|_key|_version|checksum|status|state|kind|node_name)$/
 
 function remarksOf(result: FoldResult, extent: Extent, options: AnswerOptions): JsonObject {
-  if (options.profile === 'python') return {}
+  if (options.profile !== 'cp') return {}
   const warnings = warningsOf(result)
   const remarks: JsonObject = {}
   if (extent.truncated || options.remarks === 'always') {

@@ -22,10 +22,12 @@ export function diffDocuments(from: JsonValue, to: JsonValue): Difference[] {
 
 // Sums of the documents differ whenever anything does; they say nothing of their own.
 const SUMS = new Set(['/checksum', ...SURFACES.map((surface) => `/projection_checksums/${surface}`)])
+// Of profile `server`.
+const TYPED_SUM = /^\/(?:checksum|projection_checksums\/[a-z_]+)\/value$/
 
 /** Between two states: what changed, without the checksums that follow from it. */
 export function contentDifferences(from: JsonObject, to: JsonObject): Difference[] {
-  return diffDocuments(from, to).filter(({ pointer }) => !SUMS.has(pointer))
+  return diffDocuments(from, to).filter(({ pointer }) => !SUMS.has(pointer) && !TYPED_SUM.test(pointer))
 }
 
 function compare(pointer: string, from: JsonValue, to: JsonValue, found: Difference[]): void {

@@ -4,73 +4,29 @@
 // In `cp` an id counts once, and any order, duplication or split of a log gives the same answer.
 
 import { CpError } from '../../errors.js'
-import type { JsonObject, JsonValue } from '../json/value.js'
+import type { JsonObject } from '../json/value.js'
 import { type Integer, integerOf } from './coerce.js'
 import { eventIdOf, inIdOrder, UniqueIntake } from './eventIntake.js'
 import { EventView } from './eventView.js'
 import { FoldRules } from './foldRules.js'
 import { FoldState, mapDocument } from './foldState.js'
-import { type PayloadReference, referencesOf } from './payloadReferences.js'
+import type { Fold, FoldOptions, FoldResult } from './foldTypes.js'
+import { referencesOf } from './payloadReferences.js'
 import {
   CP_PROFILE_MARK,
   checkProjection,
-  type FoldProfile,
   isShown,
   MAP_SURFACES,
   type MapSurface,
   type ProjectionChecksums,
 } from './profile.js'
+import { createServerFold } from './server/serverFold.js'
 import { stateChecksums, stateText } from './stateChecksum.js'
-import { type FoldWarning, FoldWarnings, type UnknownType } from './warnings.js'
-
-export interface SnapshotSeed {
-  aggregate_id: JsonValue
-  aggregate_type: JsonValue
-  version: JsonValue
-  checksum: JsonValue
-  meta: JsonValue
-}
-
-export interface FoldOptions {
-  profile: FoldProfile
-  tenantId: string
-  organizationId: string
-  executionId: Integer
-  projection: string
-  upcasterRegistryDigest: string | null
-  /** A state document to continue from; null or `{}` means from nothing. */
-  baseState?: JsonObject | null
-  /** Where the base came from; becomes `replay_snapshot` inside the hashed state. */
-  snapshotSeed?: SnapshotSeed | null
-  /** Keep the hashed text, for whoever writes the document out; it costs its size. */
-  keepText?: boolean
-}
-
-export interface FoldResult {
-  /** The complete document, checksums included. */
-  readonly state: JsonObject
-  checksum: string
-  projectionChecksums: ProjectionChecksums
-  eventCount: Integer
-  lastEventId: Integer | null
-  /** Events left out because their id was folded already (`cp` only). */
-  duplicates: number
-  warnings: FoldWarning[]
-  unknownTypes: { count: number; types: UnknownType[] }
-  payloadReferences(): PayloadReference[]
-  /** The text whose SHA-256 is `checksum`; tens of megabytes for a long log. */
-  canonicalText(): string
-  /** The same text as bytes in pieces; only with keepText. */
-  canonicalBytes: readonly Buffer[] | null
-}
-
-export interface Fold {
-  add(event: JsonObject): void
-  finish(): FoldResult
-}
+import { FoldWarnings } from './warnings.js'
 
 export function createFold(options: FoldOptions): Fold {
   checkProjection(options.profile, options.projection)
+  if (options.profile === 'server') return createServerFold(options)
   const warnings = new FoldWarnings()
   const rules = new FoldRules(options.profile, warnings)
   const base = usableBase(options)

@@ -1,10 +1,10 @@
-// The names that decide the bytes of a replay. Two generations of fold rules exist and disagree;
-// `python` reproduces the older one byte for byte, `cp` is what this control plane promises. A state
-// carries the mark of its profile inside the hash, so the checksums of the two can never be confused.
+// The names that decide the bytes of a replay. Generations of fold rules exist and disagree; `python` reproduces the older one
+// byte for byte, `server` the newer one (the Rust server), `cp` is what this control plane promises. A `cp` state carries the
+// mark of its profile inside the hash, so checksums can never be confused.
 
 import { CpError } from '../../errors.js'
 
-export const FOLD_PROFILES = ['cp', 'python'] as const
+export const FOLD_PROFILES = ['cp', 'python', 'server'] as const
 export type FoldProfile = (typeof FOLD_PROFILES)[number]
 
 /** The value of `fold_profile` in a `cp` state. Any change of a fold rule needs a new number. */

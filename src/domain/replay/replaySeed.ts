@@ -4,7 +4,7 @@
 
 import { isJsonObject, type JsonObject } from '../json/value.js'
 import { compareIntegers, integerOf, textOrNull } from './coerce.js'
-import type { SnapshotSeed } from './fold.js'
+import type { SnapshotSeed } from './foldTypes.js'
 import { CP_PROFILE_MARK, type FoldProfile } from './profile.js'
 import type { ReplayQuery } from './replayQuery.js'
 import { verifyState } from './verifyState.js'

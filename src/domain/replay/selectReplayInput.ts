@@ -7,7 +7,7 @@ import type { JsonObject } from '../json/value.js'
 import { compareIntegers, type Integer, integerOf, textOrNull } from './coerce.js'
 import type { ReplayCutoff } from './cutoff.js'
 import { eventIdOf, inIdOrder } from './eventIntake.js'
-import type { SnapshotSeed } from './fold.js'
+import type { SnapshotSeed } from './foldTypes.js'
 import type { FoldProfile } from './profile.js'
 import type { ReplayQuery } from './replayQuery.js'
 import { seedAggregateId, seedAggregateType, seedRefusal, seedState, snapshotSeedOf } from './replaySeed.js'
@@ -54,11 +54,14 @@ export function selectReplayInput(
 
 /** Does the replay read this row, if nothing but the limit is left to decide? */
 export function isSelected(profile: FoldProfile, row: JsonObject, query: ReplayQuery): boolean {
-  return isOwn(row, query) && isWithin(profile, row, query.cutoff)
+  return isOwn(profile, row, query) && isWithin(profile, row, query.cutoff)
 }
 
-function isOwn(row: JsonObject, query: ReplayQuery): boolean {
-  return isOfTenant(row, query) && textOrNull(row['execution_id']) === String(query.executionId)
+/** The Rust server folds the rows of every tenant, and says back what it was asked for. */
+function isOwn(profile: FoldProfile, row: JsonObject, query: ReplayQuery): boolean {
+  return (
+    (profile === 'server' || isOfTenant(row, query)) && textOrNull(row['execution_id']) === String(query.executionId)
+  )
 }
 
 function isOfTenant(row: JsonObject, query: ReplayQuery): boolean {
@@ -82,10 +85,16 @@ function isWithin(profile: FoldProfile, row: JsonObject, cutoff: ReplayCutoff | 
   return time !== undefined && time <= cutoff.time
 }
 
-// `python` goes by when an event happened as its sender says, `cp` by when it came into the log, which nobody can date
+const TIMES: Readonly<Record<FoldProfile, readonly string[]>> = {
+  cp: ['ingest_time', 'created_at', 'event_time'],
+  python: ['event_time', 'created_at'],
+  server: ['created_at', 'event_time'],
+}
+
+// `python` and `server` go by when an event happened as its sender says, `cp` by when it came into the log, which nobody can date
 // back. Logs from elsewhere may not know that; then the event's own time stands for it.
 function timeOf(profile: FoldProfile, row: JsonObject): WireTime | undefined {
-  const names = profile === 'cp' ? ['ingest_time', 'created_at', 'event_time'] : ['event_time', 'created_at']
+  const names = TIMES[profile]
   const name = names.find((one) => (row[one] ?? null) !== null) ?? names[0]!
   return parseWireTime(row[name], name)
 }
@@ -97,7 +106,7 @@ function findSeed(
   query: ReplayQuery,
 ): JsonObject | null {
   const versionMax = seedVersionMax(profile, own, query.cutoff)
-  if (versionMax === 'none') return null
+  if (versionMax === 'none' || profile === 'server') return null
   const aggregateType = seedAggregateType(profile)
   const aggregateId = seedAggregateId(profile, query)
   let best: { row: JsonObject; version: Integer } | null = null
@@ -125,7 +134,7 @@ function seedVersionMax(
 
 // The older reader did not load the worker column, and its checksums show it.
 export function selectColumns(profile: FoldProfile, row: JsonObject): JsonObject {
-  if (profile === 'cp' || !Object.hasOwn(row, 'worker_id')) return row
+  if (profile !== 'python' || !Object.hasOwn(row, 'worker_id')) return row
   const { worker_id: _worker, ...selected } = row
   return selected
 }

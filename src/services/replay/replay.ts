@@ -14,11 +14,13 @@ import type { WorkerPool } from '../../workers/pool.js'
 import { adoptExecution } from '../events/adoption.js'
 import type { DiffOutput, DiffSide, VerifyOutput } from './inThread/compare.js'
 import { toWorkerDatabase, type WorkerDatabase } from './inThread/database.js'
+import type { ParityOutput } from './inThread/parity.js'
 import type { PayloadSources } from './inThread/payloads.js'
 import type { SeedUse } from './inThread/seed.js'
 import type { ReplayOutput } from './inThread/state.js'
 
 export type { DiffOutput, DiffSummary, VerifyOutput } from './inThread/compare.js'
+export type { ParityComparison } from './inThread/parity.js'
 export type { ReplayOutput } from './inThread/state.js'
 
 export type SeedOutcome = 'used' | 'none' | SeedProblem
@@ -119,6 +121,22 @@ export async function verifyExecution(
     deps.workers.run(
       'replayVerify',
       { ...place(deps, request.query), ...request, ...watched(options) },
+      running(deps, options),
+    ),
+  )
+}
+
+export async function parityExecution(
+  deps: ReplayDeps,
+  query: ReplayQuery,
+  options: RunOptions = {},
+): Promise<ParityOutput> {
+  // The read model knows of numbered events only.
+  await numberAll(deps, String(query.executionId))
+  return timed(deps, 'verify', () =>
+    deps.workers.run(
+      'replayParity',
+      { ...place(deps, query), query, secretNames: deps.secretNames, ...watched(options) },
       running(deps, options),
     ),
   )

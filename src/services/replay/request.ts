@@ -16,6 +16,11 @@ export interface ParsedRequest {
 export function parseReplayRequest(usual: FoldProfile, parameters: Parameters): ParsedRequest {
   const profile = parseProfile(usual, parameters['profile'])
   const wish = parameters['from_snapshot']
+  if (profile === 'server' && wish !== undefined && parseBoolean('from_snapshot', wish)) {
+    throw new CpError('invalid_input', 'profile server never starts from a snapshot; leave from_snapshot out', {
+      details: { field: 'from_snapshot' },
+    })
+  }
   return {
     profile,
     query: parseReplayQuery(profile, parameters),

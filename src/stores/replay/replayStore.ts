@@ -12,6 +12,7 @@ const q = queries(
   'replay_page',
   'replay_page_timed',
   'replay_page_python',
+  'replay_page_server',
   'replay_open_since',
   'replay_last_event_before',
   'replay_seed_check',
@@ -21,9 +22,14 @@ const q = queries(
   'replay_executions',
 )
 
-export type ReplayColumns = 'cp' | 'timed' | 'python'
+export type ReplayColumns = 'cp' | 'timed' | 'python' | 'server'
 
-const PAGE_QUERY = { cp: q.replay_page, timed: q.replay_page_timed, python: q.replay_page_python }
+const PAGE_QUERY = {
+  cp: q.replay_page,
+  timed: q.replay_page_timed,
+  python: q.replay_page_python,
+  server: q.replay_page_server,
+}
 
 export interface LogRange {
   executionId: string
@@ -62,7 +68,8 @@ export async function readLog(connection: Connection, range: LogRange, reader: L
   const readPage = async (from: bigint, bound: bigint | undefined): Promise<void> => {
     const last = bound === undefined || bound > range.toEventId ? range.toEventId : bound - 1n
     if (from > last || isDone) return
-    const values = [range.tenantId, range.organizationId, range.untilTime, range.untilVersion]
+    const owner = range.columns === 'server' ? [] : [range.tenantId, range.organizationId]
+    const values = [...owner, range.untilTime, range.untilVersion]
     await connection.each<LogRow>(
       PAGE_QUERY[range.columns],
       [executionId, from, last, ...values],

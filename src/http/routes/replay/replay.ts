@@ -22,7 +22,7 @@ const WHOSE = {
   execution_id: { format: 'int64', description: 'required' },
   tenant_id: { type: 'string', default: 'default' },
   organization_id: { type: 'string', default: 'default' },
-  profile: { type: 'string', description: 'cp (usual) or python' },
+  profile: { type: 'string', description: 'cp (usual), python or server' },
 } as const
 
 const SIDE = answerOf({ moment: TEXT, checksum: TEXT, event_count: COUNT, may_change: FLAG })

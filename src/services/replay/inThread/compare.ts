@@ -48,6 +48,7 @@ export interface DiffSummary {
 
 interface SideState {
   state: JsonObject
+  checksum: string
   mayChange: boolean
 }
 
@@ -75,7 +76,7 @@ async function documentOf(snapshot: Snapshot, input: DiffInput, side: DiffSide):
   const request = { profile, query: side.query, fromSnapshot: false, ...(progress === undefined ? {} : { progress }) }
   if (side.source === 'log') {
     const { result, mayChange } = await foldLog(snapshot, request)
-    return { state: result.state, mayChange }
+    return { state: result.state, checksum: result.checksum, mayChange }
   }
   const seed = await findSeed(snapshot, profile, side.query, REGISTRY_DIGEST)
   if (!seed.use.found) {
@@ -85,11 +86,11 @@ async function documentOf(snapshot: Snapshot, input: DiffInput, side: DiffSide):
     const problem = seed.use.problem === null ? 'unusable' : SEED_PROBLEMS[seed.use.problem]
     throw new CpError('corrupt', `the snapshot of execution ${side.query.executionId} cannot be compared: ${problem}`)
   }
-  return { state: seed.state, mayChange: false }
+  return { state: seed.state, checksum: String(seed.state['checksum'] ?? ''), mayChange: false }
 }
 
-function summaryOf({ state, mayChange }: SideState): DiffSummary {
-  return { checksum: String(state['checksum'] ?? ''), eventCount: String(state['event_count'] ?? 0), mayChange }
+function summaryOf({ state, checksum, mayChange }: SideState): DiffSummary {
+  return { checksum, eventCount: String(state['event_count'] ?? 0), mayChange }
 }
 
 export interface VerifyInput {

@@ -2,7 +2,9 @@
 // forgotten. Knows cutoffs, limits and seeds; the rules of the fold are the domain's.
 
 import { toPostgresTimestamp } from '../../../domain/events/wireTime.js'
-import { createFold, type FoldResult } from '../../../domain/replay/fold.js'
+import type { JsonObject } from '../../../domain/json/value.js'
+import { createFold } from '../../../domain/replay/fold.js'
+import type { FoldResult } from '../../../domain/replay/foldTypes.js'
 import type { FoldProfile } from '../../../domain/replay/profile.js'
 import type { ReplayQuery } from '../../../domain/replay/replayQuery.js'
 import { labelSchema, REGISTRY_DIGEST } from '../../../domain/replay/schemaLabel.js'
@@ -74,7 +76,7 @@ export async function foldFrom(snapshot: Snapshot, request: FoldRequest, seed: U
       eventsRead++
       const event = toEvent(row)
       if (timeline !== null) timeline.add(event, row.created_at)
-      fold.add(profile === 'python' ? labelSchema(event) : event)
+      fold.add(eventFor(profile, event))
       return true
     },
     onPage: () => {
@@ -92,6 +94,14 @@ export async function foldFrom(snapshot: Snapshot, request: FoldRequest, seed: U
   }
 }
 
+function eventFor(profile: FoldProfile, event: JsonObject): JsonObject {
+  if (profile === 'python') return labelSchema(event)
+  if (profile === 'cp') return event
+  // The server knows references by their place in the result.
+  const { payload_ref: reference, ...rest } = event
+  return { ...rest, result: { reference: reference ?? null } }
+}
+
 /** In profile `python` times are the clients' word, and may always change. */
 function mayChange({ profile, query: { cutoff } }: FoldRequest, { openSince }: Snapshot): boolean {
   return profile === 'cp' && cutoff?.kind === 'time' && openSince !== null && cutoff.time >= openSince
@@ -104,7 +114,7 @@ function rangeOf(request: FoldRequest, seed: SeedUse): LogRange {
     executionId: String(query.executionId),
     tenantId: query.tenantId,
     organizationId: query.organizationId,
-    columns: profile === 'python' ? 'python' : request.timeline === true ? 'timed' : 'cp',
+    columns: profile !== 'cp' ? profile : request.timeline === true ? 'timed' : 'cp',
     fromEventId: seed.version === null ? INT64_MIN : BigInt(seed.version) + 1n,
     toEventId: cutoff?.kind === 'event_id' ? BigInt(cutoff.eventId) : INT64_MAX,
     untilTime: cutoff?.kind === 'time' ? toPostgresTimestamp(cutoff.time) : null,

@@ -6,7 +6,7 @@ import { toPostgresTimestamp } from '../../../domain/events/wireTime.js'
 import { parseJson } from '../../../domain/json/parse.js'
 import { isJsonObject, type JsonObject } from '../../../domain/json/value.js'
 import { integerOf } from '../../../domain/replay/coerce.js'
-import type { SnapshotSeed } from '../../../domain/replay/fold.js'
+import type { SnapshotSeed } from '../../../domain/replay/foldTypes.js'
 import type { FoldProfile } from '../../../domain/replay/profile.js'
 import type { ReplayQuery } from '../../../domain/replay/replayQuery.js'
 import {
@@ -45,6 +45,7 @@ export async function findSeed(
   query: ReplayQuery,
   registryDigest: string,
 ): Promise<UsableSeed> {
+  if (profile === 'server') return NO_SEED
   const versionMax = await seedVersionMax(snapshot, profile, query)
   if (versionMax === 'none') return NO_SEED
   const { tenantId, organizationId } = query
