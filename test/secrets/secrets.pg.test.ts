@@ -40,6 +40,10 @@ describe('what comes with an event', () => {
     await ingestEvent(core, { execution_id: executionId, ...event, stack_trace: `at x (password: "${SECRET}")` })
     await ingestBatch(core, { execution_id: executionId, events: [event] })
     await ingestMany(core, [{ execution_id: executionId, ...event }])
+    // A type may be any text.
+    const named = { execution_id: executionId, step: 's', event_type: `postgres://u:${SECRET}@host/db`, payload: {} }
+    await ingestEvent(core, named)
+    await ingestMany(core, [named])
     const envelope = {
       execution_id: executionId,
       event_type: 'call.done',
@@ -49,6 +53,8 @@ describe('what comes with an event', () => {
     }
     const foreign = { ...envelope, event_id: core.ids.next(), meta: secrets, error: `Bearer ${SECRET}0123456789` }
     await projectEnvelopes(core, [{ value: foreign }], 'test')
+    const namedEnvelope = { ...envelope, event_type: named.event_type, event_id: core.ids.next() }
+    await projectEnvelopes(core, [{ value: namedEnvelope }], 'test')
     await endExecution(core, {
       executionId,
       outcome: 'CANCELLED',

@@ -79,6 +79,8 @@ it('whichever way they came', async () => {
     ['/api/events', { execution_id: executionId, ...own }],
     ['/api/events/batch', { execution_id: executionId, events: [own] }],
     ['/api/events', { execution_id: executionId, ...own, payload: { ...own.payload, filler: 'x'.repeat(100_000) } }],
+    ['/api/events', { execution_id: executionId, step: 's', event_type: secrets.url, payload: {} }],
+    ['/api/events', { execution_id: executionId, step: 's', event_type: secrets.url, payload: 'x'.repeat(100_000) }],
     // Refusals repeat what they were given.
     ['/api/execute', { path: secrets.url }],
     ['/api/catalog/register', { content: `kind: ${secrets.url}\npassword: ${SECRET}` }],

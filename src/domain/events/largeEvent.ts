@@ -13,7 +13,7 @@ import { checkedPart, type EventRecord, type WrittenEvent } from './eventRecord.
  */
 export function takeOutParts(event: EventRecord, rules: SecretRules | null, hashed: boolean): WrittenEvent {
   const shown = rules === null ? event : hideEvent(event, rules)
-  const { hidden, context, result, meta, error, stackTrace } = shown
+  const { hidden, context, result, meta, error, stackTrace, eventType } = shown
   const written: WrittenEvent = {
     parts: writeParts(shown),
     checked: hashed
@@ -24,6 +24,7 @@ export function takeOutParts(event: EventRecord, rules: SecretRules | null, hash
   event.context = headOf(context)
   event.result = headOf(result)
   event.meta = headOf(meta)
+  event.eventType = eventType
   event.error = error
   event.stackTrace = stackTrace
   return written

@@ -42,12 +42,8 @@ export function answerBytes(
   options: AnswerOptions,
   payloads?: ResolutionReport,
 ): Answer {
-  const beside: JsonObject = { ...remarksOf(result, extent, options) }
-  // Addresses of payloads may have a password in them.
-  if (payloads !== undefined) {
-    const report: JsonObject = { ...payloads }
-    Object.assign(beside, options.secretNames === null ? report : withoutSecrets(report, options.secretNames))
-  }
+  // Addresses of payloads and unknown types of events may have a password in them.
+  const beside = shownBeside({ ...remarksOf(result, extent, options), ...payloads }, options)
   const clean = options.secretNames === null ? undefined : withoutSecrets(result.state, options.secretNames)
   const isRedacted = clean !== undefined && clean !== result.state
   if (isRedacted || options.ids === 'string' || options.profile === 'server')
@@ -65,6 +61,10 @@ export function answerBytes(
   const head = Buffer.from(`${canonicalJson(beside).slice(0, -1)},`)
   const [first, ...rest] = result.canonicalBytes ?? [Buffer.from(result.canonicalText(), 'latin1')]
   return { bytes: Buffer.concat([head, first!.subarray(1), ...rest]), isRedacted: false }
+}
+
+function shownBeside(beside: JsonObject, { secretNames }: AnswerOptions): JsonObject {
+  return secretNames === null ? beside : { ...withoutSecrets(beside, secretNames) }
 }
 
 const INFINITE = /[:,[]-?Infinity[,\]}]/
@@ -85,7 +85,7 @@ function stateRules(names: readonly string[]): SecretRules {
   return { ...rules, isPlain: (name) => PLAIN.test(name) }
 }
 
-const PLAIN = /(?:_id|_at|_time|_type|_key|_version|checksum|status|state|kind|node_name)$/
+const PLAIN = /(?:_id|_at|_time|_key|_version|checksum|status|state|kind|node_name)$/
 
 function remarksOf(result: FoldResult, extent: Extent, options: AnswerOptions): JsonObject {
   if (options.profile !== 'cp') return {}

@@ -7,7 +7,7 @@ import { parseJson } from '../json/parse.js'
 import { isJsonObject, type JsonValue } from '../json/value.js'
 import { writeJson } from '../json/write.js'
 import type { Keyring } from './keyring.js'
-import { type Hidden, hide, reveal } from './redact.js'
+import { type Hidden, hide, redactText, reveal } from './redact.js'
 import type { SecretRules } from './secretNames.js'
 
 /** What the way into the log asks for. */
@@ -54,8 +54,17 @@ export function hideEvent<T extends EventRecord>(event: T, rules: SecretRules): 
     const shown = hide(value, rules, hidden, `/${part}`)
     if (shown !== value) clean[part] = shown as never
   }
-  return Object.keys(hidden).length === 0 ? event : { ...event, ...clean, hidden }
+  // A type is a name: what is hidden in it is needed by nobody and kept nowhere.
+  if (!PLAIN_TYPE.test(event.eventType)) {
+    const shown = redactText(event.eventType, rules)
+    if (shown !== event.eventType) clean.eventType = shown
+  }
+  if (Object.keys(clean).length === 0) return event
+  return Object.keys(hidden).length === 0 ? { ...event, ...clean } : { ...event, ...clean, hidden }
 }
+
+/** The types that nearly every event has: nothing to look for. */
+const PLAIN_TYPE = /^[\w.]*$/
 
 type Opened = Pick<EventRecord, 'executionId' | 'eventId'> &
   Partial<Pick<EventRecord, (typeof PARTS)[number] | (typeof TEXTS)[number]>>
