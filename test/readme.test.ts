@@ -14,9 +14,10 @@ const readme = readFileSync(at('README.md'), 'utf8')
 const commandsPage = readFileSync(at('docs/commands.md'), 'utf8')
 
 interface Generator {
-  PAGES: Record<'settings' | 'metrics' | 'bench', string>
+  PAGES: Record<'settings' | 'metrics' | 'bench' | 'commands', string>
   fillBlock(text: string, name: string, content: string): string
   metricsTable(metrics: unknown): string
+  commandsTable(commands: unknown): string
 }
 
 interface Reporter {
@@ -26,10 +27,15 @@ interface Reporter {
 
 describe('the documentation', () => {
   it('leaves tables to pages of their own, which are current; "make readme" writes them', async () => {
-    const { PAGES, fillBlock, metricsTable } = (await import(at('scripts/readme.mjs').href)) as Generator
+    const { PAGES, fillBlock, metricsTable, commandsTable } = (await import(at('scripts/readme.mjs').href)) as Generator
     const { benchTable, drawChart } = (await import(at('scripts/benchReport.mjs').href)) as Reporter
     const run = JSON.parse(readFileSync(at('docs/bench/results.json'), 'utf8'))
-    const tables = { settings: settingsTable(), metrics: metricsTable(METRICS), bench: benchTable(run) } as const
+    const tables = {
+      settings: settingsTable(),
+      metrics: metricsTable(METRICS),
+      bench: benchTable(run),
+      commands: commandsTable(COMMANDS),
+    } as const
     for (const [name, content] of Object.entries(tables)) {
       const page = readFileSync(at(PAGES[name as keyof typeof tables]), 'utf8')
       expect(fillBlock(page, name, content)).toBe(page)

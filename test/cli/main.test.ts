@@ -312,7 +312,7 @@ describe('completion', () => {
         .trim()
         .split(' ')
     expect(complete('statu')).toEqual(['status'])
-    expect(complete('config', '')).toEqual(['show'])
+    expect(complete('config', '')).toEqual(['show', 'check', 'init', 'schema'])
     expect(complete('migrate', '--d')).toContain('--dry-run')
     expect(complete('--json', 'ver')).toEqual(['version'])
   })

@@ -175,7 +175,13 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     const { idNew, idInspect } = await import('./ids/id.js')
     return [idNew, idInspect]
   }),
-  group('config', 'Settings', async () => [(await import('./instance/config.js')).configShow]),
+  group('config', 'Settings', async () => {
+    const { configShow, configCheck, configInit, configSchema } = await import('./instance/config.js')
+    return [configShow, configCheck, configInit, configSchema]
+  }),
+  group('env', 'Print what psql and the nats tool need to reach the servers', async () => [
+    (await import('./instance/env.js')).env,
+  ]),
   group('completion', 'Print a shell completion script', async () => {
     const { completionOf } = await import('./instance/completion.js')
     return [completionOf(allCommands)]
