@@ -391,6 +391,12 @@ export interface Operations {
     body: { command_retention_days?: number; runtime_stale_minutes?: number; event_retention_days?: number } | undefined
     answer: { commands_purged?: number; runtime_purged?: number; events_purged?: number; event_partitions_dropped?: readonly string[]; failures?: readonly unknown[] }
   }
+  postInternalContainerCallbackByExecutionIdByStep: {
+    params: { execution_id: string; step: string }
+    query: Record<never, never>
+    body: { state: 'succeeded' | 'failed' | 'failed_image_pull' | 'failed_oom' | 'failed_node_lost' | 'failed_timeout'; job_name?: string | null; message?: string | null; command_id?: string | null }
+    answer: { status?: string; command_id?: string; reason?: string }
+  }
   postInternalEventsProject: {
     params: Record<never, never>
     query: Record<never, never>
@@ -555,6 +561,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   postExecutionsByExecutionIdStop: ['POST', '/api/executions/{execution_id}/stop'],
   postExecutionsCleanup: ['POST', '/api/executions/cleanup'],
   postInternalCleanupPurge: ['POST', '/api/internal/cleanup/purge'],
+  postInternalContainerCallbackByExecutionIdByStep: ['POST', '/api/internal/container-callback/{execution_id}/{step}'],
   postInternalEventsProject: ['POST', '/api/internal/events/project'],
   postInternalOutboxClaim: ['POST', '/api/internal/outbox/claim'],
   postInternalOutboxMarkFailed: ['POST', '/api/internal/outbox/mark-failed'],

@@ -19,7 +19,7 @@ import { createHealthMonitor, type HealthMonitor } from '../services/health/heal
 import type { Ids } from '../services/ids/ids.js'
 import { createProjectorLoop } from '../services/projector/projectorLoop.js'
 import { createResultKeeper } from '../services/results/resultKeeper.js'
-import { resolveResult } from '../services/results/results.js'
+import { readResultText, resolveResult } from '../services/results/results.js'
 import { createScheduler } from '../services/schedules/scheduler.js'
 import type { SchemaPreparer } from '../services/schema/schemaPreparer.js'
 import { VERSION } from '../version.js'
@@ -197,6 +197,8 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       credentials: credentialsDeps(deps, core.ids, credentials.stored),
       workerPools: { databases, ids: core.ids },
       commands,
+      readResult: (ref) => readResultText(results.api, ref),
+      containerCallback: { databases, commands },
       storedResults: results.api,
       vars: { ...writing, state: states.state },
       cleanup: { databases },

@@ -170,3 +170,25 @@ it('tells of a command again while nobody takes it: at once when it was taken ba
   await keep()
   expect(about()).toMatchObject([{ repetition: 1 }, { repetition: 2 }])
 })
+
+it('has the engine asked about a command that is past its time, while it is open', async () => {
+  const { command } = await startAndClaim('slow')
+  const overdue = async (): Promise<boolean> => {
+    const asked: string[] = []
+    await keep({ onOverdue: (ids) => asked.push(...ids) })
+    return asked.includes(command.executionId)
+  }
+  const endsAfter = (seconds: number) =>
+    database
+      .get()
+      .sql(`update noetl.command set deadline = now() + make_interval(secs => $2) where event_id = $1::bigint`, [
+        command.eventId,
+        seconds,
+      ])
+  await endsAfter(60)
+  expect(await overdue()).toBe(false)
+  await endsAfter(-10)
+  expect(await overdue()).toBe(true)
+  await daemon.commands.report(command, [done(), completed])
+  expect(await overdue()).toBe(false)
+})

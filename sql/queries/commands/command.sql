@@ -108,8 +108,11 @@ group by pool
 order by pool;
 
 -- name: command_limits
--- Limits of pools and paths.
-select scope, name, commands_max, paused_at::text as paused_at, reason from noetl.command_limit order by scope, name;
+-- Limits of pools and paths that there are; a row stays when its limit is lifted.
+select scope, name, commands_max, paused_at::text as paused_at, reason
+from noetl.command_limit
+where commands_max is not null or paused_at is not null
+order by scope, name;
 
 -- name: command_limit_lock
 -- Only one process at a time hands out what is limited; until the end of the transaction.

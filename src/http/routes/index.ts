@@ -4,6 +4,7 @@ import { type CatalogRouteDeps, catalogRoutes } from './catalog/catalog.js'
 import { type DocumentRouteDeps, documentRoutes } from './catalog/documents.js'
 import { type PlaybookRouteDeps, playbookRoutes } from './catalog/playbooks.js'
 import { type CommandRouteDeps, commandRoutes } from './commands/commands.js'
+import { type ContainerCallbackRouteDeps, containerCallbackRoutes } from './commands/containerCallback.js'
 import { type CredentialRouteDeps, credentialRoutes } from './credentials/credentials.js'
 import { type EventRouteDeps, eventRoutes } from './events/events.js'
 import { type AnalysisRouteDeps, analysisRoutes } from './executions/analysis.js'
@@ -44,6 +45,7 @@ export type RouteDeps = HealthRouteDeps &
   CatalogRouteDeps &
   PlaybookRouteDeps &
   CommandRouteDeps &
+  ContainerCallbackRouteDeps &
   DocumentRouteDeps &
   CredentialRouteDeps &
   CleanupRouteDeps &
@@ -70,6 +72,7 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...resultRoutes(deps),
     ...resumeRoutes(deps),
     ...commandRoutes(deps),
+    ...containerCallbackRoutes(deps),
     ...analysisRoutes(deps),
     ...overviewRoutes(deps),
     ...sqlRoutes(deps),

@@ -2,8 +2,9 @@
 import { buildCommands } from '../../../daemon/commands.js'
 import { parseEventId, parseExecutionId } from '../../../domain/ids/ids.js'
 import { integerValue, type JsonObject } from '../../../domain/json/value.js'
+import { CpError } from '../../../errors.js'
 import type { ShownCommand } from '../../../services/commands/commands.js'
-import type { CommandSpec } from '../../command.js'
+import type { CommandSpec, Input } from '../../command.js'
 import { integerOption, textOption } from '../../options.js'
 import { type Block, toned } from '../../output.js'
 import { withCore } from '../../writing.js'
@@ -32,7 +33,7 @@ export const commandList: CommandSpec = {
     const found = await withCore(context, ({ core, deps }) =>
       buildCommands(deps, core).list({
         executionId: execution === undefined ? undefined : parseExecutionId(execution, '--execution'),
-        status: textOption(input, 'status')?.toUpperCase(),
+        status: statusOption(input),
         pool: textOption(input, 'pool'),
         after: after === undefined ? '0' : parseEventId(after, '--after'),
         limit,
@@ -89,6 +90,14 @@ export const commandRequeue: CommandSpec = {
       blocks: [{ kind: 'text', text: `command ${row.command_key} waits for attempt ${row.attempt}` }],
     }
   },
+}
+
+const STATUSES = ['PENDING', 'CLAIMED', 'RUNNING', 'PARKED', 'COMPLETED', 'FAILED', 'CANCELLED']
+
+function statusOption(input: Input): string | undefined {
+  const status = textOption(input, 'status')?.toUpperCase()
+  if (status === undefined || STATUSES.includes(status)) return status
+  throw new CpError('invalid_input', `--status must be one of ${STATUSES.join(', ')}`)
 }
 
 function factsOf(row: ShownCommand): Block {

@@ -9,6 +9,7 @@ import {
   isRefusal,
   type ShownCommand,
 } from '../../../services/commands/commands.js'
+import { foreignContext, type ReadResult } from '../../../services/commands/foreignContext.js'
 import type { Unclaimable } from '../../../services/events/appendInTx.js'
 import { unclaimable } from '../../../services/events/ingest.js'
 import type { ApiReply, RouteSpec } from '../../route.js'
@@ -16,6 +17,7 @@ import { answerOf, COUNT, ID, type Schema, TEXT, TEXT_OR_NULL } from '../../sche
 
 export interface CommandRouteDeps {
   commands: Commands
+  readResult: ReadResult
 }
 
 const id = { format: 'int64', description: 'number or decimal text' } as const
@@ -61,7 +63,11 @@ const ROW = answerOf({
   error: TEXT_OR_NULL,
 })
 
-export function commandRoutes({ commands }: CommandRouteDeps): RouteSpec[] {
+export function commandRoutes({ commands, readResult }: CommandRouteDeps): RouteSpec[] {
+  const withValues = async <C extends HeldCommand | IssuedCommand>(one: C): Promise<C> => ({
+    ...one,
+    context: await foreignContext(one, readResult),
+  })
   return [
     {
       method: 'POST',
@@ -86,7 +92,7 @@ export function commandRoutes({ commands }: CommandRouteDeps): RouteSpec[] {
           (leaseSeconds ?? undefined) as number | undefined,
         )
         if (isRefusal(outcome)) return refusal(outcome)
-        return { body: { status: 'ok', event_id: number(outcome.eventId), ...toBody(outcome) } }
+        return { body: { status: 'ok', event_id: number(outcome.eventId), ...toBody(await withValues(outcome)) } }
       },
     },
     {
@@ -123,7 +129,8 @@ export function commandRoutes({ commands }: CommandRouteDeps): RouteSpec[] {
           leaseSeconds: (input['lease_seconds'] ?? undefined) as number | undefined,
           signal,
         })
-        return { body: { commands: held.map((one) => ({ event_id: number(one.eventId), ...toBody(one) })) } }
+        const whole = await Promise.all(held.map(withValues))
+        return { body: { commands: whole.map((one) => ({ event_id: number(one.eventId), ...toBody(one) })) } }
       },
     },
     {
@@ -133,9 +140,10 @@ export function commandRoutes({ commands }: CommandRouteDeps): RouteSpec[] {
       access: 'public',
       showsAll: true,
       responses: { 200: command, 404: 'unknown command' },
-      handler: async ({ params, isInternal }) => ({
-        body: toBody(await commands.get(idOf(params), isInternal ? 'open' : 'sealed')),
-      }),
+      handler: async ({ params, isInternal }) => {
+        const issued = await commands.get(idOf(params), isInternal ? 'open' : 'sealed')
+        return { body: toBody(isInternal ? await withValues(issued) : issued) }
+      },
     },
     {
       method: 'POST',
