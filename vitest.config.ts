@@ -17,7 +17,7 @@ const shared = { isolate: false }
 export default defineConfig({
   test: {
     // Most of the time of the slow suites is waiting for servers and deadlines, so more files than cores run at once.
-    maxWorkers: Math.max(4, availableParallelism()),
+    maxWorkers: Math.max(5, availableParallelism()),
     sequence: { sequencer: LongestFirst },
     reporters: ['default', './test/support/closingLineReporter.ts'],
     projects: [

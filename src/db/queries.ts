@@ -77,7 +77,8 @@ export function parseBlocks(source: string): Query[] {
 /** `:name` becomes `$n`, its place in the list beside the query's name. Quoted texts and casts (`::`) are left alone. */
 function numberParams(query: string, params: readonly string[], body: string): string {
   const unused = new Set(params)
-  const text = body.replace(/'[^']*'|::|:([a-z_]\w*)/g, (found, name: string | undefined) => {
+  const text = body.replace(/'[^']*'|::|\$\d+|:([a-z_]\w*)/g, (found, name: string | undefined) => {
+    if (found.startsWith('$')) throw new CpError('internal', `query ${query} has ${found}: give it a name`)
     if (name === undefined) return found
     const place = params.indexOf(name)
     if (place < 0) throw new CpError('internal', `query ${query} has no parameter ${name}`)

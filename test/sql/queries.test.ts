@@ -39,6 +39,7 @@ select 1;
   it.each([
     ['a parameter that is not listed', '-- name: some(a)\nselect :a, :b\n', 'query some has no parameter b'],
     ['a parameter that is not used', '-- name: some(a, b)\nselect :a\n', 'query some does not use b'],
+    ['a number for a parameter', '-- name: some(a)\nselect :a, $1\n', 'query some has $1: give it a name'],
     ['no text', '-- name: some\n-- Only words.\n', 'query some is empty'],
     ['no name', '-- name: (a)\nselect :a\n', 'a query has no readable name'],
   ])('with %s stops the program', (_, source, message) => {

@@ -11,6 +11,7 @@ import { append, foldText, openState, plantRunning, type StateOptions, start, ty
 const CHAIN = new URL('./orchestrators/chain.mjs', import.meta.url).pathname
 
 const LIVE = scaled(2_000, 10_000)
+const RESTARTED = scaled(500, 2_000)
 
 const database = useDatabase()
 let core: TestCore
@@ -68,13 +69,13 @@ describe('live states', () => {
     }
   })
 
-  it('of 2,000 running executions are all back after a restart, each asked about once', async () => {
-    const ids = await plantRunning(database.get(), 2_000, 4)
+  it(`of ${RESTARTED} running executions are all back after a restart, each asked about once`, async () => {
+    const ids = await plantRunning(database.get(), RESTARTED, 4)
     const state = await open({ orchestrator: CHAIN })
-    await until('all are driven', async () => (await issued()) === 2_000, { timeoutMs: 120_000 })
-    await until('all are looked after', () => state.service.stats().tracked === 2_000)
+    await until('all are driven', async () => (await issued()) === RESTARTED, { timeoutMs: 120_000 })
+    await until('all are looked after', () => state.service.stats().tracked === RESTARTED)
     for (const id of sample(ids, 20)) expect(await state.sealed(id)).toBe(await foldText(database.get(), id))
-    expect(state.counts.decisions).toEqual({ appended: 2_000 })
+    expect(state.counts.decisions).toEqual({ appended: RESTARTED })
     expect(state.counts.errors).toEqual([])
   })
 

@@ -7,8 +7,9 @@ import { type WireTime, wireTimeFromMillis, wireTimeFromPostgres } from '../../d
 import type { EventId, ExecutionId } from '../../domain/ids/ids.js'
 import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
 import type { Keyring } from '../../domain/secrets/keyring.js'
-import { type CpError, isOwnTrouble, toCpError } from '../../errors.js'
+import { CpError, isOwnTrouble } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
+import { isolateRefused } from '../../runtime/isolateRefused.js'
 import type { Appender } from '../events/appender.js'
 import type { AppendItem, AppendOutcome, Unclaimable } from '../events/appendInTx.js'
 import type { Ids } from '../ids/ids.js'
@@ -76,21 +77,20 @@ export async function readIssued(
   wanted: readonly Pick<Wanted, 'executionId' | 'eventId'>[],
   secrets: 'open' | 'sealed' = 'open',
 ): Promise<Map<string, EventRecord>> {
-  const [first] = wanted
-  if (first === undefined) return new Map()
-  try {
-    const db = deps.databases.of(first.executionId)
-    const events = secrets === 'open' ? await openEventsOf(deps, 'claim', db, wanted) : await readEventsOf(db, wanted)
-    return new Map(events.map((event) => [event.eventId, event]))
-  } catch (error) {
-    if (isOwnTrouble(error)) throw error
-    if (wanted.length === 1) {
-      deps.onError(toCpError(error))
-      return new Map()
-    }
-    const parts = await Promise.all(wanted.map((one) => readIssued(deps, [one], secrets)))
-    return new Map(parts.flatMap((part) => [...part]))
+  const answers = await isolateRefused(wanted, async (some) => {
+    const db = deps.databases.of(some[0]!.executionId)
+    const events = secrets === 'open' ? await openEventsOf(deps, 'claim', db, some) : await readEventsOf(db, some)
+    const byId = new Map(events.map((event) => [event.eventId as string, event]))
+    return some.map(({ eventId }) => byId.get(eventId))
+  })
+  const issued = new Map<string, EventRecord>()
+  for (const [index, answer] of answers.entries()) {
+    if (answer instanceof CpError) {
+      if (isOwnTrouble(answer)) throw answer
+      deps.onError(answer)
+    } else if (answer !== undefined) issued.set(wanted[index]!.eventId, answer)
   }
+  return issued
 }
 
 function claimItem(
