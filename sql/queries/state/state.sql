@@ -85,7 +85,7 @@ where execution_id = :execution_id::bigint and stream_version > :after::bigint a
 order by stream_version
 limit :limit_rows::int;
 
--- name: decision_claim(execution_ids, keys, versions)
+-- name: decision_reserve(execution_ids, keys, versions)
 -- Writes the decisions `keys` of the executions `execution_ids`, made on the `versions`; answers those that were not
 -- made before.
 insert into noetl.decision_key (execution_id, key, version)
@@ -95,7 +95,7 @@ order by execution_id, key
 on conflict do nothing
 returning execution_id, key;
 
--- name: decision_unclaim(execution_ids, keys)
+-- name: decision_release(execution_ids, keys)
 -- Takes the decisions `keys` of the executions `execution_ids` back: they were not written after all.
 delete from noetl.decision_key d
 using unnest(:execution_ids::bigint[], :keys::text[]) as given (execution_id, key)

@@ -62,17 +62,17 @@ interface Outcome {
 
 /** The first thing that goes wrong makes the visit a failure, which has arcs of its own. */
 function settle(board: Board, live: LiveVisit, finish: Finish, writes: Writes): Outcome {
-  if (finish.error !== null) return settleFailure(board, live, finish, finish.error, writes)
+  if (finish.error !== null) return exitFailed(board, live, finish, finish.error, writes)
   try {
-    return settleSuccess(board, live, finish, writes)
+    return exitSucceeded(board, live, finish, writes)
   } catch (error) {
     if (!(error instanceof StepFailure)) throw error
     if (error.error['source'] === 'next') return unrouted(board, live, finish, error.error)
-    return settleFailure(board, live, finish, error.error, writes)
+    return exitFailed(board, live, finish, error.error, writes)
   }
 }
 
-function settleSuccess(board: Board, live: LiveVisit, finish: Finish, writes: Writes): Outcome {
+function exitSucceeded(board: Board, live: LiveVisit, finish: Finish, writes: Writes): Outcome {
   const { step } = live
   const ended = dataOf(board, live, 'ok', finish, null)
   assign(board, step.assignments, exitContext(board, ended, finish.attempt, step.name), writes)
@@ -81,7 +81,7 @@ function settleSuccess(board: Board, live: LiveVisit, finish: Finish, writes: Wr
   return followArcs(board, live, data, finish, writes, false)
 }
 
-function settleFailure(board: Board, live: LiveVisit, finish: Finish, error: JsonObject, writes: Writes): Outcome {
+function exitFailed(board: Board, live: LiveVisit, finish: Finish, error: JsonObject, writes: Writes): Outcome {
   const { step } = live
   if (!board.mayRoute(live)) return unrouted(board, live, finish, error)
   const data = dataOf(board, live, 'error', finish, error)

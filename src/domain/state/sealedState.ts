@@ -41,7 +41,7 @@ export function sealState(live: LiveState): string {
 }
 
 /** What is stored beside the bytes. */
-export interface SealClaims {
+export interface SealFacts {
   executionId: string
   version: string
   checksum: string
@@ -51,39 +51,34 @@ export interface SealClaims {
 }
 
 /** The state, or the first thing that is wrong with it. */
-export function openSealed(bytes: Uint8Array, claims: SealClaims): LiveState | SnapshotProblem {
-  const meta = isJsonObject(claims.meta) ? claims.meta : {}
+export function openSealed(bytes: Uint8Array, facts: SealFacts): LiveState | SnapshotProblem {
+  const meta = isJsonObject(facts.meta) ? facts.meta : {}
   if (meta['fold_version'] !== FOLD_VERSION) return 'fold_version'
-  if (sha256Hex(bytes) !== claims.checksum) return 'checksum'
+  if (sha256Hex(bytes) !== facts.checksum) return 'checksum'
   try {
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
     const end = text.indexOf('\n')
     const header = parseJson(text.slice(0, end))
     if (end < 0 || !isJsonObject(header)) return 'unreadable'
-    return fromHeader(header, text.slice(end + 1), claims, meta)
+    return fromHeader(header, text.slice(end + 1), facts, meta)
   } catch (error) {
     if (error instanceof CpError) return 'unreadable'
     throw error
   }
 }
 
-function fromHeader(
-  header: JsonObject,
-  text: string,
-  claims: SealClaims,
-  meta: JsonObject,
-): LiveState | SnapshotProblem {
+function fromHeader(header: JsonObject, text: string, facts: SealFacts, meta: JsonObject): LiveState | SnapshotProblem {
   if (header['fold_version'] !== FOLD_VERSION) return 'fold_version'
-  if (header['execution_id'] !== claims.executionId) return 'foreign'
+  if (header['execution_id'] !== facts.executionId) return 'foreign'
   const { version, applied_count: appliedCount } = header
-  if (typeof version !== 'number' || String(version) !== claims.version) return 'version'
-  if (claims.headVersion !== undefined && version > claims.headVersion) return 'future'
+  if (typeof version !== 'number' || String(version) !== facts.version) return 'version'
+  if (facts.headVersion !== undefined && version > facts.headVersion) return 'future'
   // Versions have no gaps, so a state that contains all up to one contains exactly so many.
   if (appliedCount !== version || meta['applied_count'] !== appliedCount) return 'count'
   const digest = parseDigest(header['digest'])
   if (digest === undefined || meta['digest'] !== header['digest']) return 'digest'
   const state = parseState(text)
-  if (state.executionId !== claims.executionId) return 'foreign'
+  if (state.executionId !== facts.executionId) return 'foreign'
   const live: LiveState = { state, version, appliedCount, digest }
   const { routing } = header
   if (Array.isArray(routing)) live.routing = { id: String(routing[0]), value: canonicalJson(routing[1] ?? null) }

@@ -13,7 +13,7 @@ import type { Clock } from '../../runtime/clock.js'
 import { answerJobs } from '../../runtime/isolateRefused.js'
 import type { LockedExecution } from '../../stores/executions/executionStore.js'
 import { type Fence, holdFences } from '../../stores/leases/leaseStore.js'
-import { claimDecisions, unclaimDecisions } from '../../stores/state/stateStore.js'
+import { releaseDecisions, reserveDecisions } from '../../stores/state/stateStore.js'
 import type { Appender } from '../events/appender.js'
 import type { AppendItem, AppendOutcome } from '../events/appendInTx.js'
 import { lookUp } from '../events/lookUp.js'
@@ -97,7 +97,7 @@ export function appendDecisions(deps: DecisionDeps, requests: readonly DecisionR
         tx,
         requests.map(({ fence }) => fence),
       ),
-      claimDecisions(tx, keys),
+      reserveDecisions(tx, keys),
       lookUp(
         tx,
         prepared.flatMap(({ items }) => items),
@@ -113,7 +113,7 @@ export function appendDecisions(deps: DecisionDeps, requests: readonly DecisionR
     const unused = keys.filter(
       ({ executionId, key }, index) => outcomes[index] !== 'appended' && fresh.has(`${executionId}:${key}`),
     )
-    if (unused.length > 0) await unclaimDecisions(tx, unused)
+    if (unused.length > 0) await releaseDecisions(tx, unused)
     const made = prepared.filter((_, index) => outcomes[index] === 'appended')
     if (made.length === 0) return outcomes
     await append(

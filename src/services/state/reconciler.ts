@@ -25,7 +25,10 @@ export interface ReconcilerDeps {
 
 export interface Reconciler extends Service {
   /** A round ended: the state is at this version, or failed. */
-  settled(executionId: string, round: { version: number; terminal: boolean; checkAfterMs?: number | undefined }): void
+  roundEnded(
+    executionId: string,
+    round: { version: number; terminal: boolean; checkAfterMs?: number | undefined },
+  ): void
   failed(executionId: string): void
   /** Look through the active executions of a shard; of these lanes only, if given. */
   scan(shard: number, lanes?: readonly number[]): void
@@ -145,7 +148,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
       stopping.abort()
       await running
     },
-    settled: (executionId, { version, terminal, checkAfterMs }) => {
+    roundEnded: (executionId, { version, terminal, checkAfterMs }) => {
       const place = placeOf(executionId)
       if (terminal) {
         place.tracked.delete(executionId)

@@ -229,7 +229,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     checkAfter.delete(executionId)
     if (!want.drive || reconciler === undefined || ownership?.owns(executionId) !== true) return
     if (!(outcome instanceof CpError)) {
-      reconciler.settled(executionId, { version: outcome.version, terminal: outcome.terminal, checkAfterMs })
+      reconciler.roundEnded(executionId, { version: outcome.version, terminal: outcome.terminal, checkAfterMs })
       return
     }
     if (outcome.code === 'not_found') return

@@ -16,8 +16,8 @@ const q = queries(
   'state_heads',
   'state_active',
   'state_digest_ids',
-  'decision_claim',
-  'decision_unclaim',
+  'decision_reserve',
+  'decision_release',
   'decision_forget',
   'state_notify',
 )
@@ -222,11 +222,11 @@ export async function readEventIds(
 }
 
 /** Answers those that were not made before, as `execution:key`. */
-export async function claimDecisions(
+export async function reserveDecisions(
   tx: Tx,
   decisions: readonly { executionId: string; key: string; version: number }[],
 ): Promise<Set<string>> {
-  const rows = await tx.run<{ execution_id: string; key: string }>(q.decision_claim, [
+  const rows = await tx.run<{ execution_id: string; key: string }>(q.decision_reserve, [
     decisions.map((row) => row.executionId),
     decisions.map((row) => row.key),
     decisions.map((row) => row.version),
@@ -235,11 +235,11 @@ export async function claimDecisions(
 }
 
 /** Takes back what was claimed in this transaction. */
-export async function unclaimDecisions(
+export async function releaseDecisions(
   tx: Tx,
   decisions: readonly { executionId: string; key: string }[],
 ): Promise<void> {
-  await tx.run(q.decision_unclaim, [decisions.map((row) => row.executionId), decisions.map((row) => row.key)])
+  await tx.run(q.decision_release, [decisions.map((row) => row.executionId), decisions.map((row) => row.key)])
 }
 
 export async function forgetDecisions(db: Queryable, executionId: string): Promise<void> {

@@ -7,7 +7,7 @@ import { sha256Hex } from '../../../domain/json/canonical.js'
 import { parseJson } from '../../../domain/json/parse.js'
 import type { JsonObject } from '../../../domain/json/value.js'
 import { digestText, type LiveState } from '../../../domain/state/liveState.js'
-import { openSealed, type SealClaims, type SnapshotProblem, sealState } from '../../../domain/state/sealedState.js'
+import { openSealed, type SealFacts, type SnapshotProblem, sealState } from '../../../domain/state/sealedState.js'
 import { FOLD_VERSION, workflowStatus } from '../../../domain/state/workflowState.js'
 import type { NewStateSnapshot, SnapshotKey, StateSnapshotRow } from '../../../stores/state/stateSnapshotStore.js'
 
@@ -78,6 +78,6 @@ export async function unpackState(
     default:
       return 'format'
   }
-  const claims: SealClaims = { executionId, version: row.version, checksum: row.checksum, meta: row.meta, headVersion }
-  return openSealed(bytes, claims)
+  const facts: SealFacts = { executionId, version: row.version, checksum: row.checksum, meta: row.meta, headVersion }
+  return openSealed(bytes, facts)
 }
