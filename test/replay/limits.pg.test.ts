@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/runtime/clock.js'
 import { createSeedLoop, type TakenSeed } from '../../src/services/replay/seeds.js'
 import { useDatabase } from '../support/database.js'
-import { IS_LONG, scaled } from '../support/scale.js'
+import { IS_LONG } from '../support/scale.js'
 import { holds, until } from '../support/until.js'
 import { type Harness, openReplay, replay } from './replayHarness.js'
 
@@ -15,7 +15,7 @@ let harness: Harness
 const LONG = '7001'
 const SHORT = '7002'
 const LONG_TOO = '7005'
-const EVENTS = scaled(100_000, 200_000)
+const EVENTS = 200_000
 const KILLABLE = fileURLToPath(new URL('./killableEntry.mjs', import.meta.url))
 
 beforeAll(async () => {
