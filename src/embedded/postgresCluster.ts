@@ -34,7 +34,7 @@ const STAGING_PREFIX = 'data.new-'
 // Written to postgresql.conf once, where the owner of the instance may change them.
 const INITIAL_SETTINGS = [
   'shared_buffers=128MB',
-  'max_connections=100',
+  'max_connections=200',
   'max_wal_size=2GB',
   'autovacuum_naptime=20s',
   'autovacuum_vacuum_scale_factor=0.1',

@@ -115,5 +115,6 @@ it('whatever is printed passes the filter: only these files write to the streams
     'cli/replay/walkScreen.ts',
     'cli/run/screen.ts',
     'cli/sink.ts',
+    'cli/watchOutput.ts',
   ])
 })

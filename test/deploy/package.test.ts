@@ -37,3 +37,13 @@ it('lints named folders', async () => {
   const named = (files.includes as string[]).filter((one) => !one.startsWith('!'))
   expect(named.filter((one) => one.startsWith('*'))).toEqual([])
 })
+
+it('needs no newer Node than it says', async () => {
+  const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8'))
+  const ours = Number(/>=(\d+)/.exec((await manifest()).engines.node)![1])
+  const oldest = (range: string) => Math.min(...range.split('||').map((part) => Number(/\d+/.exec(part)?.[0] ?? 0)))
+  const tooNew = Object.entries<{ dev?: boolean; engines?: { node?: string } }>(packages)
+    .filter(([, { dev, engines }]) => dev !== true && oldest(engines?.node ?? '0') > ours)
+    .map(([name]) => name)
+  expect(tooNew).toEqual([])
+})

@@ -328,7 +328,7 @@ describe('mistakes are template errors with a place', () => {
     ['{% endfor %}', 'has no place here'],
     ['{{ "a" * 3 }}', 'not possible'],
     ['{{ n | length }}', 'a number has no length'],
-    ['{{ "x" | fromjson }}', 'is no JSON'],
+    ['{{ "x" | fromjson }}', 'is not valid JSON'],
     ['{{ [1] | sum(1, 2, 3) }}', 'at most 2 arguments'],
     ['{{ s | replace("a") }}', 'replace needs new'],
     ['{{ s | int(nosuch=1) }}', 'int has no argument nosuch'],

@@ -75,8 +75,6 @@ const NEW_EVENTS_MAX = 1_000
 // A catch-up of this length is not to be repeated from its start after a crash.
 const CATCH_UP_EVENTS_MAX = 50_000
 const SAVE_DEADLINE_FACTOR = 4
-// To write so much of a state takes about as long as to read one event and fold it.
-const BYTES_WRITTEN_PER_EVENT_FOLDED = 2_000
 
 export interface Residents {
   advance(db: Db, request: AdvanceRequest): Promise<Advanced>
@@ -219,18 +217,12 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
     }
     if (!drive) return { ...answer, resident: true }
     // Not waited for: the text is fixed at once, and the next event should not wait for the database.
-    if (isSnapshotDue(resident)) void save(db, resident)
+    if (live.version - resident.snapshotVersion >= settings.snapshotEvents) void save(db, resident)
     const isAsked = isDriven && (applied > 0 || isNew || request.force)
     if (!isAsked) return { ...answer, resident: true }
     const whole = { live: await openedOf(db, resident), engine: resident.engine }
     const verdict = orchestrator.decide(questionOf(whole, request, isNew ? [] : newEvents.slice(-NEW_EVENTS_MAX)))
     return { ...answer, resident: true, verdict }
-  }
-
-  /** A large state is written more seldom: writing it must never cost more than folding the events again would. */
-  function isSnapshotDue({ live, snapshotVersion }: Resident): boolean {
-    const since = live.version - snapshotVersion
-    return since >= Math.max(settings.snapshotEvents, live.state.bytes / BYTES_WRITTEN_PER_EVENT_FOLDED)
   }
 
   /** What decisions are made from. */
