@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { TERMINAL_STATUSES } from '../domain/executions/executionStatus.js'
 import { CpError } from '../errors.js'
 
 export interface Query {
@@ -74,12 +75,22 @@ export function parseBlocks(source: string): Query[] {
     })
 }
 
-/** `:name` becomes `$n`, its place in the list beside the query's name. Quoted texts and casts (`::`) are left alone. */
+/** Lists that SQL and TypeScript share, as text: they never change while the program runs. */
+const CONSTANTS: Readonly<Record<string, string>> = {
+  TERMINAL_STATUSES: TERMINAL_STATUSES.map((status) => `'${status}'`).join(', '),
+}
+
+/**
+ * `:name` becomes `$n`, its place in the list beside the query's name, and `:NAME` the constant of that name. Quoted texts
+ * and casts (`::`) are left alone.
+ */
 function numberParams(query: string, params: readonly string[], body: string): string {
   const unused = new Set(params)
-  const text = body.replace(/'[^']*'|::|\$\d+|:([a-z_]\w*)/g, (found, name: string | undefined) => {
+  const text = body.replace(/'[^']*'|::|\$\d+|:([A-Za-z_]\w*)/g, (found, name: string | undefined) => {
     if (found.startsWith('$')) throw new CpError('internal', `query ${query} has ${found}: give it a name`)
     if (name === undefined) return found
+    const constant = Object.hasOwn(CONSTANTS, name) ? CONSTANTS[name] : undefined
+    if (constant !== undefined) return constant
     const place = params.indexOf(name)
     if (place < 0) throw new CpError('internal', `query ${query} has no parameter ${name}`)
     unused.delete(name)

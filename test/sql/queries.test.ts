@@ -22,6 +22,11 @@ select * from t where owner = :owner::text and kind = :kind::text or kind = any(
       `select to_char($1::timestamptz, 'HH:mi:ss :at'), 1::int`,
     )
   })
+  it('may name the statuses that end an execution, of which there is one list', () => {
+    expect(only(`-- name: some\nselect 1 where status in (:TERMINAL_STATUSES)\n`).text).toBe(
+      `select 1 where status in ('COMPLETED', 'FAILED', 'CANCELLED')`,
+    )
+  })
   it('may list its parameters over several lines, or have none', () => {
     const [long, none] = parseBlocks(`-- name: long(
 --   first, second,
@@ -38,6 +43,7 @@ select 1;
   })
   it.each([
     ['a parameter that is not listed', '-- name: some(a)\nselect :a, :b\n', 'query some has no parameter b'],
+    ['a constant that does not exist', '-- name: some\nselect :NO_SUCH\n', 'query some has no parameter NO_SUCH'],
     ['a parameter that is not used', '-- name: some(a, b)\nselect :a\n', 'query some does not use b'],
     ['a number for a parameter', '-- name: some(a)\nselect :a, $1\n', 'query some has $1: give it a name'],
     ['no text', '-- name: some\n-- Only words.\n', 'query some is empty'],

@@ -101,7 +101,7 @@ limit :limit_rows::int;
 -- name: execution_stale(started_before, limit_rows)
 -- Executions that began before `started_before` and have not ended, oldest first, at most `limit_rows`.
 select execution_id from noetl.execution
-where status not in ('COMPLETED', 'FAILED', 'CANCELLED')
+where status not in (:TERMINAL_STATUSES)
   and coalesce(start_event_type, '') not in ('subscription.registered', 'subscription_registered')
   and coalesce(start_time, created_at) < :started_before::timestamptz
 order by coalesce(start_time, created_at), execution_id

@@ -3,7 +3,7 @@
 -- event tells and nothing else, is no execution.
 select count(*)::text as count, min(execution_id) as execution_id
 from noetl.execution
-where execution_id >= :from_id::bigint and execution_id < :to_id::bigint and status not in ('COMPLETED', 'FAILED', 'CANCELLED')
+where execution_id >= :from_id::bigint and execution_id < :to_id::bigint and status not in (:TERMINAL_STATUSES)
   and coalesce(start_event_type, '') not in ('subscription.registered', 'subscription_registered');
 
 -- name: retention_subscriptions(from_id, to_id, after, over_before, limit_rows)
@@ -86,7 +86,7 @@ select
   case
     when x.start_event_type in ('subscription.registered', 'subscription_registered') and x.execution_id <> all(:forgotten::bigint[]) then 'subscription'
     when coalesce(x.start_event_type, '') not in ('subscription.registered', 'subscription_registered')
-      and x.status not in ('COMPLETED', 'FAILED', 'CANCELLED') then 'running'
+      and x.status not in (:TERMINAL_STATUSES) then 'running'
     when x.execution_id is null and facts.has_unnumbered then 'unknown'
     when facts.has_recent then 'recent'
     when exists (
@@ -126,7 +126,7 @@ from noetl.execution x
 where x.execution_id >= :from_id::bigint and x.execution_id < :to_id::bigint
   and case when x.start_event_type in ('subscription.registered', 'subscription_registered')
     then x.last_event_type in ('subscription.deactivated', 'subscription_deactivated') and x.updated_at < :ended_before::timestamptz
-    else x.status in ('COMPLETED', 'FAILED', 'CANCELLED') and x.end_time < :ended_before::timestamptz end
+    else x.status in (:TERMINAL_STATUSES) and x.end_time < :ended_before::timestamptz end
   and not exists (select 1 from noetl.event e where e.execution_id = x.execution_id)
 order by x.execution_id
 limit :limit_rows::int;
@@ -139,7 +139,7 @@ from noetl.execution
 where execution_id = any(:execution_ids::bigint[])
   and case when start_event_type in ('subscription.registered', 'subscription_registered')
     then last_event_type in ('subscription.deactivated', 'subscription_deactivated')
-    else status in ('COMPLETED', 'FAILED', 'CANCELLED') end
+    else status in (:TERMINAL_STATUSES) end
   and updated_at < :untouched_since::timestamptz
 order by execution_id
 for update;

@@ -73,7 +73,7 @@ select execution_id, stream_version, status from noetl.execution where execution
 -- name: state_active(after, limit_rows)
 -- Executions that have not ended, `after` in id order, at most `limit_rows`.
 select execution_id, stream_version from noetl.execution
-where status not in ('COMPLETED', 'FAILED', 'CANCELLED') and execution_id > :after::bigint
+where status not in (:TERMINAL_STATUSES) and execution_id > :after::bigint
 order by execution_id
 limit :limit_rows::int;
 

@@ -63,7 +63,7 @@ with old as (
   select s.tenant_id, s.organization_id, s.aggregate_type, s.aggregate_id
   from noetl.projection_snapshot s
   left join noetl.execution x on x.execution_id = (substring(s.aggregate_id from '^([0-9]{1,18})$'))::bigint
-  where s.aggregate_type = :state_snapshot_type::text and (x.execution_id is null or x.status in ('COMPLETED', 'FAILED', 'CANCELLED'))
+  where s.aggregate_type = :state_snapshot_type::text and (x.execution_id is null or x.status in (:TERMINAL_STATUSES))
   limit :limit_rows::int
 )
 delete from noetl.projection_snapshot s using old
@@ -76,7 +76,7 @@ returning s.aggregate_id;
 with old as (
   select k.execution_id, k.key from noetl.decision_key k
   left join noetl.execution x on x.execution_id = k.execution_id
-  where x.execution_id is null or x.status in ('COMPLETED', 'FAILED', 'CANCELLED')
+  where x.execution_id is null or x.status in (:TERMINAL_STATUSES)
   limit :limit_rows::int
 )
 delete from noetl.decision_key k using old where k.execution_id = old.execution_id and k.key = old.key
