@@ -6,6 +6,7 @@ import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import Table from 'cli-table3'
 import { formatValue, isMet } from '../scripts/benchReport.mjs'
+import alive from './alive.mjs'
 import attacks from './attacks.mjs'
 import claims from './claims.mjs'
 import commands from './commands.mjs'
@@ -47,6 +48,7 @@ const BENCHMARKS = [
   state,
   subscription,
   attacks,
+  alive,
   scale,
 ]
 

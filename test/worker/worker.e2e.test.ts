@@ -3,6 +3,7 @@
 // back what it holds.
 
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -199,7 +200,10 @@ describe('a worker that is killed', () => {
       'killed',
     )
     const id = stdout.trim()
-    await until('all three run', () => held.size > 0 && processesMentioning('sleep 3209').length > 0)
+    await until(
+      'all three run',
+      () => held.size > 0 && existsSync(join(folder, 'py')) && processesMentioning('sleep 3209').length > 0,
+    )
     first.child.kill('SIGKILL')
     await first.ended
     await until('what it had started is gone', () => processesMentioning('sleep 3209').length === 0, {
