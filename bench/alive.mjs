@@ -21,7 +21,7 @@ export default {
     })
     const client = createClient(daemon.url, 1)
     const content =
-      'apiVersion: noetl.io/v2\nkind: Playbook\nmetadata: {path: bench/alive, name: alive}\nworkflow: []\n'
+      'apiVersion: noetl.io/v2\nkind: Playbook\nmetadata: {path: bench/alive, name: alive}\nworkflow: [{step: s, tool: {kind: noop}}]\n'
     await client.post('/api/catalog/register', JSON.stringify({ content }))
     const started = await client.post('/api/execute', JSON.stringify({ path: 'bench/alive', driven: false }))
     const { execution_id: id } = JSON.parse(started)
@@ -64,6 +64,6 @@ function bodyOf(executionId, n) {
   const value = 'a text of ordinary length that a tool has written into its result'
   for (let key = 0; key < 190_000; key++) payload[`key_${n}_${key}`] = value
   // An id of its own: such an event is hashed as well.
-  const event_id = String(BigInt(executionId) + 1n + BigInt(n))
+  const event_id = String(BigInt(executionId) + 1000n + BigInt(n))
   return JSON.stringify({ execution_id: executionId, event_id, event_type: 'step.exit', step: 's', payload })
 }

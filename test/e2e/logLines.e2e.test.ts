@@ -1,5 +1,5 @@
 // Promise: the log tells with fields of their own which machine id and which share a daemon has and why, and what becomes
-// of subscriptions.
+// of subscriptions; and a snapshot that cannot be used is named.
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { pullDocument } from '../subscriptions/specs.js'
 import { type Daemon, startDaemon } from '../support/binary.js'
@@ -104,4 +104,27 @@ describe('a subscription', () => {
         .filter((line) => line['subscription'] === subscription),
     ).toEqual([])
   })
+})
+
+it('a snapshot that cannot be used is told with its execution and version', async () => {
+  const daemon = await serve({ NOETL_CP_SNAPSHOT_EVENTS: '1' })
+  const post = (path: string, body: unknown) =>
+    fetch(new URL(path, daemon.url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  await post('/api/catalog/register', { content: playbook('tests/damaged') })
+  const started = await post('/api/execute', { path: 'tests/damaged', driven: false })
+  const { execution_id } = (await started.json()) as { execution_id: unknown }
+  const executionId = String(execution_id)
+  const damaged = () =>
+    database.sql(
+      `update noetl.projection_snapshot set checksum = 'x' where aggregate_id = '${executionId}' returning version`,
+    )
+  await until('there is a snapshot', async () => (await damaged()).length === 1)
+  await daemon.stop()
+  const next = await serve({})
+  expect((await next.get(`/api/executions/${executionId}/state`)).status).toBe(200)
+  await lineWith(next, { level: 'warn', executionId, version: 1, reason: 'checksum' })
 })
