@@ -256,11 +256,11 @@ describe('a listener', () => {
     await database
       .get()
       .sql("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'listener'")
-    await until('it hints again', () => hints.filter((hint) => hint === undefined).length === 2, { timeoutMs: 9_000 })
+    await until('it hints again', () => hints.filter((hint) => hint === undefined).length === 2)
     expect(errors[0]!.code).toBe('unavailable')
 
     proxy.reset()
-    await until('and again', () => hints.filter((hint) => hint === undefined).length === 3, { timeoutMs: 9_000 })
+    await until('and again', () => hints.filter((hint) => hint === undefined).length === 3)
     await database.get().sql("select pg_notify('test_hints', 'eight')")
     await until('it hears again', () => hints.includes('eight'))
     await listener.stop(1_000)

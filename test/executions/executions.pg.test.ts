@@ -57,7 +57,7 @@ describe('a start', () => {
     try {
       await registerPlaybook(both, 'tests/start')
       // Written when there was one database: half of them hash to the other by now.
-      const parents = await Promise.all(Array.from({ length: 8 }, () => start()))
+      const parents = await Promise.all(Array.from({ length: 32 }, () => start()))
       const moved = parents.find(({ executionId }) => both.databases.shardOf(executionId) === 1)!
       expect((await start({ parentExecutionId: moved.executionId }, both)).status).toBe('started')
       await expect(start({ parentExecutionId: both.ids.next() }, both)).rejects.toMatchObject({ code: 'refused' })
