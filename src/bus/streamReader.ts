@@ -159,20 +159,20 @@ async function withHeaders<T>(
     num_replicas: 1,
   })
   async function* headers(most: number): AsyncIterable<{ seq: number; messageId: string }> {
-    const consumer = await connection
-      .jetstream({ timeout: DEADLINE_MS })
-      .consumers.get(stream, name)
-      .catch(undefinedIfMissing)
-    // It is kept in memory, and the server was started again.
-    if (consumer === undefined) return
-    for (let left = most; left > 0; ) {
-      const batch = await consumer.fetch({ max_messages: Math.min(FETCH, left), expires: DEADLINE_MS })
-      const before = left
-      for await (const message of batch) {
-        left -= 1
-        yield { seq: message.seq, messageId: message.headers?.get(MESSAGE_ID) ?? '' }
+    try {
+      const consumer = await connection.jetstream({ timeout: DEADLINE_MS }).consumers.get(stream, name)
+      for (let left = most; left > 0; ) {
+        const batch = await consumer.fetch({ max_messages: Math.min(FETCH, left), expires: DEADLINE_MS })
+        const before = left
+        for await (const message of batch) {
+          left -= 1
+          yield { seq: message.seq, messageId: message.headers?.get(MESSAGE_ID) ?? '' }
+        }
+        if (left === before) return
       }
-      if (left === before) return
+    } catch (error) {
+      // It is kept in memory, and the server was started again: no more comes from it.
+      undefinedIfMissing(error as { code?: string })
     }
   }
   try {
