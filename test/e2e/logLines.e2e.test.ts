@@ -1,6 +1,6 @@
 // Promise: the log tells with fields of their own which machine id and which share a daemon has and why, and what becomes
 // of subscriptions; and a snapshot that cannot be used is named.
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
 import { pullDocument } from '../subscriptions/specs.js'
 import { type Daemon, startDaemon } from '../support/binary.js'
 import { playbook } from '../support/core.js'
@@ -13,8 +13,11 @@ const daemons: Daemon[] = []
 beforeAll(async () => {
   database = await cloneDatabase(inject('servers'))
 })
+// A daemon left running would hold executions that a later test gives to its own one.
+afterEach(async () => {
+  await Promise.all(daemons.splice(0).map((daemon) => daemon.stop()))
+})
 afterAll(async () => {
-  await Promise.all(daemons.map((daemon) => daemon.stop('SIGKILL')))
   await database.drop()
 })
 
