@@ -19,9 +19,8 @@ create table if not exists noetl.lease (
   lease_until timestamptz not null default '-infinity',
   -- When the last owner was last known to be alive; after a crash this tells how old unsettled publishes may be.
   renewed_at timestamptz not null default now(),
-  -- Since when owners have vanished and how long the last of them can have worked, as long as it is not known that nothing
-  -- of theirs is left; giving the slot back does not end that.
-  orphaned_at timestamptz,
+  -- How long the last owner that vanished can have worked, as long as it is not known that nothing of such owners is left;
+  -- giving the slot back does not end that.
   orphaned_until timestamptz,
   -- Of machine ids: the highest id minted under the lease; the next holder starts above it.
   high_water bigint not null default 0,

@@ -45,6 +45,8 @@ interface Pending {
 // JetStream's own codes for "not now": storage, account and stream limits, no leader, stream not found.
 const NOT_NOW = new Set([10002, 10008, 10023, 10028, 10047, 10059, 10076, 10077, 10074])
 const TOO_LARGE = 10054
+// The last message of the subject is not the expected one: this message may be the one that came in between.
+const WRONG_LAST = new Set([10071, 10164])
 const SWEEP_MS = 100
 
 export interface PublisherOptions {
@@ -174,6 +176,7 @@ function readAnswer(message: Msg): PublishOutcome {
   if (body.error === undefined) return { kind: 'stored', seq: body.seq ?? 0, duplicate: body.duplicate === true }
   const { err_code: code = 0, description = 'refused by JetStream' } = body.error
   if (code === TOO_LARGE) return { kind: 'rejected', reason: description, permanent: true, why: 'too_large' }
+  if (WRONG_LAST.has(code)) return { kind: 'unknown', reason: description }
   if (NOT_NOW.has(code) || body.error.code === 503) return { kind: 'unavailable', reason: description }
   return { kind: 'rejected', reason: `${description} (${code})`, permanent: false }
 }

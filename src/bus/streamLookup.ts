@@ -1,5 +1,4 @@
-// What the stream already holds: the last message of a subject, for rows whose fate is unknown and too old
-// for the duplicate window.
+// What the stream already holds: the last message of a subject, for rows whose fate is unknown.
 import type { NatsConnection } from 'nats'
 import { withDeadline } from '../runtime/deadline.js'
 import { toBusError } from './busErrors.js'

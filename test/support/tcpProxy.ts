@@ -49,14 +49,13 @@ export async function startTcpProxy(targetHost: string, targetPort: number): Pro
       passOn(chunk, server)
     })
     server.on('data', (chunk: Buffer) => passOn(chunk, client))
-    const end = () => {
+    client.on('close', () => {
       links.delete(link)
-      client.destroy()
-      server.destroy()
-    }
-    client.on('close', end)
+      // What the client said before it left is in the server's socket: a server that stood still reads it later.
+      void stalled.then(() => server.end())
+    })
     server.on('close', () => {
-      if (mode === 'pass') end()
+      if (mode === 'pass') client.destroy()
     })
   })
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))

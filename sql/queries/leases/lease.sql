@@ -41,8 +41,8 @@ returning l.slot, l.token, (extract(epoch from clock_timestamp()) * 1000)::bigin
 -- Takes up to `limit_rows` of the `slots` of `kind` that nobody else holds for `owner`, for `lease_seconds`, in the
 -- order given. What `owner` itself had held and lost sight of is free for it. `idle_seconds` tells how long a slot whose
 -- owner vanished has been without one; null when it was given back in order. `ended_ms`: when the lease before ended.
--- `orphaned_seconds`, `orphaned_until_seconds`: how long ago owners began to vanish, and ago the last one can have worked,
--- unless lease_unorphan was told since that nothing of theirs is left.
+-- `orphaned_until_seconds`: how long ago the last owner that vanished can have worked, unless lease_unorphan was told since
+-- that nothing of theirs is left.
 with free as (
   select l.slot, l.owner, l.renewed_at, l.lease_until
   from unnest(:slots::int[]) with ordinality as given (slot, position)
@@ -54,7 +54,6 @@ with free as (
 )
 update noetl.lease l
 set owner = :owner::text, token = l.token + 1, lease_until = now() + make_interval(secs => :lease_seconds::double precision), renewed_at = now(),
-  orphaned_at = case when free.owner is null then l.orphaned_at else coalesce(l.orphaned_at, free.renewed_at) end,
   orphaned_until = case when free.owner is null then l.orphaned_until else least(free.lease_until, now()) end
 from free
 where l.kind = :kind::text and l.slot = free.slot
@@ -62,12 +61,11 @@ returning l.slot, l.token, l.high_water, (extract(epoch from clock_timestamp()) 
   floor(extract(epoch from l.lease_until) * 1000)::bigint as ends_ms,
   case when isfinite(free.lease_until) then ceil(extract(epoch from least(free.lease_until, now())) * 1000)::bigint end as ended_ms,
   case when free.owner is not null then extract(epoch from now() - free.renewed_at)::float8 end as idle_seconds,
-  extract(epoch from now() - l.orphaned_at)::float8 as orphaned_seconds,
   extract(epoch from now() - l.orphaned_until)::float8 as orphaned_until_seconds;
 
 -- name: lease_unorphan(kind, owner, slots, tokens)
 -- Nothing is left that owners who vanished had worked on in the `slots` (`tokens`) of `kind` that `owner` holds.
-update noetl.lease l set orphaned_at = null, orphaned_until = null
+update noetl.lease l set orphaned_until = null
 from unnest(:slots::int[], :tokens::bigint[]) as mine (slot, token)
 where l.kind = :kind::text and l.slot = mine.slot and l.token = mine.token and l.owner = :owner::text;
 

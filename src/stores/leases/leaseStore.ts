@@ -25,9 +25,7 @@ export interface LeaseTimes {
 }
 
 export interface Orphaned {
-  /** How long ago the first owner that vanished was last alive. */
-  secondsAgo: number
-  /** How long ago the last of them can have worked. */
+  /** How long ago the last owner that vanished can have worked. */
   untilSecondsAgo: number
 }
 
@@ -85,7 +83,6 @@ function timesOf(row: TimesRow): LeaseTimes {
 
 interface TakenRow extends HeldLease, TimesRow {
   idle_seconds: number | null
-  orphaned_seconds: number | null
   orphaned_until_seconds: number | null
   high_water: string
   ended_ms: string | null
@@ -105,10 +102,7 @@ export async function takeLeases(
     token: row.token,
     ...timesOf(row),
     idleSeconds: row.idle_seconds ?? undefined,
-    orphaned:
-      row.orphaned_seconds === null
-        ? undefined
-        : { secondsAgo: row.orphaned_seconds, untilSecondsAgo: row.orphaned_until_seconds ?? 0 },
+    orphaned: row.orphaned_until_seconds === null ? undefined : { untilSecondsAgo: row.orphaned_until_seconds },
     highWater: BigInt(row.high_water),
     endedMs: row.ended_ms === null ? undefined : Number(row.ended_ms),
   }))

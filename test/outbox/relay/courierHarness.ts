@@ -3,6 +3,7 @@ import type { PublishOutcome } from '../../../src/bus/publisher.js'
 import type { Clock } from '../../../src/runtime/clock.js'
 import { createCourier } from '../../../src/services/outbox/relay/courier.js'
 import { createExecutionQueues } from '../../../src/services/outbox/relay/executionQueues.js'
+import type { Found } from '../../../src/services/outbox/relay/findStored.js'
 
 export const turn = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -17,7 +18,7 @@ interface Sent {
 
 /** A courier with a clock, a publisher and a stream of the test; `offer` hands it a row. */
 export function openCourier(rowMore: { payload?: string; event_type?: string } = {}) {
-  const seen = { now: 1_000, asked: 0, sent: [] as Sent[] }
+  const seen = { now: 1_000, asked: 0, found: { kind: 'stored', seq: 7 } as Found, sent: [] as Sent[] }
   const queues = createExecutionQueues()
   const courier = createCourier({
     queues,
@@ -50,7 +51,7 @@ export function openCourier(rowMore: { payload?: string; event_type?: string } =
     mayPublish: () => true,
     findStored: async () => {
       seen.asked += 1
-      return { kind: 'stored', seq: 7 }
+      return seen.found
     },
     onHungry: nothing,
     signal: new AbortController().signal,
@@ -71,5 +72,9 @@ export function openCourier(rowMore: { payload?: string; event_type?: string } =
     event_type: null,
     stream_version: '1',
   }
-  return { seen, courier, offer: () => queues.offer({ ...row, ...rowMore }, seen.now) }
+  return {
+    seen,
+    courier,
+    offer: (more: Partial<typeof row> = {}) => queues.offer({ ...row, ...rowMore, ...more }, seen.now),
+  }
 }

@@ -4,11 +4,14 @@ import { randomBytes } from 'node:crypto'
 import { connect, headers, type NatsConnection } from 'nats'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it } from 'vitest'
 import type { Bus } from '../../../src/bus/connect.js'
+import { createPublisher } from '../../../src/bus/publisher.js'
 import { readMessageIds } from '../../../src/bus/streamReader.js'
 import { ensureStream } from '../../../src/bus/streams.js'
+import { systemClock } from '../../../src/runtime/clock.js'
 import { findStored } from '../../../src/services/outbox/relay/findStored.js'
-import { type MessageSettings, toMessage } from '../../../src/services/outbox/relay/message.js'
+import { expectingLast, type MessageSettings, toMessage } from '../../../src/services/outbox/relay/message.js'
 import type { OutboxRow } from '../../../src/stores/outbox/outboxStore.js'
+import { until } from '../../support/until.js'
 import { row } from './rows.js'
 
 let connection: NatsConnection
@@ -56,13 +59,33 @@ const find = (asked: OutboxRow) => findStored(bus(), stream, settings.subjectOf(
 
 it('finds a row behind an older one that was sent again after it, and not one that never came', async () => {
   const [first, second, third] = [row(1, 7), row(2, 7), row(3, 7)]
-  expect(await find(first)).toEqual({ kind: 'absent' })
+  expect(await find(first)).toEqual({ kind: 'absent', lastSeq: 0 })
   const seq = await send(second)
   expect(await find(second)).toEqual({ kind: 'stored', seq })
   // The stream had lost it; the audit has sent it back.
-  await send({ ...first, has_failed: true })
+  const lastSeq = await send({ ...first, has_failed: true })
   expect(await find(second)).toEqual({ kind: 'stored', seq })
-  expect(await find(third)).toEqual({ kind: 'absent' })
+  expect(await find(third)).toEqual({ kind: 'absent', lastSeq })
+})
+
+it('a copy that the broker reads late, when it has forgotten the id, is refused if the row arrived in between', async () => {
+  const manager = await connection.jetstreamManager()
+  await manager.streams.update(stream, { duplicate_window: 100_000_000 })
+  await send(row(1, 7))
+  const asked = await find(row(2, 7))
+  const seq = await send(row(2, 7))
+  const later = await send(row(1, 8))
+  await until('ids are forgotten', async () => (await send(row(1, 8))) !== later)
+  const publisher = createPublisher({ bus: bus(), clock: systemClock, ackTimeoutMs: 5_000 })
+  const built = toMessage(row(2, 7), 1_000_000, settings)
+  if (!built.ok || asked.kind !== 'absent') throw new Error('it must be absent at first')
+  const outcome = new Promise((resolve) => {
+    publisher.publish(expectingLast(built.message, asked.lastSeq!), systemClock.monotonic(), resolve)
+  })
+  publisher.flush()
+  expect(await outcome).toMatchObject({ kind: 'unknown' })
+  expect(await find(row(2, 7))).toEqual({ kind: 'stored', seq })
+  publisher.close()
 })
 
 it('answers although its consumer is gone', async () => {

@@ -72,4 +72,23 @@ describe('a relay', () => {
     await here.allPublished()
     expect(await here.verdict()).toEqual(clean(40))
   })
+
+  it('killed with rows on their way, what the next one sends is read by the broker when it has forgotten the ids: none is stored twice', async () => {
+    const proxy = await here.natsProxy()
+    await here.stream.make({ duplicate_window: 14e9 })
+    const env = { NOETL_EVENT_STREAM_DEDUP_SECS: '14', NOETL_NATS_URL: `nats://127.0.0.1:${proxy.port}` }
+    const first = await here.start(env)
+    await until('it owns the lanes', async () => (await here.lanesHeld()) === 64)
+    proxy.setMode('mute')
+    await insertRows(here.database, { rows: 40, executions: 40, prefix: here.stream.prefix })
+    const messages = async () => (await here.stream.jsm.streams.info(here.stream.name)).state.messages
+    await until('all is stored', async () => (await messages()) === 40)
+    await first.stop('SIGKILL')
+    proxy.setMode('pass')
+    proxy.stallAt('Noetl-Outbox-Id', 15_000)
+    await here.start(env)
+    await here.allPublished()
+    await proxy.close()
+    expect(await here.verdict()).toEqual(clean(40))
+  })
 })

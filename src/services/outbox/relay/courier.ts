@@ -6,8 +6,8 @@
 //   unavailable  the broker or the stream: everything pauses for 0.25 s, doubling up to 5 s; costs no attempt
 //   rejected     this row: FAILED with a growing wait, DEAD after the last attempt or when it can never succeed
 //
-// A row that may be stored already, and longer ago than JetStream remembers message ids, is looked up in the stream
-// first.
+// A row that may be stored already is looked for in the stream first, and sent with the number of the last message of its
+// subject: a broker that reads it late, when it no longer knows message ids, refuses it if the row arrived in between.
 import type { Publisher, PublishOutcome } from '../../../bus/publisher.js'
 import type { StreamLimits } from '../../../bus/streams.js'
 import { compareIds } from '../../../domain/ids/ids.js'
@@ -18,9 +18,9 @@ import { jittered } from '../../../runtime/jitter.js'
 import { isTracing, type Span, startSpan } from '../../../runtime/tracing.js'
 import type { OutboxRow } from '../../../stores/outbox/outboxStore.js'
 import { bothOutcomes } from './bothOutcomes.js'
-import type { ExecutionQueues } from './executionQueues.js'
+import { type ExecutionQueues, keyOf } from './executionQueues.js'
 import type { Found } from './findStored.js'
-import { type MessageSettings, toMessage, toNotice } from './message.js'
+import { expectingLast, type MessageSettings, toMessage, toNotice } from './message.js'
 import type { RelayHooks, RelayLimits } from './relayLimits.js'
 import type { Settler } from './settler.js'
 
@@ -47,11 +47,8 @@ export interface Courier {
   schedule(): void
   /** This row was first sent at `since` and got no answer, by us or by an earlier owner of its lane. */
   unanswered(row: OutboxRow, since: number): void
-  /**
-   * Rows of this lane up to this id may have been published by an owner that vanished; JetStream knows their message ids
-   * until `rememberedUntil`.
-   */
-  suspect(lane: number, upTo: string, rememberedUntil: number): void
+  /** Rows of this lane up to this id may have been published by an owner that vanished. */
+  suspect(lane: number, upTo: string): void
   forgetLanes(lanes: ReadonlySet<number>): void
   published(): bigint
   pausedFor(): string | undefined
@@ -59,10 +56,24 @@ export interface Courier {
 
 interface Attempt {
   firstSentAt: number
-  /** The table knows that no answer came. */
-  isNoted: boolean
+  /** It was sent and no answer came, so it may be stored; the table knows. */
+  isInDoubt: boolean
   sentAt: number
   silentTries: number
+}
+
+/** Rows of a lane that an owner that vanished may have published. */
+interface Suspects {
+  upTo: string
+  /** Executions of which it published nothing from some row on. */
+  clearedKeys: Set<string>
+}
+
+interface Sending {
+  /** 0 sends a reference whatever the size of the row. */
+  maxBytes?: number
+  /** The broker refuses the message when the last one of its subject is another. */
+  lastSeq?: number | undefined
 }
 
 const SILENT_TRIES_MAX = 5
@@ -73,7 +84,7 @@ export function createCourier(deps: CourierDeps): Courier {
   const { queues, publisher, settler, clock, limits, hooks } = deps
   // Only of rows that will be sent again; a row that is on its way carries its own.
   const retries = new Map<string, { attempt: Attempt; lane: number }>()
-  const suspects = new Map<number, { upTo: string; rememberedUntil: number }>()
+  const suspects = new Map<number, Suspects>()
   const unanswered = new Map<string, { since: number; lane: number }>()
   let published = 0
   let lastAckAt = 0
@@ -81,6 +92,7 @@ export function createCourier(deps: CourierDeps): Courier {
   let pauseMs = 0
   let pauseReason: string | undefined
   let scheduled = false
+  let lookingUp = 0
 
   function schedule(): void {
     if (scheduled) return
@@ -96,7 +108,7 @@ export function createCourier(deps: CourierDeps): Courier {
     if (publisher.inFlight() > limits.window / 2 || clock.monotonic() < pausedUntil || !deps.mayPublish()) return
     const now = clock.monotonic()
     // An answer may come at once and pause everything: look again before each row.
-    while (publisher.inFlight() < limits.window && now >= pausedUntil) {
+    while (publisher.inFlight() + lookingUp < limits.window && now >= pausedUntil) {
       const row = queues.next()
       if (row === undefined) break
       send(row, now)
@@ -107,7 +119,7 @@ export function createCourier(deps: CourierDeps): Courier {
 
   function send(row: OutboxRow, now: number): void {
     const attempt = resumed(row.outbox_id) ?? firstAttempt(row.outbox_id, now)
-    if (isForgotten(row, attempt, now)) void verifyThenPublish(row, attempt)
+    if (attempt.isInDoubt || isSuspect(row)) void lookUpThenPublish(row, attempt)
     else publish(row, attempt, now)
   }
 
@@ -121,7 +133,7 @@ export function createCourier(deps: CourierDeps): Courier {
   function firstAttempt(outboxId: string, now: number): Attempt {
     const since = unanswered.get(outboxId)?.since
     unanswered.delete(outboxId)
-    return { firstSentAt: since ?? now, isNoted: since !== undefined, sentAt: now, silentTries: 0 }
+    return { firstSentAt: since ?? now, isInDoubt: since !== undefined, sentAt: now, silentTries: 0 }
   }
 
   function sendAgain(row: OutboxRow, attempt: Attempt): void {
@@ -129,16 +141,13 @@ export function createCourier(deps: CourierDeps): Courier {
     queues.again(row)
   }
 
-  /** It may be stored already, and so long ago that JetStream no longer knows its message id. */
-  function isForgotten(row: OutboxRow, attempt: Attempt, now: number): boolean {
-    const suspect = suspects.get(row.lane)
-    const isOrphan = suspect !== undefined && compareIds(row.outbox_id, suspect.upTo) <= 0
-    if (isOrphan && now > suspect.rememberedUntil) return true
-    return now > attempt.firstSentAt + deps.stream().duplicateWindowMs - limits.ackTimeoutMs
+  function isSuspect(row: OutboxRow): boolean {
+    const lane = suspects.get(row.lane)
+    return lane !== undefined && compareIds(row.outbox_id, lane.upTo) <= 0 && !lane.clearedKeys.has(keyOf(row))
   }
 
-  /** `maxBytes` 0 sends a reference whatever the size of the row. */
-  function publish(row: OutboxRow, attempt: Attempt, now: number, maxBytes = messageBytesMax()): void {
+  function publish(row: OutboxRow, attempt: Attempt, now: number, sending: Sending = {}): void {
+    const { maxBytes = messageBytesMax(), lastSeq } = sending
     const span = isTracing() ? publishSpan(row) : undefined
     // Consumers continue from this span instead of from the one that wrote the row.
     const traced = span === undefined ? row : { ...row, trace: span.carrier ?? null }
@@ -147,7 +156,7 @@ export function createCourier(deps: CourierDeps): Courier {
       span?.end(outcome.kind === 'stored' ? undefined : outcome.reason)
       if (outcome.kind === 'rejected' && outcome.why === 'too_large' && built.ok && !built.isReference) {
         // The limit of the stream was lowered since it was last looked at.
-        publish(row, attempt, clock.monotonic(), 0)
+        publish(row, attempt, clock.monotonic(), { ...sending, maxBytes: 0 })
         publisher.flush()
       } else onOutcome(row, attempt, outcome)
     }
@@ -159,7 +168,8 @@ export function createCourier(deps: CourierDeps): Courier {
     attempt.sentAt = now
     const { first, second } = bothOutcomes(settle)
     const notice = toNotice(row, deps.message)
-    publisher.publish(built.message, now, notice === undefined ? settle : first)
+    const message = lastSeq === undefined ? built.message : expectingLast(built.message, lastSeq)
+    publisher.publish(message, now, notice === undefined ? settle : first)
     // One behind the other on the same connection: workers hear of a command after its event, without a wait in between.
     if (notice !== undefined) publisher.publish(notice, now, second)
   }
@@ -181,9 +191,9 @@ export function createCourier(deps: CourierDeps): Courier {
     return Math.min(publisher.maxPayload(), deps.stream().maxMessageBytes)
   }
 
-  async function verifyThenPublish(row: OutboxRow, attempt: Attempt): Promise<void> {
+  async function lookUpThenPublish(row: OutboxRow, attempt: Attempt): Promise<void> {
     try {
-      const found = await deps.findStored(row)
+      const found = await lookUp(row)
       if (found.kind === 'stored') {
         tellWorkers(row, attempt, { kind: 'stored', seq: found.seq, duplicate: true })
         return
@@ -194,11 +204,23 @@ export function createCourier(deps: CourierDeps): Courier {
         return
       }
       if (found.kind === 'unclear') hooks.onPossibleDuplicate()
-      attempt.firstSentAt = clock.monotonic()
-      publish(row, attempt, attempt.firstSentAt)
+      const lastSeq = found.kind === 'absent' ? found.lastSeq : undefined
+      // Owners send the rows of an execution one after the other: without this one, none behind it was sent.
+      if (lastSeq !== undefined) suspects.get(row.lane)?.clearedKeys.add(keyOf(row))
+      publish(row, attempt, clock.monotonic(), { lastSeq })
       publisher.flush()
     } catch (error) {
       onOutcome(row, attempt, { kind: 'unavailable', reason: toCpError(error).message })
+    }
+  }
+
+  async function lookUp(row: OutboxRow): Promise<Found> {
+    lookingUp += 1
+    try {
+      return await deps.findStored(row)
+    } finally {
+      lookingUp -= 1
+      schedule()
     }
   }
 
@@ -208,8 +230,8 @@ export function createCourier(deps: CourierDeps): Courier {
       onStored(row, attempt, outcome.seq, outcome.duplicate)
       return
     }
-    if (outcome.kind === 'unknown' && !attempt.isNoted) {
-      attempt.isNoted = true
+    if (outcome.kind === 'unknown' && !attempt.isInDoubt) {
+      attempt.isInDoubt = true
       settler.unanswered(row.outbox_id, attempt.firstSentAt)
     }
     // Silence only speaks against the row if others were heard in the meantime.
@@ -290,8 +312,8 @@ export function createCourier(deps: CourierDeps): Courier {
     unanswered: (row, since) => {
       unanswered.set(row.outbox_id, { since, lane: row.lane })
     },
-    suspect: (lane, upTo, rememberedUntil) => {
-      suspects.set(lane, { upTo, rememberedUntil })
+    suspect: (lane, upTo) => {
+      suspects.set(lane, { upTo, clearedKeys: new Set() })
     },
     forgetLanes: (lanes) => {
       for (const lane of lanes) suspects.delete(lane)

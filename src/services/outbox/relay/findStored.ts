@@ -1,4 +1,4 @@
-// Whether a row that was sent long ago, and got no answer, is in the stream.
+// Whether a row that was sent, and got no answer, is in the stream.
 import type { Bus } from '../../../bus/connect.js'
 import { lastOfSubject } from '../../../bus/streamLookup.js'
 import { findMessageId } from '../../../bus/streamReader.js'
@@ -7,7 +7,11 @@ import type { OutboxRow } from '../../../stores/outbox/outboxStore.js'
 import { LATE_HEADER, messageId, OUTBOX_ID_HEADER } from './message.js'
 
 /** What the stream says about it. */
-export type Found = { kind: 'stored'; seq: number } | { kind: 'absent' } | { kind: 'unclear' }
+export type Found =
+  | { kind: 'stored'; seq: number }
+  /** `lastSeq`: of the last message of its subject, 0 when there is none; undefined when others write there, too. */
+  | { kind: 'absent'; lastSeq: number | undefined }
+  | { kind: 'unclear' }
 
 // A subject is one execution's; reading this many headers takes a fraction of a second.
 const SUBJECT_READ_MAX = 10_000
@@ -19,16 +23,18 @@ const SUBJECT_READ_MAX = 10_000
  */
 export async function findStored(bus: Bus, stream: string, subject: string, row: OutboxRow): Promise<Found> {
   const last = await lastOfSubject(bus.connection(), stream, subject)
-  if (last === undefined) return { kind: 'absent' }
+  if (last === undefined) return { kind: 'absent', lastSeq: 0 }
   const outboxId = last.header(OUTBOX_ID_HEADER)
   // Not where a subject is shared by several executions, or has messages of another writer.
-  if (outboxId !== undefined && last.header('Noetl-Execution-Id') === row.execution_id) {
+  const isOurs = outboxId !== undefined && last.header('Noetl-Execution-Id') === row.execution_id
+  const lastSeq = isOurs ? last.seq : undefined
+  if (isOurs) {
     const order = compareIds(outboxId, row.outbox_id)
     if (order === 0) return { kind: 'stored', seq: last.seq }
-    if (order < 0 && last.header(LATE_HEADER) === undefined) return { kind: 'absent' }
+    if (order < 0 && last.header(LATE_HEADER) === undefined) return { kind: 'absent', lastSeq }
   }
   const place = { subject, messageId: messageId(row), most: SUBJECT_READ_MAX }
   const seq = await findMessageId(bus.connection(), stream, place)
   if (seq === 'unclear') return { kind: 'unclear' }
-  return seq === undefined ? { kind: 'absent' } : { kind: 'stored', seq }
+  return seq === undefined ? { kind: 'absent', lastSeq } : { kind: 'stored', seq }
 }

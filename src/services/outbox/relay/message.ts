@@ -61,6 +61,11 @@ export function toMessage(row: OutboxRow, maxBytes: number, settings: MessageSet
   }
 }
 
+/** The same message, which the broker refuses when the last one of its subject is another than `lastSeq` (0: none). */
+export function expectingLast(message: OutMessage, lastSeq: number): OutMessage {
+  return { ...message, headers: `${message.headers}Nats-Expected-Last-Subject-Sequence: ${lastSeq}\r\n` }
+}
+
 /** What goes to the workers once the event itself is stored; undefined for every row that is no command of theirs. */
 export function toNotice(row: OutboxRow, settings: MessageSettings): OutMessage | undefined {
   if (row.event_type !== 'command.issued' || !settings.tellsWorkers()) return undefined

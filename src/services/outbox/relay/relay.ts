@@ -160,15 +160,12 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
   }
 
   /**
-   * An owner that vanished can have published what was there then. JetStream catches it by its message id for a while, which
-   * may be over before the row is sent. The lease remembers it, whoever holds the lane meanwhile, until no such row is left.
+   * An owner that vanished can have published what was there then. The lease remembers it, whoever holds the lane
+   * meanwhile, until no such row is left.
    */
   async function suspect(orphaned: readonly (HeldLease & Orphaned)[]): Promise<void> {
-    const now = clock.monotonic()
-    const rememberedMs = deps.stream().duplicateWindowMs - limits.leaseMs - limits.ackTimeoutMs
     const note = (upTo: (lane: number) => string): void => {
-      for (const { slot, secondsAgo } of orphaned)
-        courier.suspect(slot, upTo(slot), now + rememberedMs - secondsAgo * 1000)
+      for (const { slot } of orphaned) courier.suspect(slot, upTo(slot))
     }
     // Until the newest of them is known, every row is suspect.
     note(() => HIGHEST_ID)
