@@ -18,7 +18,7 @@ it('sent once without an answer: it is looked for, and found', async () => {
 
 it('sent once without an answer, and not found: it is sent with the number of the last message of its subject', async () => {
   const { seen, courier, offer } = openCourier()
-  seen.found = { kind: 'absent', lastSeq: 41 }
+  seen.found = { kind: 'absent', lastSeq: 41, nothingNewer: true }
   offer()
   courier.schedule()
   await turn()
@@ -44,9 +44,12 @@ it.each([
   expect({ lookups: seen.asked, sent: seen.sent.length }).toEqual({ lookups, sent: 1 - lookups })
 })
 
-it('of an owner that vanished: behind a row that it did not send, none of the execution is looked for', async () => {
+it.each([
+  ['nothing newer is in the stream: none behind it is looked for', { nothingNewer: true, lookups: 1 }],
+  ['the stream lost it, and may hold newer ones: those are looked for', { nothingNewer: false, lookups: 2 }],
+])('of an owner that vanished, a row is not found; %s', async (_, { nothingNewer, lookups }) => {
   const { seen, courier, offer } = openCourier()
-  seen.found = { kind: 'absent', lastSeq: 0 }
+  seen.found = { kind: 'absent', lastSeq: 0, nothingNewer }
   courier.suspect(1, '9')
   offer()
   offer({ outbox_id: '2', event_id: '2' })
@@ -54,5 +57,5 @@ it('of an owner that vanished: behind a row that it did not send, none of the ex
   await turn()
   seen.sent[0]!.done({ kind: 'stored', seq: 1, duplicate: false })
   await turn()
-  expect({ lookups: seen.asked, sent: seen.sent.length }).toEqual({ lookups: 1, sent: 2 })
+  expect({ lookups: seen.asked, sent: seen.sent.length }).toEqual({ lookups, sent: 2 })
 })

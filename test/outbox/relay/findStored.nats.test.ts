@@ -59,13 +59,15 @@ const find = (asked: OutboxRow) => findStored(bus(), stream, settings.subjectOf(
 
 it('finds a row behind an older one that was sent again after it, and not one that never came', async () => {
   const [first, second, third] = [row(1, 7), row(2, 7), row(3, 7)]
-  expect(await find(first)).toEqual({ kind: 'absent', lastSeq: 0 })
+  expect(await find(first)).toEqual({ kind: 'absent', lastSeq: 0, nothingNewer: true })
   const seq = await send(second)
+  expect(await find(first)).toEqual({ kind: 'absent', lastSeq: seq, nothingNewer: false })
+  expect(await find(third)).toEqual({ kind: 'absent', lastSeq: seq, nothingNewer: true })
   expect(await find(second)).toEqual({ kind: 'stored', seq })
   // The stream had lost it; the audit has sent it back.
   const lastSeq = await send({ ...first, has_failed: true })
   expect(await find(second)).toEqual({ kind: 'stored', seq })
-  expect(await find(third)).toEqual({ kind: 'absent', lastSeq })
+  expect(await find(third)).toEqual({ kind: 'absent', lastSeq, nothingNewer: false })
 })
 
 it('a copy that the broker reads late, when it has forgotten the id, is refused if the row arrived in between', async () => {

@@ -71,7 +71,7 @@ beforeEach(async () => {
         tellsWorkers: () => false,
       },
       stream: () => ({ maxMessageBytes: Number.POSITIVE_INFINITY, duplicateWindowMs: 120_000 }),
-      findStored: async () => ({ kind: 'absent', lastSeq: 0 }),
+      findStored: async () => ({ kind: 'absent', lastSeq: 0, nothingNewer: true }),
       hooks: {
         onPublished: () => undefined,
         onOutcome: () => undefined,

@@ -65,7 +65,7 @@ interface Attempt {
 /** Rows of a lane that an owner that vanished may have published. */
 interface Suspects {
   upTo: string
-  /** Executions of which it published nothing from some row on. */
+  /** Executions of which nothing behind the rows that we sent is in the stream. */
   clearedKeys: Set<string>
 }
 
@@ -204,10 +204,8 @@ export function createCourier(deps: CourierDeps): Courier {
         return
       }
       if (found.kind === 'unclear') hooks.onPossibleDuplicate()
-      const lastSeq = found.kind === 'absent' ? found.lastSeq : undefined
-      // Owners send the rows of an execution one after the other: without this one, none behind it was sent.
-      if (lastSeq !== undefined) suspects.get(row.lane)?.clearedKeys.add(keyOf(row))
-      publish(row, attempt, clock.monotonic(), { lastSeq })
+      if (found.kind === 'absent' && found.nothingNewer) suspects.get(row.lane)?.clearedKeys.add(keyOf(row))
+      publish(row, attempt, clock.monotonic(), { lastSeq: found.kind === 'absent' ? found.lastSeq : undefined })
       publisher.flush()
     } catch (error) {
       onOutcome(row, attempt, { kind: 'unavailable', reason: toCpError(error).message })
