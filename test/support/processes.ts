@@ -38,7 +38,14 @@ export function processTree(pid: number): number[] {
 }
 
 export function signalTree(pid: number, signal: NodeJS.Signals): void {
-  for (const member of processTree(pid)) process.kill(member, signal)
+  for (const member of processTree(pid)) {
+    try {
+      process.kill(member, signal)
+    } catch (error) {
+      // It ended while we looked.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    }
+  }
 }
 
 /** Processes whose command line mentions the text; for finding leftovers of a data folder. */
