@@ -1,5 +1,6 @@
 import { createLog } from '../../../runtime/log.js'
 import { listenForShutdown } from '../../../runtime/shutdown.js'
+import { VERSION } from '../../../version.js'
 import type { CommandSpec } from '../../command.js'
 import { howToCall } from '../../howToCall.js'
 import { printLines, wantsColor } from '../../io.js'
@@ -13,6 +14,7 @@ export const serve: CommandSpec = {
     ['serve', 'own servers in the default data folder'],
     ['serve --data-dir ./data --port 0', 'own servers elsewhere, any free port'],
     ['serve --database-url postgres://…', 'your Postgres'],
+    ['serve --port 0 --json', 'one line with address and port when it is ready'],
   ],
   run: async (context) => {
     const loaded = context.config()
@@ -34,10 +36,26 @@ export const serve: CommandSpec = {
         command: howToCall(context, 'status'),
         log,
         shutdown,
-        announce: (text) => printLines(context.io.stdout, text.split('\n')),
+        announce: (text) => (context.isJson ? undefined : printLines(context.io.stdout, text.split('\n'))),
+        onReady: (httpUrl) => {
+          if (context.isJson) printLines(context.io.stdout, [readyLine(httpUrl)])
+        },
       })
     } finally {
       shutdown.dispose()
     }
   },
+}
+
+function readyLine(url: string): string {
+  const { hostname, port, protocol } = new URL(url)
+  const usual = protocol === 'https:' ? 443 : 80
+  return JSON.stringify({
+    status: 'ready',
+    url,
+    host: hostname,
+    port: port === '' ? usual : Number(port),
+    pid: process.pid,
+    version: VERSION,
+  })
 }
