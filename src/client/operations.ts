@@ -99,13 +99,13 @@ export interface Operations {
   }
   getExecutions: {
     params: Record<never, never>
-    query: { catalog_id?: string; path?: string; status?: string; since?: string; until?: string; limit?: number; offset?: number; cursor?: string }
+    query: { catalog_id?: string; path?: string; status?: string; since?: string; until?: string; q?: string; parent?: string; step?: string; tenant?: string; min_seconds?: string; max_seconds?: string; limit?: number; offset?: number; cursor?: string }
     body: undefined
     answer: readonly ({ execution_id?: string; catalog_id?: string; path?: string | null; version?: number | null; status?: string; start_time?: string | null; end_time?: string | null; duration_seconds?: number | null; duration_human?: string | null; progress?: number; result?: unknown; error?: string | null; parent_execution_id?: string | null; started_at?: string | null; completed_at?: string | null; event_count?: number; last_event_id?: string | null; last_event_type?: string | null; current_step?: string | null })[]
   }
   getExecutionsByExecutionId: {
     params: { execution_id: string }
-    query: { page?: number; page_size?: number; since_event_id?: string; event_type?: string }
+    query: { page?: number; page_size?: number; since_event_id?: string; event_type?: string; events?: number }
     body: undefined
     answer: { execution_id?: string; catalog_id?: string; path?: string | null; version?: number | null; status?: string; start_time?: string | null; end_time?: string | null; duration_seconds?: number | null; duration_human?: string | null; progress?: number; result?: unknown; error?: string | null; parent_execution_id?: string | null; started_at?: string | null; completed_at?: string | null; event_count?: number; last_event_id?: string | null; last_event_type?: string | null; current_step?: string | null; workload?: unknown; events?: readonly ({ execution_id?: string | null; event_id?: string | null; event_type?: string | null; node_id?: string | null; node_name?: string | null; status?: string | null; created_at?: string | null; timestamp?: string | null; context?: unknown; result?: unknown; error?: string | null; catalog_id?: string | null; parent_execution_id?: string | null; parent_event_id?: string | null; duration?: number | null })[]; pagination?: { page?: number; page_size?: number; total_events?: number; total_pages?: number; has_next?: boolean; has_prev?: boolean } }
   }
@@ -115,9 +115,15 @@ export interface Operations {
     body: undefined
     answer: { execution_id?: string | null; is_cancelled?: boolean; cancelled?: boolean; completed?: boolean; failed?: boolean; status?: string }
   }
+  getExecutionsByExecutionIdEvents: {
+    params: { execution_id: string }
+    query: { from?: number; limit?: number; order?: 'asc' | 'desc'; type?: string; step?: string; status?: string; q?: string }
+    body: undefined
+    answer: { execution_id?: string; total?: number; from?: number; order?: string; events?: readonly ({ position?: number; event_id?: string; stream_version?: string | null; event_type?: string | null; node_id?: string | null; node_name?: string | null; node_type?: string | null; status?: string | null; worker_id?: string | null; timestamp?: string; duration?: number | null; error?: string | null; bytes?: { context?: number; result?: number; meta?: number } })[] }
+  }
   getExecutionsByExecutionIdEventsByEventId: {
     params: { execution_id: string; event_id: string }
-    query: Record<never, never>
+    query: { part?: 'context' | 'result' | 'meta' | 'error' | 'stack_trace' | 'payload_ref' | 'trace_component'; bytes?: number }
     body: undefined
     answer: { execution_id?: string | null; event_id?: string | null; event_type?: string | null; node_id?: string | null; node_name?: string | null; status?: string | null; created_at?: string | null; timestamp?: string | null; context?: unknown; result?: unknown; error?: string | null; catalog_id?: string | null; parent_execution_id?: string | null; parent_event_id?: string | null; duration?: number | null; stream_version?: number; node_type?: string | null; worker_id?: string | null; meta?: unknown; stack_trace?: string | null; tenant_id?: string | null; organization_id?: string | null; event_time?: string | null; ingest_time?: string | null; envelope_checksum?: string | null }
   }
@@ -144,6 +150,18 @@ export interface Operations {
     query: Record<never, never>
     body: undefined
     answer: { execution_id?: string | null; status?: string; current_step?: string | null; completed?: boolean; failed?: boolean; is_cancelled?: boolean; completed_steps?: readonly string[]; progress?: { total_steps?: number; completed_steps?: number; running_steps?: number; failed_steps?: number }; start_time?: string | null; end_time?: string | null; duration_seconds?: number | null; duration_human?: string | null; variables?: Record<string, unknown>; completion_inferred?: boolean; error?: string | null }
+  }
+  getExecutionsByExecutionIdWhyStuck: {
+    params: { execution_id: string }
+    query: Record<never, never>
+    body: undefined
+    answer: { execution_id?: string; status?: string; version?: number; findings?: readonly ({ reason?: string; what?: string; seconds?: number | null; next?: string; target?: { kind?: string; id?: string }; actions?: readonly string[] })[] }
+  }
+  getExecutionsHistogram: {
+    params: Record<never, never>
+    query: { catalog_id?: string; path?: string; status?: string; since?: string; until?: string; q?: string; parent?: string; step?: string; tenant?: string; min_seconds?: string; max_seconds?: string; buckets?: number }
+    body: undefined
+    answer: readonly ({ from?: string; to?: string; by_status?: Record<string, unknown> })[]
   }
   getHealth: {
     params: Record<never, never>
@@ -515,11 +533,14 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   getExecutions: ['GET', '/api/executions'],
   getExecutionsByExecutionId: ['GET', '/api/executions/{execution_id}'],
   getExecutionsByExecutionIdCancellationCheck: ['GET', '/api/executions/{execution_id}/cancellation-check'],
+  getExecutionsByExecutionIdEvents: ['GET', '/api/executions/{execution_id}/events'],
   getExecutionsByExecutionIdEventsByEventId: ['GET', '/api/executions/{execution_id}/events/{event_id}'],
   getExecutionsByExecutionIdEventsStream: ['GET', '/api/executions/{execution_id}/events/stream'],
   getExecutionsByExecutionIdResult: ['GET', '/api/executions/{execution_id}/result'],
   getExecutionsByExecutionIdState: ['GET', '/api/executions/{execution_id}/state'],
   getExecutionsByExecutionIdStatus: ['GET', '/api/executions/{execution_id}/status'],
+  getExecutionsByExecutionIdWhyStuck: ['GET', '/api/executions/{execution_id}/why-stuck'],
+  getExecutionsHistogram: ['GET', '/api/executions/histogram'],
   getHealth: ['GET', '/api/health'],
   getInternalIngressByListener: ['GET', '/api/internal/ingress/{listener}'],
   getInternalOutboxPendingCount: ['GET', '/api/internal/outbox/pending-count'],

@@ -189,8 +189,8 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       sql: { databases, enabled: config.sqlRoute, onCall: () => deps.log.warn('SQL was run over HTTP') },
       wholeEvents: {
         databases,
-        shownEvent: (text) =>
-          deps.parsers.run('shownEvent', { text, secretNames: config.redact ? config.redactKeys : null }),
+        shownEvent: (text, part) =>
+          deps.parsers.run('shownEvent', { text, part, secretNames: config.redact ? config.redactKeys : null }),
       },
       pageBytes: config.pageMb * 1_048_576,
       catalog: writing,

@@ -96,7 +96,7 @@ describe('a row written by somebody else', () => {
     await write(executionId, core.ids.next(), 'step.enter', 'first')
     await settled(executionId, 2)
     const page = await pageOfExecutions(core, {
-      status: 'RUNNING',
+      statuses: ['RUNNING'],
       catalogId: '7',
       pathPattern: 'foreign/%',
       since: null,
@@ -133,7 +133,7 @@ describe('a row written by somebody else', () => {
     const executionId = core.ids.next()
     await write(executionId, core.ids.next(), 'step.enter', 'orphan')
     await settled(executionId, 1)
-    const filter = { status: null, catalogId: null, pathPattern: null, since: null, until: null, after: null }
+    const filter = { statuses: null, catalogId: null, pathPattern: null, since: null, until: null, after: null }
     const page = await pageOfExecutions(core, { ...filter, limit: 100 })
     expect(page.rows.map((row) => row.execution_id)).toContain(executionId)
     // And paging passes over it without losing anybody.

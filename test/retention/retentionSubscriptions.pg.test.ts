@@ -185,6 +185,14 @@ it('keeps a subscription whose log holds the end of a playbook, lists it nowhere
 })
 
 async function listed(): Promise<string[]> {
-  const filter = { status: null, catalogId: null, pathPattern: null, since: null, until: null, after: null, limit: 100 }
+  const filter = {
+    statuses: null,
+    catalogId: null,
+    pathPattern: null,
+    since: null,
+    until: null,
+    after: null,
+    limit: 100,
+  }
   return (await pageOfExecutions(core, filter)).rows.map((row) => row.execution_id)
 }

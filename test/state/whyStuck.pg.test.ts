@@ -32,7 +32,23 @@ const sql = (text: string, values: readonly (string | number)[] = []) => databas
 
 async function findings(executionId: string): Promise<Finding[]> {
   const report = await whyStuck({ databases: core.databases, state: state.service }, executionId as ExecutionId)
+  for (const { reason, what, target, actions } of report.findings) {
+    // Programs act on the target; it must be what the sentence speaks of.
+    if (['outbox', 'subscription', 'step', 'backend'].includes(target.kind)) expect(what).toContain(target.id)
+    expect([reason, ...actions], what).toEqual([reason, ...(ACTIONS[reason] ?? [])])
+  }
   return report.findings
+}
+
+/** What can be done about each reason here, where the engine drives nothing. */
+const ACTIONS: Partial<Record<Finding['reason'], Finding['actions']>> = {
+  ended: ['execution.rerun'],
+  'paused subscription': ['subscription.resume'],
+  'dead outbox row': ['outbox.redrive'],
+  'outbox backoff': ['outbox.retry'],
+  'expired command': ['command.fail', 'execution.cancel'],
+  'failed step': ['execution.finalize'],
+  'not driven': ['execution.cancel'],
 }
 
 /** Everything published, a daemon there, a pool alive: whatever is found afterwards is what the test made. */

@@ -126,7 +126,7 @@ describe.each([1, 3])('over %i database(s)', (count) => {
   it('is not an execution to those who list or show executions', async () => {
     const { id } = await fresh()
     await changeSubscription(core, { id, action: 'activate' })
-    const any = { status: null, catalogId: null, pathPattern: null, since: null, until: null, after: null }
+    const any = { statuses: null, catalogId: null, pathPattern: null, since: null, until: null, after: null }
     const { rows } = await pageOfExecutions(core, { ...any, limit: 10_000 })
     expect(rows.map((row) => row.execution_id)).not.toContain(id)
     await expect(findExecution(core, parseExecutionId(id))).rejects.toThrow(`noetl-cp subscription show ${id}`)

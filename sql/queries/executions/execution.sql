@@ -69,11 +69,16 @@ select
 from noetl.execution
 where execution_id = :execution_id::bigint;
 
--- name: execution_list(status, catalog_id, path_pattern, since, until, start_time, execution_id, limit_rows)
--- A page of executions, newest first: filters `status`, catalog `catalog_id`, path pattern `path_pattern` (LIKE),
--- `since`, `until`; starts after the position (`start_time` time, `execution_id` id); at most `limit_rows` rows. Without
--- a start time the time of the first news counts. A subscription, which its start event tells, is no execution though it
--- is kept like one.
+-- name: execution_list(
+--   status, statuses, catalog_id, path_pattern, since, until, parent_execution_id, step, tenant_id, seconds_min,
+--   seconds_max, text_pattern, text_id,
+--   start_time, execution_id, limit_rows
+-- )
+-- A page of executions, newest first. Filters: `status` or `statuses`, catalog `catalog_id`, path pattern `path_pattern`
+-- (LIKE), `since`, `until`, parent `parent_execution_id`, the `step` it is at, `tenant_id`, how long it lasts between
+-- `seconds_min` and `seconds_max`, `text_pattern` (LIKE) in path, step or error, or an id that is `text_id`. Starts after
+-- the position (`start_time` time, `execution_id` id); at most `limit_rows` rows. Without a start time the time of the
+-- first news counts. A subscription, which its start event tells, is no execution though it is kept like one.
 -- plan: each time
 select
   execution_id, catalog_id, path, parent_execution_id, status, last_event_type, last_node_name, last_event_id,
@@ -83,13 +88,58 @@ select
 from noetl.execution
 where coalesce(start_event_type, '') not in ('subscription.registered', 'subscription_registered')
   and (:status::text is null or status = :status)
+  and (:statuses::text[] is null or status = any(:statuses))
   and (:catalog_id::bigint is null or catalog_id = :catalog_id)
   and (:path_pattern::text is null or path like :path_pattern)
   and (:since::timestamptz is null or coalesce(start_time, created_at) >= :since)
   and (:until::timestamptz is null or coalesce(start_time, created_at) < :until)
+  and (:parent_execution_id::bigint is null or parent_execution_id = :parent_execution_id)
+  and (:step::text is null or last_node_name = :step)
+  and (:tenant_id::text is null or tenant_id = :tenant_id)
+  and (:seconds_min::double precision is null or extract(epoch from coalesce(end_time, now()) - start_time) >= :seconds_min)
+  and (:seconds_max::double precision is null or extract(epoch from coalesce(end_time, now()) - start_time) <= :seconds_max)
+  and (:text_pattern::text is null or path ilike :text_pattern or last_node_name ilike :text_pattern or error ilike :text_pattern
+    or execution_id = :text_id::bigint or parent_execution_id = :text_id or catalog_id = :text_id)
   and (:start_time::timestamptz is null or (coalesce(start_time, created_at), execution_id) < (:start_time::timestamptz, :execution_id::bigint))
 order by coalesce(start_time, created_at) desc, execution_id desc
 limit :limit_rows::int;
+
+-- name: execution_histogram(
+--   status, statuses, catalog_id, path_pattern, since, until, parent_execution_id, step, tenant_id, seconds_min,
+--   seconds_max, text_pattern, text_id,
+--   buckets
+-- )
+-- How many executions began in each of `buckets` equal spans between `since` and `until`, by status; the other filters
+-- (`status`, `statuses`, `catalog_id`, `path_pattern`, `parent_execution_id`, `step`, `tenant_id`, `seconds_min`,
+-- `seconds_max`, `text_pattern`, `text_id`) as in the list.
+-- plan: each time
+select width_bucket(
+    extract(epoch from coalesce(start_time, created_at)), extract(epoch from :since::timestamptz),
+    extract(epoch from :until::timestamptz), :buckets::int
+  ) - 1 as bucket, status, count(*)::int as count
+from noetl.execution
+where coalesce(start_event_type, '') not in ('subscription.registered', 'subscription_registered')
+  and (:status::text is null or status = :status)
+  and (:statuses::text[] is null or status = any(:statuses))
+  and (:catalog_id::bigint is null or catalog_id = :catalog_id)
+  and (:path_pattern::text is null or path like :path_pattern)
+  and (:since::timestamptz is null or coalesce(start_time, created_at) >= :since)
+  and (:until::timestamptz is null or coalesce(start_time, created_at) < :until)
+  and (:parent_execution_id::bigint is null or parent_execution_id = :parent_execution_id)
+  and (:step::text is null or last_node_name = :step)
+  and (:tenant_id::text is null or tenant_id = :tenant_id)
+  and (:seconds_min::double precision is null or extract(epoch from coalesce(end_time, now()) - start_time) >= :seconds_min)
+  and (:seconds_max::double precision is null or extract(epoch from coalesce(end_time, now()) - start_time) <= :seconds_max)
+  and (:text_pattern::text is null or path ilike :text_pattern or last_node_name ilike :text_pattern or error ilike :text_pattern
+    or execution_id = :text_id::bigint or parent_execution_id = :text_id or catalog_id = :text_id)
+group by 1, 2;
+
+-- name: execution_oldest
+-- When the first execution began.
+select coalesce(start_time, created_at)::text as listed_at from noetl.execution
+where coalesce(start_event_type, '') not in ('subscription.registered', 'subscription_registered')
+order by coalesce(start_time, created_at), execution_id
+limit 1;
 
 -- name: execution_children(parents, after, limit_rows)
 -- Children of the executions `parents` with ids `after`, in order, at most `limit_rows`; also those that have ended.

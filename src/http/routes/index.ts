@@ -9,12 +9,15 @@ import { type CredentialRouteDeps, credentialRoutes } from './credentials/creden
 import { type EventRouteDeps, eventRoutes } from './events/events.js'
 import { type AnalysisRouteDeps, analysisRoutes } from './executions/analysis.js'
 import { type EventStreamRouteDeps, eventStreamRoutes } from './executions/eventStream.js'
+import { type EventWindowRouteDeps, eventWindowRoutes } from './executions/eventWindow.js'
 import { type ExecuteRouteDeps, executeRoutes } from './executions/execute.js'
 import { type ExecutionRouteDeps, executionRoutes } from './executions/executions.js'
+import { type HistogramRouteDeps, histogramRoutes } from './executions/histogram.js'
 import { type RerunRouteDeps, rerunRoutes } from './executions/rerun.js'
 import { type ResultRouteDeps, resultRoutes } from './executions/result.js'
 import { type ResumeRouteDeps, resumeRoutes } from './executions/resume.js'
 import { type VarRouteDeps, varRoutes } from './executions/vars.js'
+import { type WhyStuckRouteDeps, whyStuckRoutes } from './executions/whyStuck.js'
 import { type HealthRouteDeps, healthRoutes } from './health/health.js'
 import { type MetricsRouteDeps, metricsRoutes } from './health/metrics.js'
 import { type OverviewRouteDeps, overviewRoutes } from './health/overview.js'
@@ -34,6 +37,9 @@ export type RouteDeps = HealthRouteDeps &
   MetricsRouteDeps &
   EventRouteDeps &
   EventStreamRouteDeps &
+  EventWindowRouteDeps &
+  HistogramRouteDeps &
+  WhyStuckRouteDeps &
   RerunRouteDeps &
   ResultRouteDeps &
   ResumeRouteDeps &
@@ -68,6 +74,9 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...executeRoutes(deps),
     ...executionRoutes(deps),
     ...eventStreamRoutes(deps),
+    ...eventWindowRoutes(deps),
+    ...histogramRoutes(deps),
+    ...whyStuckRoutes(deps),
     ...rerunRoutes(deps),
     ...resultRoutes(deps),
     ...resumeRoutes(deps),

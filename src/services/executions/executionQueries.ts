@@ -28,7 +28,7 @@ import {
 import { wholeEventPath } from '../events/wholeEvent.js'
 import type { StepCounts, StepProgress } from './stepProgress.js'
 
-export type { ExecutionRow } from '../../stores/executions/executionStore.js'
+export type { ExecutionRow, ExecutionSelection } from '../../stores/executions/executionStore.js'
 
 export interface ExecutionQueriesDeps {
   databases: Databases

@@ -1,5 +1,6 @@
 // The read model of executions, and the row lock that orders everything appended to one of them.
 import type { Queryable, Tx } from '../../db/db.js'
+import type { Param } from '../../db/params.js'
 import { queries } from '../../db/queries.js'
 import { wireTimeFromPostgres } from '../../domain/events/wireTime.js'
 import type { ExecutionSummary } from '../../domain/executions/executionEffect.js'
@@ -14,6 +15,8 @@ const q = queries(
   'execution_children',
   'execution_stale',
   'execution_counts',
+  'execution_histogram',
+  'execution_oldest',
 )
 
 export interface LockedExecution {
@@ -161,13 +164,26 @@ export async function getExecution(db: Queryable, id: string): Promise<Execution
   return row
 }
 
-export interface ExecutionFilter {
-  status: string | null
+/** Which executions; what is left out or null does not matter. */
+export interface ExecutionSelection {
+  statuses?: readonly string[] | null
   catalogId: string | null
   /** A LIKE pattern; the caller escapes what people typed. */
   pathPattern: string | null
   since: string | null
   until: string | null
+  parentExecutionId?: string | null
+  /** Where it is, or ended. */
+  step?: string | null
+  tenantId?: string | null
+  secondsMin?: number | null
+  secondsMax?: number | null
+  /** A LIKE pattern for path, step and error, and the id that was typed, if it is one. */
+  textPattern?: string | null
+  textId?: string | null
+}
+
+export interface ExecutionFilter extends ExecutionSelection {
   after: { startTime: string; executionId: string } | null
   limit: number
 }
@@ -179,15 +195,52 @@ export interface ListedExecution extends ExecutionRow {
 
 export function listExecutions(db: Queryable, filter: ExecutionFilter): Promise<ListedExecution[]> {
   return db.run<ListedExecution>(q.execution_list, [
-    filter.status,
-    filter.catalogId,
-    filter.pathPattern,
-    filter.since,
-    filter.until,
+    ...selectionValues(filter),
     filter.after?.startTime ?? null,
     filter.after?.executionId ?? null,
     filter.limit,
   ])
+}
+
+/** One status is compared, several are looked up: only the first lets an index give the order as well. */
+function selectionValues(selection: ExecutionSelection): Param[] {
+  const { statuses = null } = selection
+  return [
+    statuses?.length === 1 ? statuses[0]! : null,
+    statuses === null || statuses.length === 1 ? null : statuses,
+    selection.catalogId,
+    selection.pathPattern,
+    selection.since,
+    selection.until,
+    selection.parentExecutionId ?? null,
+    selection.step ?? null,
+    selection.tenantId ?? null,
+    selection.secondsMin ?? null,
+    selection.secondsMax ?? null,
+    selection.textPattern ?? null,
+    selection.textId ?? null,
+  ]
+}
+
+export interface HistogramCell {
+  bucket: number
+  status: string
+  count: number
+}
+
+/** How many of them began in each of `buckets` equal spans between `since` and `until`, by status. */
+export function countByTime(
+  db: Queryable,
+  selection: ExecutionSelection & { since: string; until: string },
+  buckets: number,
+): Promise<HistogramCell[]> {
+  return db.run<HistogramCell>(q.execution_histogram, [...selectionValues(selection), buckets])
+}
+
+/** When the first execution began; undefined when there is none. */
+export async function oldestExecution(db: Queryable): Promise<string | undefined> {
+  const [row] = await db.run<{ listed_at: string }>(q.execution_oldest)
+  return row?.listed_at
 }
 
 /** In id order, those that have ended included. */

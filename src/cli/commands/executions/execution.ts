@@ -3,6 +3,7 @@
 import { type WireTime, wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
 import { formatCursor, parseCursor, pathPattern } from '../../../domain/executions/executionPage.js'
 import { TERMINAL_STATUSES } from '../../../domain/executions/executionStatus.js'
+import { anywherePattern, idAmong, severalOf } from '../../../domain/executions/listFilter.js'
 import { parseExecutionId } from '../../../domain/ids/ids.js'
 import type { JsonObject } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
@@ -14,7 +15,7 @@ import {
   pageOfExecutions,
 } from '../../../services/executions/executionQueries.js'
 import type { CommandSpec, Input } from '../../command.js'
-import { formatAge, parseInstant } from '../../duration.js'
+import { formatAge, parseDuration, parseInstant } from '../../duration.js'
 import { EXIT } from '../../exit.js'
 import { integerOption, textOption } from '../../options.js'
 import { type Cell, type Tone, type ToneCell, toned } from '../../output.js'
@@ -30,10 +31,16 @@ export const executionList: CommandSpec = {
   description:
     'Lists executions from the read model, newest first. The next page starts at the cursor that a page ends with. A shard that does not answer is named, the others are shown, and the exit code is 69.',
   options: [
-    { flags: '--status <status>', help: STATUSES.join(', ') },
+    { flags: '--status <status>', help: `${STATUSES.join(', ')}; several with commas` },
     { flags: '--path <path>', help: 'catalog path; a star at the end stands for any rest' },
     { flags: '--since <time>', help: 'started at or after: a time, a date, or a span before now such as 2h' },
     { flags: '--until <time>', help: 'started before' },
+    { flags: '--q <text>', help: 'text in path, step or error; or an id' },
+    { flags: '--parent <id>', help: 'children of this execution' },
+    { flags: '--step <name>', help: 'at this step, or ended there' },
+    { flags: '--tenant <id>', help: 'of this tenant' },
+    { flags: '--longer-than <span>', help: 'lasts, or lasted, at least so long, such as 90s or 2h' },
+    { flags: '--shorter-than <span>', help: 'at most so long' },
     { flags: '--limit <n>', help: `page size, up to ${LIMIT_MAX}`, default: '50' },
     { flags: '--cursor <cursor>', help: 'where the page before ended' },
   ],
@@ -45,9 +52,18 @@ export const executionList: CommandSpec = {
   run: async (context, input) => {
     const deps = await context.deps()
     const nowMs = deps.clock.now()
+    const text = textOption(input, 'q')
+    const parent = textOption(input, 'parent')
     const page = await pageOfExecutions(deps, {
-      status: readStatus(input),
+      statuses: readStatuses(input),
       catalogId: null,
+      parentExecutionId: parent === undefined ? null : parseExecutionId(parent, 'parent'),
+      step: textOption(input, 'step') ?? null,
+      tenantId: textOption(input, 'tenant') ?? null,
+      secondsMin: seconds(input, 'longer-than'),
+      secondsMax: seconds(input, 'shorter-than'),
+      textPattern: anywherePattern(text),
+      textId: idAmong(text),
       pathPattern: pathPattern(textOption(input, 'path')),
       since: instant(input, 'since', nowMs),
       until: instant(input, 'until', nowMs),
@@ -150,14 +166,20 @@ function present(entries: readonly (readonly [string, Cell | ToneCell])[]) {
   return entries.filter(([, value]) => value !== null)
 }
 
-function readStatus(input: Input): string | null {
-  const text = textOption(input, 'status')
-  if (text === undefined) return null
-  const status = text.toUpperCase() === 'CANCELED' ? 'CANCELLED' : text.toUpperCase()
-  if (!STATUSES.includes(status)) {
-    throw new CpError('invalid_input', `--status must be one of ${STATUSES.join(', ')}, not ${JSON.stringify(text)}`)
-  }
-  return status
+function readStatuses(input: Input): string[] | null {
+  const given = severalOf(textOption(input, 'status')?.toUpperCase())
+  return (
+    given?.map((text) => {
+      const status = text === 'CANCELED' ? 'CANCELLED' : text
+      if (STATUSES.includes(status)) return status
+      throw new CpError('invalid_input', `--status must be one of ${STATUSES.join(', ')}, not ${JSON.stringify(text)}`)
+    }) ?? null
+  )
+}
+
+function seconds(input: Input, name: string): number | null {
+  const text = textOption(input, name)
+  return text === undefined ? null : parseDuration(text, `--${name}`) / 1000
 }
 
 function instant(input: Input, name: string, nowMs: number): WireTime | null {

@@ -4,7 +4,8 @@ import { parseJson } from '../../../domain/json/parse.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
 import { assertNoSubscription } from '../../../services/executions/lookups.js'
-import { span, whyStuck } from '../../../services/state/whyStuck.js'
+import { span } from '../../../services/state/stuckFinding.js'
+import { whyStuck } from '../../../services/state/whyStuck.js'
 import type { CommandSpec } from '../../command.js'
 import { type Cell, type Tone, toned } from '../../output.js'
 import { withStates } from '../../states.js'
@@ -72,11 +73,13 @@ export const stateWhyStuck: CommandSpec = {
         execution_id: executionId,
         status: row.status,
         version,
-        findings: findings.map(({ reason, what, seconds, next }) => ({
+        findings: findings.map(({ reason, what, seconds, next, target, actions }) => ({
           reason,
           what,
           seconds: seconds === undefined ? null : Math.round(seconds),
           next,
+          target: { ...target },
+          actions,
         })),
       },
       blocks: [

@@ -1,8 +1,7 @@
 // Reads and control of executions, in the shapes of the NoETL servers (shapes.ts). The list is a bare array and everything
 // about its paging is in headers.
-import { parseWireTime } from '../../../domain/events/wireTime.js'
-import { formatCursor, parseCursor, pathPattern } from '../../../domain/executions/executionPage.js'
-import { parseCatalogId, parseEventId, parseExecutionId } from '../../../domain/ids/ids.js'
+import { formatCursor, parseCursor } from '../../../domain/executions/executionPage.js'
+import { parseEventId, parseExecutionId } from '../../../domain/ids/ids.js'
 import { isJsonObject, type JsonObject } from '../../../domain/json/value.js'
 import { CpError } from '../../../errors.js'
 import type { Clock } from '../../../runtime/clock.js'
@@ -18,6 +17,7 @@ import {
 import type { RouteSpec } from '../../route.js'
 import { answerOf, ID, TEXT } from '../../schema.js'
 import { traceContextOf } from '../../traceContext.js'
+import { FILTER_QUERY, filterOf } from './filters.js'
 import {
   CANCELLATION,
   cancellationOf,
@@ -45,6 +45,8 @@ const LIMIT_MAX = 100
 const OFFSET_MAX = 10_000
 const EVENTS_MAX = 2_000
 const PAGES_MAX = 1_000_000
+const EVENT_PARTS = ['context', 'result', 'meta', 'error', 'stack_trace', 'payload_ref', 'trace_component']
+const PART_BYTES_MAX = 8 * 1_048_576
 
 export function executionRoutes(deps: ExecutionRouteDeps): RouteSpec[] {
   return [listRoute(deps), ...readRoutes(deps), ...controlRoutes(deps)]
@@ -57,11 +59,7 @@ function listRoute({ queries, clock }: ExecutionRouteDeps): RouteSpec {
     summary: 'Executions, newest first',
     access: 'public',
     query: {
-      catalog_id: { format: 'int64' },
-      path: { type: 'string', description: 'exact, or a prefix that ends in *' },
-      status: { type: 'string' },
-      since: { type: 'string', format: 'date-time' },
-      until: { type: 'string', format: 'date-time' },
+      ...FILTER_QUERY,
       limit: { type: 'integer', default: LIMIT_DEFAULT, description: `at most ${LIMIT_MAX}` },
       offset: { type: 'integer', minimum: 0, maximum: OFFSET_MAX, description: 'prefer cursor' },
       cursor: { type: 'string', description: 'X-Noetl-Next-Cursor of the page before' },
@@ -74,11 +72,7 @@ function listRoute({ queries, clock }: ExecutionRouteDeps): RouteSpec {
       const limit = Math.min(LIMIT_MAX, Math.max(1, Number(query['limit'] ?? LIMIT_DEFAULT)))
       const offset = Number(query['offset'] ?? 0)
       const page = await listedExecutions(queries, {
-        status: query['status']?.toUpperCase() ?? null,
-        catalogId: query['catalog_id'] === undefined ? null : parseCatalogId(query['catalog_id'], 'catalog_id'),
-        pathPattern: pathPattern(query['path']),
-        since: parseWireTime(query['since'], 'since') ?? null,
-        until: parseWireTime(query['until'], 'until') ?? null,
+        ...filterOf(query),
         after: query['cursor'] === undefined ? null : parseCursor(query['cursor']),
         limit: limit + offset,
       })
@@ -107,11 +101,12 @@ function readRoutes({ queries, wholeEvents, pageBytes, clock }: ExecutionRouteDe
         page_size: { type: 'integer', minimum: 1, maximum: EVENTS_MAX, default: EVENTS_MAX },
         since_event_id: { format: 'int64', description: 'events after this one alone' },
         event_type: { type: 'string', description: 'events of this type alone' },
+        events: { type: 'integer', minimum: 0, maximum: EVENTS_MAX, description: 'page_size by another name; 0: none' },
       },
       responses: { 200: EXECUTION_DETAIL, 400: 'malformed', 404: 'unknown execution' },
       handler: async ({ params, query }) => {
         const page = Number(query['page'] ?? 1)
-        const pageSize = Number(query['page_size'] ?? EVENTS_MAX)
+        const pageSize = Number(query['events'] ?? query['page_size'] ?? EVENTS_MAX)
         const since = query['since_event_id']
         const wanted = {
           limit: pageSize,
@@ -129,10 +124,24 @@ function readRoutes({ queries, wholeEvents, pageBytes, clock }: ExecutionRouteDe
       summary: 'One event with all its columns, whatever their size',
       access: 'public',
       isLarge: true,
+      query: {
+        part: { type: 'string', enum: EVENT_PARTS, description: 'this column alone' },
+        bytes: {
+          type: 'integer',
+          minimum: 0,
+          maximum: PART_BYTES_MAX,
+          description: 'with part: {part, total_bytes, is_cut, text}, where text is so many bytes of its JSON',
+        },
+      },
       responses: { 200: WHOLE_EVENT, 404: 'unknown event', 413: 'more than 64 MB' },
-      handler: async ({ params }) => ({
-        bytes: await wholeEvent(wholeEvents, idOf(params), parseEventId(params['event_id'], 'event_id')),
-      }),
+      handler: async ({ params, query }) => {
+        const { part: name, bytes } = query
+        if (name === undefined && bytes !== undefined) throw new CpError('invalid_input', 'bytes needs part')
+        const part =
+          name === undefined ? undefined : { name, bytesMax: bytes === undefined ? undefined : Number(bytes) }
+        const eventId = parseEventId(params['event_id'], 'event_id')
+        return { bytes: await wholeEvent(wholeEvents, idOf(params), eventId, part) }
+      },
     },
     {
       method: 'GET',

@@ -174,7 +174,7 @@ export function detailOf(
   nowMs: number,
 ): JsonObject {
   const { row, events, totalEvents } = detail
-  const totalPages = Math.ceil(totalEvents / pageSize)
+  const totalPages = pageSize === 0 ? 0 : Math.ceil(totalEvents / pageSize)
   return {
     ...summaryOf({ ...row, result: detail.result, progress: detail.progress }, nowMs),
     workload: detail.workload,

@@ -1,0 +1,49 @@
+// Which executions: the filters that the list, the histogram and bulk jobs share.
+import { parseWireTime } from '../../../domain/events/wireTime.js'
+import { pathPattern } from '../../../domain/executions/executionPage.js'
+import { anywherePattern, idAmong, severalOf } from '../../../domain/executions/listFilter.js'
+import { parseCatalogId, parseExecutionId } from '../../../domain/ids/ids.js'
+import { CpError } from '../../../errors.js'
+import type { ExecutionSelection } from '../../../services/executions/executionQueries.js'
+import type { RouteSpec } from '../../route.js'
+
+export const FILTER_QUERY: NonNullable<RouteSpec['query']> = {
+  catalog_id: { format: 'int64' },
+  path: { type: 'string', description: 'exact, or a prefix that ends in *' },
+  status: { type: 'string', description: 'one or several, with commas' },
+  since: { type: 'string', format: 'date-time' },
+  until: { type: 'string', format: 'date-time' },
+  q: { type: 'string', maxLength: 200, description: 'text in path, step or error; or an id' },
+  parent: { format: 'int64', description: 'children of this execution' },
+  step: { type: 'string', description: 'at this step, or ended there' },
+  tenant: { type: 'string' },
+  min_seconds: { type: 'string', description: 'lasts, or lasted, at least so long' },
+  max_seconds: { type: 'string', description: 'at most so long' },
+}
+
+export function filterOf(query: Readonly<Record<string, string | undefined>>): ExecutionSelection {
+  const { catalog_id: catalogId, parent } = query
+  return {
+    statuses: severalOf(query['status']?.toUpperCase()),
+    catalogId: catalogId === undefined ? null : parseCatalogId(catalogId, 'catalog_id'),
+    pathPattern: pathPattern(query['path']),
+    since: parseWireTime(query['since'], 'since') ?? null,
+    until: parseWireTime(query['until'], 'until') ?? null,
+    parentExecutionId: parent === undefined ? null : parseExecutionId(parent, 'parent'),
+    step: query['step'] ?? null,
+    tenantId: query['tenant'] ?? null,
+    secondsMin: secondsOf(query, 'min_seconds'),
+    secondsMax: secondsOf(query, 'max_seconds'),
+    textPattern: anywherePattern(query['q']),
+    textId: idAmong(query['q']),
+  }
+}
+
+function secondsOf(query: Readonly<Record<string, string | undefined>>, name: string): number | null {
+  const text = query[name]
+  if (text === undefined) return null
+  if (!/^[0-9]{1,12}(\.[0-9]{1,6})?$/.test(text)) {
+    throw new CpError('invalid_input', `${name} must be a number of seconds`, { details: { field: name } })
+  }
+  return Number(text)
+}

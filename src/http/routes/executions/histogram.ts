@@ -1,0 +1,43 @@
+// GET /api/executions/histogram: when executions began, by status, for the chart above their list.
+import type { Clock } from '../../../runtime/clock.js'
+import type { ExecutionViewsDeps } from '../../../services/executions/executionViews.js'
+import { executionHistogram } from '../../../services/executions/histogram.js'
+import type { RouteSpec } from '../../route.js'
+import { answerOf } from '../../schema.js'
+import { FILTER_QUERY, filterOf } from './filters.js'
+
+export interface HistogramRouteDeps {
+  queries: ExecutionViewsDeps
+  clock: Clock
+}
+
+const BUCKETS_MAX = 200
+const TIME = { type: 'string', format: 'date-time' } as const
+
+export function histogramRoutes({ queries, clock }: HistogramRouteDeps): RouteSpec[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/executions/histogram',
+      summary: 'How many executions began in each span of time, by status',
+      access: 'public',
+      query: { ...FILTER_QUERY, buckets: { type: 'integer', minimum: 1, maximum: BUCKETS_MAX, default: 60 } },
+      responses: {
+        200: {
+          type: 'array',
+          description: 'every span, also those without any; X-Noetl-Failed-Shards',
+          items: answerOf({ from: TIME, to: TIME, by_status: { type: 'object', description: 'status → number' } }),
+        },
+        400: 'malformed',
+      },
+      handler: async ({ query }) => {
+        const count = Number(query['buckets'] ?? 60)
+        const { buckets, failures } = await executionHistogram({ ...queries, clock }, filterOf(query), count)
+        return {
+          headers: failures.length === 0 ? {} : { 'x-noetl-failed-shards': failures.map((one) => one.shard).join(',') },
+          body: buckets.map(({ from, to, byStatus }) => ({ from, to, by_status: byStatus })),
+        }
+      },
+    },
+  ]
+}

@@ -1,0 +1,183 @@
+// Promise: a window of events is exactly the log between two places, forwards and backwards, whatever is looked for; one
+// event comes whole or cut to a size; the list and its histogram answer the same question as `execution list`.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventWindowRoutes } from '../../src/http/routes/executions/eventWindow.js'
+import { executionRoutes } from '../../src/http/routes/executions/executions.js'
+import { histogramRoutes } from '../../src/http/routes/executions/histogram.js'
+import { createEntryNames } from '../../src/services/catalog/entryNames.js'
+import { shownEvent } from '../../src/services/events/inThread/shownEvent.js'
+import { createStepProgress } from '../../src/services/executions/stepProgress.js'
+import { cli } from '../support/cli.js'
+import { openCore, type TestCore } from '../support/core.js'
+import { useDatabase } from '../support/database.js'
+import { plantExecution } from '../support/executions.js'
+import { openRoutes, type RouteServer } from '../support/routeServer.js'
+
+const database = useDatabase()
+const sql = (text: string, values: readonly (string | number)[] = []) => database.get().sql(text, values)
+let core: TestCore
+let api: RouteServer
+
+beforeAll(async () => {
+  core = await openCore([database.get()])
+  const queries = {
+    databases: core.databases,
+    stepProgress: createStepProgress(),
+    entryNames: createEntryNames(core.databases),
+  }
+  const deps = {
+    queries,
+    clock: core.clock,
+    executions: core,
+    pageBytes: 1_000_000,
+    wholeEvents: {
+      databases: core.databases,
+      shownEvent: async (text: string, part: Parameters<typeof shownEvent>[0]['part']) =>
+        shownEvent({ text, part, secretNames: ['password'] }),
+    },
+  }
+  api = openRoutes([...executionRoutes(deps), ...eventWindowRoutes(deps), ...histogramRoutes(deps)])
+})
+afterAll(async () => {
+  await api.close()
+  await core.close()
+})
+
+const START = Date.parse('2026-03-01T10:00:00Z')
+
+describe('a window of events', () => {
+  let id: string
+  beforeAll(async () => {
+    id = await plantExecution(database.get(), { atMs: START, events: 10 })
+    await sql(
+      `update noetl.event set node_name = 'fetch', status = 'FAILED', error = 'no 100% luck' where execution_id = $1 and event_id = $1::bigint + 4`,
+      [id],
+    )
+    await sql(
+      `update noetl.event set event_type = 'command.issued', node_name = 'fetch', status = 'started' where execution_id = $1 and event_id in ($1::bigint + 7, $1::bigint + 9)`,
+      [id],
+    )
+  })
+  const at = (place: number) => String(BigInt(id) + BigInt(place))
+  const places = async (query: string) => {
+    const { status, body } = await api.get(`/api/executions/${id}/events?${query}`)
+    expect(status, query).toBe(200)
+    for (const event of body.events) expect(event.event_id).toBe(at(event.position))
+    return { total: body.total, places: body.events.map((event: { position: number }) => event.position) }
+  }
+
+  it('is the log between two places, both ways', async () => {
+    expect(await places('from=1&limit=3')).toEqual({ total: 10, places: [1, 2, 3] })
+    expect(await places('from=9&limit=3')).toEqual({ total: 10, places: [9, 10] })
+    expect(await places('from=1&limit=3&order=desc')).toEqual({ total: 10, places: [10, 9, 8] })
+    expect(await places('from=9&limit=3&order=desc')).toEqual({ total: 10, places: [2, 1] })
+    expect(await places('from=11')).toEqual({ total: 10, places: [] })
+    expect(await places('limit=0')).toEqual({ total: 10, places: [] })
+  })
+
+  it('is counted among what matches, and each keeps its place in the log', async () => {
+    expect(await places('type=command.issued')).toEqual({ total: 2, places: [7, 9] })
+    expect(await places('step=fetch,other&order=desc&limit=2')).toEqual({ total: 3, places: [9, 7] })
+    expect(await places('status=failed,STARTED&from=2&limit=1')).toEqual({ total: 3, places: [7] })
+    expect(await places('step=fetch&type=step.enter')).toEqual({ total: 1, places: [4] })
+    expect(await places(`q=${encodeURIComponent('100% L')}`)).toEqual({ total: 1, places: [4] })
+    expect(await places('q=1%25x')).toEqual({ total: 0, places: [] })
+    expect(await places(`q=${at(5)}`)).toEqual({ total: 1, places: [5] })
+  })
+
+  it('of an unknown execution is 404, and nonsense is 400', async () => {
+    expect((await api.get('/api/executions/12/events')).status).toBe(404)
+    expect((await api.get(`/api/executions/${id}/events?from=0`)).status).toBe(400)
+    expect((await api.get(`/api/executions/${id}/events?order=up`)).status).toBe(400)
+  })
+})
+
+describe('one event', () => {
+  it('comes in parts: whole without losing a digit, or cut, never inside a character, secrets hidden first', async () => {
+    const id = await plantExecution(database.get(), { atMs: START, events: 1 })
+    const event = String(BigInt(id) + 1n)
+    const result = '{"big": 12345678901234567890, "name": "ééé", "password": "hunter22"}'
+    await sql(`update noetl.event set result = $2::text::jsonb where execution_id = $1`, [id, result])
+    const path = `/api/executions/${id}/events/${event}`
+    const whole = await api.get(`${path}?part=result&ids=number`)
+    expect(whole.text).toContain('12345678901234567890')
+    expect(whole.text).not.toContain('hunter22')
+    const total = Buffer.byteLength(whole.text)
+    const head = await api.get(`${path}?part=result&bytes=${total - 1}`)
+    expect(head.body).toEqual({ part: 'result', total_bytes: total, is_cut: true, text: whole.text.slice(0, -1) })
+    const cut = whole.text.indexOf('é') + 1
+    expect((await api.get(`${path}?part=result&bytes=${cut}`)).body.text).toBe(whole.text.slice(0, cut - 1))
+    expect((await api.get(`${path}?part=result&bytes=100000`)).body).toMatchObject({ is_cut: false, text: whole.text })
+    expect((await api.get(`${path}?part=error`)).status).toBe(404)
+    expect((await api.get(`${path}?bytes=5`)).status).toBe(400)
+    expect((await api.get(`/api/executions/${id}?events=0`)).body).toMatchObject({
+      events: [],
+      pagination: { total_events: 1 },
+    })
+  })
+})
+
+describe('the list and its histogram', () => {
+  let ids: string[]
+  let parent: string
+  beforeAll(async () => {
+    await sql('delete from noetl.execution')
+    const plant = (minute: number, status: 'COMPLETED' | 'FAILED' | 'RUNNING') =>
+      plantExecution(database.get(), { atMs: START + minute * 60_000, status, events: 1 })
+    ids = [await plant(0, 'COMPLETED'), await plant(1, 'FAILED'), await plant(2, 'FAILED'), await plant(9, 'RUNNING')]
+    parent = ids[0]!
+    await sql(
+      `update noetl.execution set parent_execution_id = $2, tenant_id = 'acme', last_node_name = 'charge', error = 'card_declined', end_time = start_time + interval '90 s' where execution_id = $1`,
+      [ids[1]!, parent],
+    )
+  })
+
+  it('finds by several statuses, text, parent, step, tenant and how long it lasts, as the command does', async () => {
+    const questions: [string, string[], number[]][] = [
+      ['status=failed,running', ['--status', 'failed,running'], [3, 2, 1]],
+      ['status=FAILED', ['--status', 'FAILED'], [2, 1]],
+      ['q=CARD_d', ['--q', 'CARD_d'], [1]],
+      ['q=cardXd', ['--q', 'cardXd'], []],
+      [`q=${parent}`, ['--q', parent], [1, 0]],
+      [`parent=${parent}`, ['--parent', parent], [1]],
+      ['step=charge', ['--step', 'charge'], [1]],
+      ['tenant=acme', ['--tenant', 'acme'], [1]],
+      ['min_seconds=60&max_seconds=120', ['--longer-than', '60s', '--shorter-than', '2m'], [1]],
+      ['max_seconds=0.5', ['--shorter-than', '0s'], [2, 0]],
+    ]
+    const env = { NOETL_DATABASE_URL: database.get().url }
+    for (const [query, args, expected] of questions) {
+      const wanted = expected.map((index) => ids[index])
+      const { body } = await api.get(`/api/executions?ids=string&${query}`)
+      expect(
+        body.map((row: { execution_id: string }) => row.execution_id),
+        query,
+      ).toEqual(wanted)
+      const ran = await cli(['execution', 'list', '--json', ...args], { env })
+      const listed = JSON.parse(ran.stdout).executions.map((row: { execution_id: string }) => row.execution_id)
+      expect(listed, args.join(' ')).toEqual(wanted)
+    }
+    expect((await api.get('/api/executions?min_seconds=soon')).status).toBe(400)
+  })
+
+  it('counts every execution once, in the span in which it began', async () => {
+    const range = 'since=2026-03-01T10:00:00Z&until=2026-03-01T10:10:00Z'
+    const { body } = await api.get(`/api/executions/histogram?buckets=5&${range}`)
+    expect(body.map((bucket: { by_status: unknown }) => bucket.by_status)).toEqual([
+      { COMPLETED: 1, FAILED: 1 },
+      { FAILED: 1 },
+      {},
+      {},
+      { RUNNING: 1 },
+    ])
+    expect(body[1]).toMatchObject({
+      from: '2026-03-01T10:02:00.000000+00:00',
+      to: '2026-03-01T10:04:00.000000+00:00',
+    })
+    const failed = (await api.get(`/api/executions/histogram?buckets=200&status=FAILED`)).body
+    expect(failed).toHaveLength(200)
+    expect(failed.reduce((sum: number, one: any) => sum + (one.by_status.FAILED ?? 0), 0)).toBe(2)
+    expect((await api.get('/api/executions/histogram?buckets=201')).status).toBe(400)
+    expect((await api.get('/api/executions/histogram?since=2026-03-02&until=2026-03-01')).status).toBe(400)
+  })
+})
