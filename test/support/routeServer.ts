@@ -18,7 +18,6 @@ export interface Answer {
   headers: Record<string, unknown>
   text: string
   bytes: Buffer
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
   body: any
 }
 
