@@ -6,6 +6,7 @@ import type { Environment } from '../config/load.js'
 import { redactText } from '../domain/secrets/redact.js'
 import { secretRules } from '../domain/secrets/secretNames.js'
 import { type CpError, toCpError } from '../errors.js'
+import { systemClock } from '../runtime/clock.js'
 import { printableLines } from '../runtime/printable.js'
 import { COMMAND_GROUPS } from './commands/index.js'
 import { createContext } from './context.js'
@@ -67,7 +68,12 @@ async function invoke(invocation: Invocation, env: Environment, io: Io): Promise
     const rules = spec.showsAll === true ? null : context.secretRules()
     const shown = rules === null ? output : outputWithoutSecrets(output, rules)
     io.stdout.write(
-      render(shown, { json: isJson, color: context.color, width: io.stdout.isTTY ? io.stdout.columns : undefined }),
+      render(shown, {
+        json: isJson,
+        color: context.color,
+        width: io.stdout.isTTY ? io.stdout.columns : undefined,
+        nowMs: systemClock.now(),
+      }),
     )
     if (!isQuiet) for (const note of shown.notes ?? []) print(io.stderr, note)
     return shown.exitCode ?? EXIT.ok

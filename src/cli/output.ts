@@ -11,7 +11,17 @@ export interface ToneCell {
 }
 
 export type Block =
-  | { kind: 'table'; title?: string; columns: readonly string[]; rows: readonly (Cell | ToneCell)[][]; empty?: string }
+  | {
+      kind: 'table'
+      title?: string
+      columns: readonly string[]
+      rows: readonly (Cell | ToneCell)[][]
+      empty?: string
+      /** Rows are sentences that must be read whole: on a narrow terminal they break into lines instead of being cut. */
+      isProse?: boolean
+      /** Columns that a narrow terminal leaves out, in this order. */
+      spare?: readonly string[]
+    }
   | { kind: 'record'; title?: string; entries: readonly (readonly [string, Cell | ToneCell])[] }
   /** One line. */
   | { kind: 'text'; text: string }

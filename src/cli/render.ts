@@ -5,13 +5,16 @@ import colors from 'picocolors'
 import { writeJsonPretty } from '../domain/json/write.js'
 import { printable, printableJson } from '../runtime/printable.js'
 import type { Block, Cell, Output, Tone, ToneCell } from './output.js'
-import { layoutTable, wrapText, wrapWords } from './tableLayout.js'
+import { layoutTable, wrapWords } from './tableLayout.js'
+import { padEndTo, textWidth } from './textWidth.js'
 
 export interface RenderOptions {
   json: boolean
   color: boolean
   /** Width of the terminal; undefined in a pipe, where nothing is ever cut. */
   width: number | undefined
+  /** Tells times of today from others. */
+  nowMs: number
 }
 
 export function render(output: Output, options: RenderOptions): string {
@@ -28,15 +31,17 @@ function renderBlock(block: Block, options: RenderOptions, paint: Paint): string
   const title = block.title === undefined ? '' : `${paint.bold(printable(block.title))}\n`
   if (block.kind === 'record') return title + renderRecord(block.entries, options.width, paint)
   if (block.rows.length === 0) return `${title}  ${printable(block.empty ?? 'nothing')}`
-  const texts = block.rows.map((row) => row.map((cell) => shortTime(plainText(cell), options.width)))
-  const { widths, gap } = layoutTable(block.columns, texts, options.width)
+  const table = { columns: block.columns.map(printable), rows: block.rows.map((row) => row.map(plainText)) }
+  const terminal = options.width === undefined ? undefined : { width: options.width, nowMs: options.nowMs }
+  const { shown, widths, head, rows, gap } = layoutTable(
+    { ...table, isProse: block.isProse ?? false, spare: block.spare ?? [] },
+    terminal,
+  )
   // Broken first and painted line by line: a colour that spans two lines of a cell would spill into the next column.
-  const head = block.columns.map((name, column) => wrapText(printable(name), widths[column]!))
-  const rows = texts.map((row) => row.map((text, column) => wrapText(text, widths[column]!)))
   const painted = {
     head: head.map((lines) => lines.map((line) => paint.bold(line))),
     rows: rows.map((row, at) =>
-      row.map((lines, column) => lines.map((line) => tinted(line, block.rows[at]![column], paint))),
+      row.map((lines, column) => lines.map((line) => tinted(line, block.rows[at]![shown[column]!], paint))),
     ),
   }
   if (gap === undefined) return title + bordered(painted.head, painted.rows, widths, options.color)
@@ -69,7 +74,9 @@ function rowLines(
   const height = Math.max(...plain.map((lines) => lines.length))
   return Array.from({ length: height }, (_, line) =>
     plain
-      .map((lines, column) => (painted[column]![line] ?? '') + ' '.repeat(widths[column]! - (lines[line] ?? '').length))
+      .map(
+        (lines, column) => (painted[column]![line] ?? '') + ' '.repeat(widths[column]! - textWidth(lines[line] ?? '')),
+      )
       .join(' '.repeat(gap))
       .trimEnd(),
   )
@@ -80,23 +87,16 @@ function renderRecord(
   width: number | undefined,
   paint: Paint,
 ): string {
-  const names = Math.max(0, ...entries.map(([name]) => printable(name).length))
+  const names = Math.max(0, ...entries.map(([name]) => textWidth(printable(name))))
   const indent = names + 4
   return entries
     .map(([name, value]) => {
       const text = plainText(value)
       const lines = width === undefined ? [text] : wrapWords(text, Math.max(20, width - indent))
       const shown = lines.map((line) => tinted(line, value, paint)).join(`\n${' '.repeat(indent)}`)
-      return `  ${paint.dim(printable(name).padEnd(names))}  ${shown}`
+      return `  ${paint.dim(padEndTo(printable(name), names))}  ${shown}`
     })
     .join('\n')
-}
-
-const WIRE_TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3})\d{3}\+00:00$/
-
-/** Milliseconds are enough to read; pipes and --json have every digit. */
-export function shortTime(text: string, width: number | undefined): string {
-  return width === undefined ? text : text.replace(WIRE_TIME, '$1Z')
 }
 
 function plainText(cell: Cell | ToneCell): string {

@@ -31,7 +31,9 @@ export async function watchOutput(context: CommandContext, make: () => Promise<O
         const { message } = toCpError(error)
         return { json: { error: message }, blocks: [{ kind: 'lines', lines: message.split('\n') }] }
       })
-      const text = context.isJson ? `${printableJson(writeJson(output.json))}\n` : `${render(output, options)}\n`
+      const text = context.isJson
+        ? `${printableJson(writeJson(output.json))}\n`
+        : `${render(output, { ...options, nowMs: systemClock.now() })}\n`
       // Everything in it has passed the filter for terminals.
       const isGone = await written(stdout, isTerminal && !context.isJson ? `${CLEAR}${text}` : text)
       if (isGone) break

@@ -7,9 +7,6 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { allCommands } from '../../src/cli/commands/index.js'
 import { EXIT, EXIT_OF } from '../../src/cli/exit.js'
-import { type Output, toned } from '../../src/cli/output.js'
-import { render } from '../../src/cli/render.js'
-import { wrapText, wrapWords } from '../../src/cli/tableLayout.js'
 import { KEYS, type Setting } from '../../src/config/keys.js'
 import { KEY_NAMES } from '../../src/config/load.js'
 import { ERROR_CODES } from '../../src/errors.js'
@@ -211,84 +208,6 @@ describe('colour', () => {
     expect(await coloured({ TERM: 'dumb' }, 120)).toBe(false)
     expect(await coloured({ FORCE_COLOR: '1' })).toBe(true)
     expect(await coloured({ FORCE_COLOR: '1', NO_COLOR: '1' })).toBe(false)
-  })
-})
-
-describe('tables', () => {
-  const output: Output = {
-    json: null,
-    blocks: [
-      {
-        kind: 'table',
-        columns: ['id', 'text'],
-        rows: [
-          ['9223372036854775807', 'a rather long text that will not fit on a narrow terminal at all'],
-          [null, true],
-        ],
-      },
-      { kind: 'table', columns: ['a'], rows: [], empty: 'none yet' },
-    ],
-  }
-  const width = (text: string) => Math.max(...text.split('\n').map((line) => line.length))
-  it('wrap on a narrow terminal without losing a character, and are never cut in a pipe', () => {
-    const narrow = render(output, { json: false, color: false, width: 50 })
-    expect(width(narrow)).toBeLessThanOrEqual(50)
-    const letters = narrow.replace(/[^a-z]/g, '')
-    expect(letters).toContain('arather')
-    expect(letters.length).toBe(
-      render(output, { json: false, color: false, width: undefined }).replace(/[^a-z]/g, '').length,
-    )
-    expect(render(output, { json: false, color: false, width: undefined })).toContain(
-      '│ 9223372036854775807 │ a rather long text that will not fit on a narrow terminal at all │',
-    )
-    expect(narrow).toContain('none yet')
-  })
-  it('look the same with colours as without: no escape sequence is counted or cut', () => {
-    const row = ['380600506281541632', toned('COMPLETED', 'good'), 'demo/import-orders', 'subscription.registered']
-    const coloured: Output = {
-      json: null,
-      blocks: [
-        { kind: 'table', columns: ['execution', 'status', 'path', 'last event'], rows: [row, row] },
-        {
-          kind: 'record',
-          title: 'About',
-          entries: [['advice', toned('a power cut may lose the last messages', 'warn')]],
-        },
-      ],
-    }
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what colours are made of
-    const bare = (text: string) => text.replace(/\x1b\[\d+m/g, '')
-    for (const columns of [undefined, 100, 80, 72, 60, 40, 30]) {
-      const plain = render(coloured, { json: false, color: false, width: columns })
-      const painted = render(coloured, { json: false, color: true, width: columns })
-      expect(bare(painted)).toBe(plain)
-      expect(painted).not.toBe(plain)
-      if (columns !== undefined && columns >= 60) expect(width(plain)).toBeLessThanOrEqual(columns)
-      // Ids are there to be copied, statuses to be read.
-      expect(plain).toContain('380600506281541632')
-      if (columns === undefined || columns >= 60) expect(plain).toContain('COMPLETED')
-    }
-  })
-  it('break names at their joints, and words between them', () => {
-    expect(wrapText('subscription.registered', 14)).toEqual(['subscription.', 'registered'])
-    expect(wrapText('demo/import-orders', 10)).toEqual(['demo/', 'import-', 'orders'])
-    expect(wrapText('a dozen or so\nlines', 7)).toEqual(['a dozen', 'or so', 'lines'])
-    expect(wrapText('abcdefghij', 4)).toEqual(['abcd', 'efgh', 'ij'])
-    expect(wrapText('', 4)).toEqual([''])
-    expect(wrapText('2026-11-16T06:10:29.208Z', 14)).toEqual(['2026-11-16T', '06:10:29.208Z'])
-    expect(wrapWords('one two three', 7)).toEqual(['one two', 'three'])
-    expect(wrapWords('averylongword', 4)).toEqual(['averylongword'])
-  })
-  it('show times to the millisecond on a terminal, and in full in a pipe', () => {
-    const table: Output = {
-      json: null,
-      blocks: [{ kind: 'table', columns: ['at'], rows: [['2026-11-16T06:10:29.208123+00:00']] }],
-    }
-    expect(render(table, { json: false, color: false, width: 80 })).toContain('│ 2026-11-16T06:10:29.208Z │')
-    expect(render(table, { json: false, color: false, width: undefined })).toContain('2026-11-16T06:10:29.208123+00:00')
-  })
-  it('survive a terminal narrower than anything', () => {
-    expect(() => render(output, { json: false, color: true, width: 5 })).not.toThrow()
   })
 })
 

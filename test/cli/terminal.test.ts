@@ -17,6 +17,8 @@ const hostileText = fc.string({
   unit: fc.constantFrom('a', ' ', '\n', '\r', '\x1b', '[2J', '\x07', '\u009b', '\u202e'),
 })
 
+const nowMs = Date.parse('2026-11-17T09:00:00Z')
+
 const controlsOf = (text: string): string[] => text.match(new RegExp(CONTROL, 'gu')) ?? []
 
 describe('the filter', () => {
@@ -69,12 +71,12 @@ describe('a block', () => {
     { kind: 'table', columns: ['name'], rows: [], empty: HOSTILE },
   ]
   it.each([undefined, 200, 40])('of any kind is plain lines, at width %s', (width) => {
-    const text = render({ json: null, blocks }, { json: false, color: false, width })
+    const text = render({ json: null, blocks }, { json: false, color: false, width, nowMs })
     expect(controlsOf(text).every((found) => found === '\n')).toBe(true)
     if (width !== 40) expect(text).not.toMatch(/^FAKE/m)
   })
   it('as JSON has no raw control character either', () => {
-    const text = render({ json: { [HOSTILE]: [HOSTILE] }, blocks: [] }, { json: true, color: false, width: 80 })
+    const text = render({ json: { [HOSTILE]: [HOSTILE] }, blocks: [] }, { json: true, color: false, width: 80, nowMs })
     expect(controlsOf(text).every((found) => found === '\n')).toBe(true)
     expect(JSON.parse(text)).toEqual({ [HOSTILE]: [HOSTILE] })
   })

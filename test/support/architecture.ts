@@ -55,6 +55,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   commander: ['cli'],
   'cli-table3': ['cli'],
   picocolors: ['cli'],
+  'string-width': ['cli'],
   pino: ['runtime'],
   'pino-pretty': ['runtime'],
   'prom-client': ['runtime'],

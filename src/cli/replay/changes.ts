@@ -19,6 +19,7 @@ export function differenceTable(differences: readonly JsonObject[], title: strin
     kind: 'table',
     title,
     columns: ['place', 'change', 'from', 'to'],
+    isProse: true,
     rows: differences.map(differenceRow),
     empty: 'nothing changed',
   }

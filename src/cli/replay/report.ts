@@ -63,6 +63,7 @@ function steps(timeline: TimelineReport): Block {
     kind: 'table',
     title: `Steps${more(timeline.steps.length)}`,
     columns: ['step', 'state', 'events', 'commands', 'progress', 'lasted', 'when'],
+    spare: ['progress', 'events', 'commands'],
     rows: timeline.steps
       .slice(0, ROWS_MAX)
       .map((step) => [
@@ -129,6 +130,7 @@ function commandTable(commands: readonly JsonObject[], timeline: TimelineReport)
     kind: 'table',
     title: `Commands${more(commands.length)}: ${counts}`,
     columns: ['command', 'status', 'worker', 'stage', 'frame', 'lasted', 'when'],
+    spare: ['when', 'frame', 'stage', 'worker'],
     rows: listed.map((command) => {
       const span = spans.get(text(command['command_id']))
       return [
@@ -168,6 +170,7 @@ function payloadTable(payloads: readonly JsonObject[]): Block {
     kind: 'table',
     title: `Payloads${more(payloads.length)}: ${read} read, ${payloads.length - read} not`,
     columns: ['event', 'of', 'payload', 'bytes', 'rows', 'checksum, or why not'],
+    isProse: true,
     rows: resolutions
       .slice(0, ROWS_MAX)
       .map((resolution, index) => [
@@ -187,6 +190,7 @@ export function warningTable(warnings: readonly JsonObject[]): Block {
     kind: 'table',
     title: `Remarks${more(warnings.length)}`,
     columns: ['what', 'where', 'times', 'first events'],
+    isProse: true,
     rows: warnings
       .slice(0, ROWS_MAX)
       .map((warning) => [

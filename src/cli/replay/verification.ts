@@ -29,6 +29,7 @@ export function verifyOutput(executionId: string, output: VerifyOutput): Output 
         kind: 'table',
         title: 'Checks',
         columns: ['compared with', 'result', 'detail'],
+        isProse: true,
         rows: output.checks.map(({ check, ok, skipped, detail }) => [
           check,
           skipped ? toned('skipped', 'dim') : ok ? toned('equal', 'good') : toned('DIFFERENT', 'bad'),

@@ -3,6 +3,7 @@ import type colors from 'picocolors'
 import { isJsonObject } from '../../domain/json/value.js'
 import { writeJson } from '../../domain/json/write.js'
 import { printable } from '../../runtime/printable.js'
+import { cutText, padEndTo, textWidth } from '../textWidth.js'
 import type { Visit } from './story.js'
 import { timeText } from './timeText.js'
 
@@ -25,14 +26,14 @@ export function visitLine(visit: Visit, options: LineOptions): string {
   const time = timeText((visit.endedMs ?? Math.max(options.nowMs, visit.startedMs)) - visit.startedMs)
   const name = `${visit.step}${visit.number > 1 ? ` #${visit.number}` : ''}`
   const head = [
-    printable(name).padEnd(nameWidth),
-    printable(kindOf(visit)).padEnd(KIND_WIDTH),
+    padEndTo(printable(name), nameWidth),
+    padEndTo(printable(kindOf(visit)), KIND_WIDTH),
     state.padEnd('skipped'.length),
     visit.state === 'skipped' ? ''.padEnd(TIME_WIDTH) : time.padStart(TIME_WIDTH),
   ]
   const plain = head.join('  ')
   const [first, second, third, fourth] = head as [string, string, string, string]
-  const rest = cut(remark(visit), width - plain.length - 4)
+  const rest = cutText(printable(remark(visit)), width - textWidth(plain) - 4)
   if (visit.state === 'skipped') return paint.dim(`  ${plain}  ${rest}`.trimEnd())
   return `  ${first}  ${paint.dim(second)}  ${toned(visit, third, paint)}  ${fourth}  ${paint.dim(rest)}`.trimEnd()
 }
@@ -80,10 +81,4 @@ function loopRemark({ loop, state, done, failed, issued }: Visit): string | unde
   }
   const limit = loop.maxInFlight === undefined || loop.mode === 'sequential' ? '' : ` (max ${loop.maxInFlight} at once)`
   return `${done} done${broken}${limit}`
-}
-
-function cut(text: string, room: number): string {
-  const line = printable(text)
-  if (room <= 1) return ''
-  return line.length <= room ? line : `${line.slice(0, room - 1)}…`
 }

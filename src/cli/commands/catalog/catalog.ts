@@ -110,6 +110,7 @@ export const catalogList: CommandSpec = {
         {
           kind: 'table',
           columns: ['path', 'version', 'kind', 'id', 'created', 'state'],
+          spare: ['created'],
           rows: entries.map((entry) => [
             entry.path,
             entry.version,
@@ -237,6 +238,7 @@ function removedOutput(path: string, { removed }: Removed, stateOf: (archived: b
       {
         kind: 'table',
         columns: ['path', 'version', 'id', 'now'],
+        isProse: true,
         rows: removed.map((row) => [path, row.version, row.catalog_id, stateOf(row.archived)]),
       },
     ],

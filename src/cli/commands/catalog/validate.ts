@@ -63,6 +63,7 @@ function placeTable(title: string, rows: readonly Violation[], tone?: 'warn'): B
   return {
     kind: 'table',
     columns: ['place', title],
+    isProse: true,
     rows: rows.map(({ path, message }) => [
       path === '' ? 'the document' : path,
       tone === undefined ? message : toned(message, tone),

@@ -45,10 +45,12 @@ export const commandList: CommandSpec = {
       blocks: [
         {
           kind: 'table',
-          columns: ['event_id', 'command', 'kind', 'pool', 'status', 'attempt', 'worker'],
+          columns: ['event_id', 'execution', 'command', 'kind', 'pool', 'status', 'attempt', 'worker'],
+          spare: ['worker', 'attempt', 'kind'],
           rows: found.map((row) => [
             row.command_id,
-            row.command_key,
+            row.execution_id,
+            row.command_key.replace(`${row.execution_id}:`, ''),
             row.tool_kind,
             row.pool,
             tonedStatus(row),
@@ -120,7 +122,13 @@ function factsOf(row: ShownCommand): Block {
     ['ended', row.completed_at],
     ['error', row.error],
   ]
-  return { kind: 'table', columns: ['field', 'value'], rows: facts.filter(([, value]) => value !== null), empty: '' }
+  return {
+    kind: 'table',
+    isProse: true,
+    columns: ['field', 'value'],
+    rows: facts.filter(([, value]) => value !== null),
+    empty: '',
+  }
 }
 
 function tonedStatus({ status }: ShownCommand) {

@@ -15,8 +15,8 @@ import { EXIT } from '../../exit.js'
 import { print } from '../../io.js'
 import { integerOption, isSet, textOption } from '../../options.js'
 import { createProgress } from '../../progress.js'
-import { shortTime } from '../../render.js'
 import { openSink, type Sink } from '../../sink.js'
+import { millisecondTime } from '../../tableTime.js'
 
 const LIMIT_MAX = 10_000
 const FOLLOW_MS = 300
@@ -93,7 +93,7 @@ function shown({ sealed, ...event }: JsonObject, rules: SecretRules | null): Jso
 function lineOf(event: JsonObject, width: number | undefined): string {
   const version = event['stream_version'] === undefined ? '-' : String(event['stream_version'])
   const parts = [
-    shortTime(String(event['timestamp']), width),
+    width === undefined ? String(event['timestamp']) : millisecondTime(String(event['timestamp'])),
     version.padStart(4),
     text(event['event_type']).padEnd(18),
     text(event['node_name']).padEnd(12),

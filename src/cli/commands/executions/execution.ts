@@ -78,6 +78,7 @@ export const executionList: CommandSpec = {
         {
           kind: 'table',
           columns: ['execution', 'status', 'path', 'started', 'events', 'last event', 'step'],
+          spare: ['last event', 'events', 'step'],
           rows: page.rows.map((row) => {
             const started = timeOf(row.start_time)
             return [

@@ -131,6 +131,7 @@ export const executionCancel: CommandSpec = {
         {
           kind: 'table',
           columns: ['execution', 'now'],
+          isProse: true,
           rows: [[executionId, status], ...children.map((id) => [id, 'CANCELLED'])],
         },
       ],

@@ -15,6 +15,7 @@ import { readPayload } from '../../run/payload.js'
 import { type Place, privatePlace, runningPlace } from '../../run/place.js'
 import { childrenMap, neededKinds, type PlaybookFile, readPlaybooks, readText } from '../../run/playbookFiles.js'
 import { allowedKinds, assertOffered } from '../../run/refusal.js'
+import { textWidth } from '../../textWidth.js'
 
 const SECOND_MS = 1_000
 
@@ -136,7 +137,7 @@ async function runAt(context: CommandContext, input: Input, place: Place, wanted
   return followRun(context, {
     api,
     executionId: started,
-    nameWidth: Math.max(0, ...(plan?.steps ?? []).map(({ name }) => name.length)),
+    nameWidth: Math.max(0, ...(plan?.steps ?? []).map(({ name }) => textWidth(name))),
     timeoutMs: wanted.timeoutMs,
     pointerOf: (step) => plan?.steps.find(({ name }) => name === step)?.pointer,
     showsResult: isSet(input, 'result'),
@@ -198,6 +199,7 @@ function verdict(playbooks: readonly PlaybookFile[], isWrong: boolean): Output {
   const table: Block = {
     kind: 'table',
     columns: ['file', 'place', '', 'what'],
+    isProse: true,
     rows: rows.map(({ file, problem }) => [
       file,
       problem.pointer === '' ? 'the document' : problem.pointer,

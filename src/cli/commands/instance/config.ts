@@ -35,7 +35,10 @@ export const configShow: CommandSpec = {
       const source = origin.source === 'default' ? toned('default', 'dim') : `${origin.source} ${origin.name}`
       return [key, value, source, setting.env]
     })
-    return { json, blocks: [{ kind: 'table', columns: ['setting', 'value', 'origin', 'environment'], rows }] }
+    return {
+      json,
+      blocks: [{ kind: 'table', isProse: true, columns: ['setting', 'value', 'origin', 'environment'], rows }],
+    }
   },
 }
 

@@ -55,6 +55,7 @@ function performedOutput(context: CommandContext, { executions, subscriptionId }
       {
         kind: 'table',
         columns: ['execution', 'status', 'path', 'what'],
+        isProse: true,
         rows: executions.map(({ id, play, status }) => [
           id,
           toned(status, TONES[status] ?? 'dim'),

@@ -38,6 +38,7 @@ export const migrate: CommandSpec = {
               {
                 kind: 'table',
                 columns: ['database', 'migration', 'state'],
+                isProse: true,
                 rows: states.flatMap((state) => [
                   ...state.applied.map((migration) => [state.label, label(migration), toned('applied', 'dim')]),
                   ...state.pending.map((migration) => [state.label, label(migration), toned('pending', 'warn')]),

@@ -31,6 +31,7 @@ export const schemaRemove: CommandSpec = {
         {
           kind: 'table',
           columns: ['database', 'results handed over', 'noetl-cp'],
+          isProse: true,
           rows: done.map(({ label, results, removed }) => [label, results, removed ? 'removed' : 'was not there']),
         },
       ],

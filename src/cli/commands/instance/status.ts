@@ -74,6 +74,7 @@ async function statusNow(context: CommandContext): Promise<Output> {
         kind: 'table',
         title: 'Dependencies',
         columns: ['name', 'state', 'detail', 'ms'],
+        isProse: true,
         rows: Object.entries(checks).map(([name, check]) => dependencyRow(name, check)),
         empty: 'unknown while the daemon is down',
       },

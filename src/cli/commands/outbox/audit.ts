@@ -146,6 +146,7 @@ function missingBlock(report: AuditReport): Block {
     kind: 'table',
     title: `Missing${report.missing > report.sample.length ? ` (the first ${report.sample.length})` : ''}`,
     columns: ['shard', 'id', 'execution', 'event', 'sequence', 'published'],
+    spare: ['published', 'sequence', 'shard'],
     rows: report.sample.map((row) => [row.shard, row.outboxId, row.executionId, row.eventId, row.seq, row.publishedAt]),
   }
 }

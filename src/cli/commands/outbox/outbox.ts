@@ -225,6 +225,7 @@ export function listOutput(page: OutboxPage): Output {
       {
         kind: 'table',
         columns: ['shard', 'id', 'execution', 'event', 'status', 'attempts', 'next or published', 'error'],
+        spare: ['attempts', 'event', 'shard'],
         rows: rows.map((row) => [
           row.shard,
           row.outbox_id,

@@ -49,6 +49,7 @@ export const quarantineList: CommandSpec = {
         {
           kind: 'table',
           columns: ['id', 'execution', 'event', 'from', 'tries', 'bytes', 'since', 'reason'],
+          spare: ['bytes', 'tries', 'from', 'since', 'event'],
           rows: page.map((row) => [
             row.quarantine_id,
             row.execution_id,
@@ -105,6 +106,7 @@ export const quarantineRetry: CommandSpec = {
         {
           kind: 'table',
           columns: ['id', 'outcome', 'reason'],
+          isProse: true,
           rows: results.map(({ id, outcome, reason }) => [
             id,
             toned(outcome, outcome === 'failed' ? 'bad' : 'good'),

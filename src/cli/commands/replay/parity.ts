@@ -51,6 +51,7 @@ function overview(comparisons: readonly ParityComparison[]): Block {
     kind: 'table',
     title: 'Comparisons',
     columns: ['from', 'to', 'result'],
+    isProse: true,
     rows: comparisons.map(({ from, to, count, skipped }) => [
       from,
       to,
@@ -81,6 +82,7 @@ function details({
     kind: 'table',
     title: `${from} → ${to}${count > shown.length ? ` (${shown.length} of ${count})` : ''}`,
     columns: ['place', from, to],
+    isProse: true,
     rows: shown.map((difference) => [
       String(difference['pointer']),
       shortValue(difference['from']),

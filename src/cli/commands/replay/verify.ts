@@ -87,6 +87,7 @@ export const replayVerify: CommandSpec = {
                 kind: 'table' as const,
                 title: 'Trouble',
                 columns: ['execution', 'what'],
+                isProse: true,
                 rows: report.troubled.map((checked) => [checked.executionId, troubleText(checked)]),
               },
             ]),

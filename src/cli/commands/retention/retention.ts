@@ -55,6 +55,7 @@ function tableOf(reports: readonly RetentionReport[], dryRun: boolean): Block {
     kind: 'table',
     title: 'Partitions',
     columns: ['database', 'partition', 'events', 'executions', dryRun ? 'would be' : 'was', 'because'],
+    isProse: true,
     rows: reports.flatMap((report) => [
       ...report.dropped.map(({ name, events, executions }) => [
         report.shard,

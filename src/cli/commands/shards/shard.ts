@@ -90,6 +90,7 @@ export const shardList: CommandSpec = {
         {
           kind: 'table',
           columns: ['name', 'database', 'holds', 'state', 'ms', 'detail'],
+          isProse: true,
           rows: found.map((entry) => [
             entry.name,
             entry.database,

@@ -52,6 +52,7 @@ export const snapshotList: CommandSpec = {
         {
           kind: 'table',
           columns: ['snapshot', 'type', 'version', 'behind', 'bytes', 'stored', 'written', 'execution'],
+          spare: ['bytes', 'type', 'behind'],
           rows: page.rows.map((row) => [
             row.aggregate_id,
             row.aggregate_type,

@@ -51,6 +51,7 @@ export const snapshotVerify: CommandSpec = {
         {
           kind: 'table',
           columns: ['execution', 'version', 'of', 'result', 'detail'],
+          isProse: true,
           rows: reports.map(({ id, report }) => [
             id,
             report.found ? report.version : null,

@@ -87,6 +87,7 @@ export const stateWhyStuck: CommandSpec = {
           kind: 'table',
           title: `Execution ${executionId} is ${row.status}, at version ${version}`,
           columns: ['reason', 'what', 'for', 'next'],
+          isProse: true,
           rows: findings.map(({ reason, what, seconds, next }) => [
             toned(reason, reason === 'ended' || reason === 'running command' ? 'dim' : 'warn'),
             what,
@@ -102,12 +103,13 @@ export const stateWhyStuck: CommandSpec = {
 function stepRow(step: JsonObject) {
   const state = text(step['state'])
   const expected = step['iterations_expected']
-  const done = Array.isArray(step['iteration_command_ids']) ? step['iteration_command_ids'].length : 0
+  const done = step['iteration_command_ids']
   return [
     text(step['name']),
     toned(step['pending_callback'] === true ? `${state}, parked` : state, toneOf(state)),
     text(step['attempt']),
-    expected === undefined ? null : `${done}/${text(expected)}`,
+    // Those of playbooks that run here are counted by their decisions, not one by one.
+    expected !== undefined && Array.isArray(done) ? `${done.length}/${text(expected)}` : text(expected),
     text(step['entered_at']),
     text(step['completed_at']),
     text(step['error']),

@@ -46,6 +46,7 @@ export const subscriptionDeadList: CommandSpec = {
         {
           kind: 'table',
           columns: ['id', 'subscription', 'message', 'subject', 'bytes', 'attempts', 'since', 'reason'],
+          spare: ['bytes', 'attempts', 'since'],
           rows: page.map((row) => [
             row.dead_letter_id,
             row.subscription_id,
@@ -114,6 +115,7 @@ export const subscriptionDeadRedrive: CommandSpec = {
           {
             kind: 'table',
             columns: ['id', 'outcome', 'execution', 'reason'],
+            isProse: true,
             rows: results.map(({ id, outcome, executionId, reason }) => [
               id,
               toned(outcome, outcome === 'failed' ? 'bad' : 'good'),

@@ -190,6 +190,7 @@ function answer({ row, changed }: Changed, done: string): Output {
       {
         kind: 'table',
         columns: ['subscription', 'state', 'path', 'entry version', 'reason', 'until'],
+        isProse: true,
         rows: [
           [
             row.subscription_id,

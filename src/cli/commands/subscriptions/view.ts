@@ -64,6 +64,7 @@ export const subscriptionList: CommandSpec = {
         {
           kind: 'table',
           columns: ['subscription', 'state', 'path', 'kind', 'source', 'changed', 'remark'],
+          spare: ['changed', 'source', 'kind'],
           rows: rows.map((row) => [
             row.subscription_id,
             toned(row.state, toneOfState(row.state)),
