@@ -7,6 +7,7 @@ STAMP := .make
 export PATH := $(PATH):$(or $(NOETL_CP_DATA_DIR),$(or $(XDG_DATA_HOME),$(HOME)/.local/share)/noetl-cp)/tools
 PREFIX ?= /usr/local
 SOURCES := $(shell find src -name '*.ts' 2>/dev/null) package.json tsconfig.json tsconfig.build.json
+CONSOLE := $(shell find console -type f 2>/dev/null)
 
 .PHONY: help
 help: ## print this help
@@ -17,7 +18,7 @@ run: build nats-server ## build and start the daemon with its own Postgres and N
 	@bin/noetl-cp.js serve $(ARGS)
 
 .PHONY: test
-test: build nats-server lint types unused ## lint, types and every test, on real Postgres and NATS
+test: build nats-server chromium lint types unused ## lint, types and every test, on real Postgres and NATS
 	npx vitest run
 
 .PHONY: test-long
@@ -29,7 +30,7 @@ check: build lint types unused ## format, lint, types, unused exports and unit t
 	npx vitest run --project unit
 
 .PHONY: build
-build: $(STAMP)/build ## compile src into dist
+build: $(STAMP)/build $(STAMP)/console ## compile src and the console into dist
 
 .PHONY: lint
 lint: $(STAMP)/install
@@ -38,6 +39,7 @@ lint: $(STAMP)/install
 .PHONY: types
 types: $(STAMP)/install
 	npx tsc -p tsconfig.json --noEmit
+	npx tsc -p console --noEmit
 
 # Exports that nothing of the product reaches; tests alone do not keep a part alive.
 .PHONY: unused
@@ -51,6 +53,11 @@ fmt: $(STAMP)/install ## format the sources
 .PHONY: nats-server
 nats-server:
 	@sh scripts/ensure-nats-server.sh
+
+# For the tests of the console; without one they are skipped, by name, except in CI.
+.PHONY: chromium
+chromium:
+	@sh scripts/ensure-chromium.sh
 
 .PHONY: bench
 bench: build nats-server ## measure speed as ratios; prints a table, writes JSON
@@ -111,4 +118,8 @@ $(STAMP)/install: package-lock.json package.json
 
 $(STAMP)/build: $(STAMP)/install $(SOURCES)
 	npx tsc -p tsconfig.build.json
+	@touch $@
+
+$(STAMP)/console: $(STAMP)/install $(CONSOLE)
+	npx vite build console --logLevel warn
 	@touch $@

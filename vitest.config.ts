@@ -25,7 +25,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['{test,lab}/**/*.test.ts'],
-          exclude: ['**/*.{pg,nats,fault,e2e}.test.ts'],
+          exclude: ['**/*.{pg,nats,fault,e2e,web}.test.ts'],
           testTimeout: 120_000,
           ...shared,
         },
@@ -34,6 +34,14 @@ export default defineConfig({
       { test: { name: 'nats', include: ['{test,lab}/**/*.nats.test.ts'], ...services, ...shared } },
       { test: { name: 'fault', include: ['{test,lab}/**/*.fault.test.ts'], ...services } },
       { test: { name: 'e2e', include: ['{test,lab}/**/*.e2e.test.ts'], ...services } },
+      {
+        test: {
+          name: 'web',
+          include: ['test/web/*.web.test.ts'],
+          ...services,
+          globalSetup: [...services.globalSetup, 'test/support/globalBrowser.ts'],
+        },
+      },
     ],
   },
 })

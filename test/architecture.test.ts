@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { FLOORS, isUnder, LINES_MAX, OWNERS, readSources, type SourceFile, violations } from './support/architecture.js'
+import { consoleViolations, readConsole } from './support/consoleRules.js'
 
 describe('the sources', () => {
   it('break no rule', () => {
@@ -23,6 +24,22 @@ describe('the sources', () => {
     const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
     const installed = { ...manifest.dependencies, ...manifest.optionalDependencies }
     expect(Object.keys(installed).sort()).toEqual(Object.keys(OWNERS).sort())
+  })
+})
+
+describe('the console', () => {
+  it('breaks no rule', () => {
+    expect(readConsole().length).toBeGreaterThan(10)
+    expect(consoleViolations(readConsole())).toEqual([])
+  })
+
+  it.each([
+    ['pages/a.tsx', "import { CpError } from '../../../src/errors'", /nothing but types/],
+    ['a.ts', "import { z } from 'zod'", /does not bring/],
+    ['a.ts', 'node.innerHTML = text', /data is text/],
+    ['a.ts', 'x\n'.repeat(301), /second idea/],
+  ])('a planted violation in %s is found: %s', (path, text, expected) => {
+    expect(consoleViolations([{ path, text }])).toEqual([expect.stringMatching(expected)])
   })
 })
 

@@ -35,6 +35,10 @@ export function checkAccess(route: GuardedRoute, headers: IncomingHttpHeaders, s
     return
   }
   const isOpenApi = settings.apiTokens.length === 0
+  if (route.access === 'page') {
+    if (isOpenApi) requireOwnHost(headers, settings)
+    return
+  }
   if (route.access === 'open') {
     if (isOpenApi && settings.isLocal) requireOwnCaller(headers, settings)
     return
@@ -98,13 +102,7 @@ const SHOWN_MAX = 100
 
 /** No web page of another place, and no name that only a rebound DNS entry would bring here. */
 function requireOwnCaller(headers: IncomingHttpHeaders, settings: AccessSettings): void {
-  const host = parseHost(headers.host)
-  if (settings.isLocal && (host === undefined || !(isLoopbackName(host.hostname) || isListed(host, settings)))) {
-    throw new CpError(
-      'forbidden',
-      `the Host header ${shown(headers.host)} is not a loopback name; set NOETL_API_TOKEN, or add the name to NOETL_CP_ALLOWED_HOSTS`,
-    )
-  }
+  requireOwnHost(headers, settings)
   if (headers.origin !== undefined) {
     if (settings.corsOrigins.includes(headers.origin)) return
     const origin = parseUrl(headers.origin)
@@ -120,6 +118,16 @@ function requireOwnCaller(headers: IncomingHttpHeaders, settings: AccessSettings
   const site = headers['sec-fetch-site']
   if (site !== undefined && site !== 'same-origin' && site !== 'none') {
     throw new CpError('forbidden', 'calls from pages of other sites are not allowed')
+  }
+}
+
+function requireOwnHost(headers: IncomingHttpHeaders, settings: AccessSettings): void {
+  const host = parseHost(headers.host)
+  if (settings.isLocal && (host === undefined || !(isLoopbackName(host.hostname) || isListed(host, settings)))) {
+    throw new CpError(
+      'forbidden',
+      `the Host header ${shown(headers.host)} is not a loopback name; set NOETL_API_TOKEN, or add the name to NOETL_CP_ALLOWED_HOSTS`,
+    )
   }
 }
 

@@ -113,7 +113,7 @@ function headOf(request: FastifyRequest, { path }: RouteSpec): RequestHead {
   if (!rest.endsWith(tail) || rest.length === tail.length) {
     throw new CpError('not_found', `there is no such ${request.method}; see /openapi.json`)
   }
-  return { params: { ...params, [name]: rest.slice(0, -tail.length) }, headers: request.headers }
+  return { params: { ...params, [name]: rest.slice(0, rest.length - tail.length) }, headers: request.headers }
 }
 
 interface GivenBody {

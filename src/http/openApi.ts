@@ -6,7 +6,7 @@ import type { Schema } from './schema.js'
 export function openApiDocument(routes: readonly RouteSpec[], version: string): JsonObject {
   const paths: JsonObject = {}
   const tags = new Set<string>()
-  for (const route of routes) {
+  for (const route of routes.filter(({ access }) => access !== 'page')) {
     const path = route.path.replace(PARAMETER, '{$1}')
     const item = isJsonObject(paths[path]) ? paths[path] : {}
     item[route.method.toLowerCase()] = operation(route)
@@ -60,6 +60,7 @@ const ERROR_SCHEMA: JsonObject = {
 /** The internal token is good wherever the other is. An API without tokens asks for none. */
 const SECURITY: Readonly<Record<Access, JsonValue[]>> = {
   open: [],
+  page: [],
   public: [{ api: [] }, { internal: [] }, {}],
   internal: [{ internal: [] }],
 }

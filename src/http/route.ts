@@ -7,8 +7,9 @@ import type { Schema } from './schema.js'
 /**
  * open: health, metrics and what verifies itself; no token. public: the API token if one is configured, else
  * checks against web pages, and a token for writes once code can be started. internal: always the internal token.
+ * page: what browsers show and what holds no data; any page may link to it, but only by a name that is ours.
  */
-export type Access = 'open' | 'public' | 'internal'
+export type Access = 'open' | 'public' | 'internal' | 'page'
 
 /**
  * How large the bodies of a route may be, see HttpLimits: a few fields, one event, many events, the result of a

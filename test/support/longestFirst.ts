@@ -3,7 +3,7 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Those with processes of their own wait most: they begin together, and the others fill the rest of the time. */
-const TURN: Record<string, number> = { fault: 0, e2e: 0, nats: 1, pg: 2, unit: 3 }
+const TURN: Record<string, number> = { fault: 0, e2e: 0, web: 0, nats: 1, pg: 2, unit: 3 }
 
 /** By what a new machine cannot know yet; the longest first. */
 const LONG = [

@@ -5,6 +5,7 @@ import { type DocumentRouteDeps, documentRoutes } from './catalog/documents.js'
 import { type PlaybookRouteDeps, playbookRoutes } from './catalog/playbooks.js'
 import { type CommandRouteDeps, commandRoutes } from './commands/commands.js'
 import { type ContainerCallbackRouteDeps, containerCallbackRoutes } from './commands/containerCallback.js'
+import { consoleRoutes } from './console/pages.js'
 import { type CredentialRouteDeps, credentialRoutes } from './credentials/credentials.js'
 import { type EventRouteDeps, eventRoutes } from './events/events.js'
 import { type AnalysisRouteDeps, analysisRoutes } from './executions/analysis.js'
@@ -69,6 +70,7 @@ export type RouteDeps = HealthRouteDeps &
 export function buildRoutes(deps: RouteDeps): RouteSpec[] {
   return [
     ...healthRoutes(deps),
+    ...consoleRoutes(),
     ...metricsRoutes(deps),
     ...eventRoutes(deps),
     ...executeRoutes(deps),

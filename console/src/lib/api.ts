@@ -1,0 +1,93 @@
+// Questions to the daemon that served the page. Answers are data; a refusal is an ApiError with the server's own sentence.
+import { signal } from '@preact/signals'
+
+export class ApiError extends Error {
+  constructor(
+    message: string,
+    /** 0: there was no answer. */
+    readonly status: number,
+    readonly request: string,
+    readonly body: unknown = undefined,
+  ) {
+    super(message)
+  }
+}
+
+export interface Answer<T> {
+  body: T
+  headers: Headers
+}
+
+/** Whether the daemon has answered the last question, and since when it has not. */
+export const silentSince = signal<number | undefined>(undefined)
+
+export type Asked = Readonly<Record<string, string | number | boolean | undefined>>
+
+export function apiPath(path: string, asked: Asked = {}): string {
+  const wanted = new URLSearchParams()
+  for (const [name, value] of Object.entries(asked)) {
+    if (value !== undefined && value !== '') wanted.set(name, String(value))
+  }
+  const text = wanted.toString()
+  return text === '' ? path : `${path}?${text}`
+}
+
+export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return (await call<T>('GET', path, { signal })).body
+}
+
+export async function getAnswer<T>(path: string, signal?: AbortSignal): Promise<Answer<T>> {
+  return call<T>('GET', path, { signal })
+}
+
+interface CallOptions {
+  body?: string | undefined
+  signal?: AbortSignal | undefined
+}
+
+async function call<T>(method: string, path: string, { body, signal }: CallOptions): Promise<Answer<T>> {
+  const response = await fetchOwn(method, path, { body, signal })
+  const text = await response.text()
+  return { body: (text === '' ? undefined : parse(text)) as T, headers: response.headers }
+}
+
+/** The answer as it comes, for what is no JSON. */
+export async function fetchOwn(method: string, path: string, { body, signal }: CallOptions = {}): Promise<Response> {
+  const request = `${method} ${path}`
+  const headers: Record<string, string> = { accept: 'application/json' }
+  // No page of another origin can send this one.
+  if (method !== 'GET') headers['x-noetl-csrf'] = '1'
+  if (body !== undefined) headers['content-type'] = 'application/json'
+  let response: Response
+  try {
+    response = await fetch(path, {
+      method,
+      headers,
+      credentials: 'same-origin',
+      ...(body === undefined ? {} : { body }),
+      ...(signal === undefined ? {} : { signal }),
+    })
+  } catch (error) {
+    if (signal?.aborted) throw error
+    silentSince.value ??= Date.now()
+    throw new ApiError('The daemon does not answer. It is asked again by itself.', 0, request)
+  }
+  silentSince.value = undefined
+  if (!response.ok) throw await refusal(response, request)
+  return response
+}
+
+async function refusal(response: Response, request: string): Promise<ApiError> {
+  const text = await response.text().catch(() => '')
+  const body = parse(text)
+  const said = (body as { error?: unknown } | undefined)?.error
+  return new ApiError(typeof said === 'string' ? said : `HTTP ${response.status}`, response.status, request, body)
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,46 @@
+// Keys of the console. A screen adds its own while it is shown; no key acts on the installation by itself.
+import { useEffect } from 'preact/hooks'
+
+export type Keys = Readonly<Record<string, (event: KeyboardEvent) => void>>
+
+const layers: Keys[] = []
+let chord: string | undefined
+let chordTimer: ReturnType<typeof setTimeout> | undefined
+
+/** `g o` is two keys one after the other; a letter in capitals is with Shift. */
+export function useKeys(keys: Keys): void {
+  useEffect(() => {
+    layers.push(keys)
+    return () => {
+      layers.splice(layers.indexOf(keys), 1)
+    }
+  })
+}
+
+export function listenToKeys(): void {
+  window.addEventListener('keydown', (event) => {
+    if (event.metaKey || event.ctrlKey || event.altKey || isWriting(event.target)) return
+    if (document.querySelector('dialog[open]') !== null) return
+    const key = event.key === ' ' ? 'Space' : event.key
+    const wanted = chord === undefined ? key : `${chord} ${key}`
+    chord = undefined
+    clearTimeout(chordTimer)
+    for (const layer of [...layers].reverse()) {
+      const act = layer[wanted]
+      if (act === undefined) continue
+      event.preventDefault()
+      act(event)
+      return
+    }
+    if (key === 'g') {
+      chord = 'g'
+      chordTimer = setTimeout(() => {
+        chord = undefined
+      }, 1_000)
+    }
+  })
+}
+
+function isWriting(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+}

@@ -1,0 +1,41 @@
+// What the reader has chosen of the look. The only things kept in the browser; they say nothing about the installation.
+import { signal } from '@preact/signals'
+
+export type Theme = 'system' | 'light' | 'dark'
+export type Zone = 'local' | 'utc'
+export type Density = 'compact' | 'comfortable'
+
+export const theme = signal<Theme>(kept('theme', ['system', 'light', 'dark']))
+export const zone = signal<Zone>(kept('zone', ['local', 'utc']))
+export const density = signal<Density>(kept('density', ['compact', 'comfortable']))
+/** Counts changes of the colours in force, for what is painted on a canvas. */
+export const paint = signal(0)
+
+function kept<T extends string>(name: string, values: readonly [T, ...T[]]): T {
+  const found = localStorage.getItem(`noetl.${name}`)
+  return values.find((value) => value === found) ?? values[0]
+}
+
+export function applyTheme(): void {
+  const { dataset } = document.documentElement
+  theme.subscribe((value) => {
+    if (value === 'system') delete dataset['theme']
+    else dataset['theme'] = value
+    localStorage.setItem('noetl.theme', value)
+    paint.value = paint.peek() + 1
+  })
+  density.subscribe((value) => {
+    dataset['density'] = value
+    localStorage.setItem('noetl.density', value)
+  })
+  zone.subscribe((value) => localStorage.setItem('noetl.zone', value))
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+    paint.value = paint.peek() + 1
+  })
+}
+
+export function nextTheme(): void {
+  const isDark =
+    theme.value === 'dark' || (theme.value === 'system' && matchMedia('(prefers-color-scheme: dark)').matches)
+  theme.value = isDark ? 'light' : 'dark'
+}

@@ -1,0 +1,77 @@
+// One question of a screen, asked when its key changes and again when something happened. What was shown stays on the
+// screen while it is asked again, and says when it grows old; the newest question wins.
+import { useSignal } from '@preact/signals'
+import { useCallback, useEffect, useRef } from 'preact/hooks'
+import { ApiError } from './api'
+import { live, useTick } from './live'
+
+export interface Resource<T> {
+  data: T | undefined
+  error: ApiError | undefined
+  isLoading: boolean
+  /** When the data came. */
+  at: number | undefined
+  reload(): void
+}
+
+export interface ResourceOptions {
+  /** Asked again so often while the page is live and seen. */
+  everyMs?: number
+}
+
+interface State<T> {
+  key: string
+  data: T | undefined
+  error: ApiError | undefined
+  isLoading: boolean
+  at: number | undefined
+}
+
+/** Null as a key: there is nothing to ask yet. */
+export function useResource<T>(
+  key: string | null,
+  load: (signal: AbortSignal) => Promise<T>,
+  options: ResourceOptions = {},
+): Resource<T> {
+  const state = useSignal<State<T>>({ key: '', data: undefined, error: undefined, isLoading: true, at: undefined })
+  const running = useRef<AbortController | undefined>(undefined)
+  const newest = useRef(load)
+  newest.current = load
+
+  const reload = useCallback(() => {
+    if (key === null) return
+    running.current?.abort()
+    const control = new AbortController()
+    running.current = control
+    const before = state.peek()
+    const kept = before.key === key ? before : { data: undefined, at: undefined, error: undefined }
+    state.value = { ...kept, key, isLoading: true }
+    newest.current(control.signal).then(
+      (data) => {
+        if (!control.signal.aborted) state.value = { key, data, error: undefined, isLoading: false, at: Date.now() }
+      },
+      (error: unknown) => {
+        if (control.signal.aborted) return
+        const shown = error instanceof ApiError ? error : new ApiError(String(error), -1, key)
+        state.value = { ...state.peek(), error: shown, isLoading: false }
+      },
+    )
+  }, [key])
+
+  useEffect(() => {
+    reload()
+    return () => running.current?.abort()
+  }, [reload])
+
+  const tick = useTick(options.everyMs)
+  useEffect(() => {
+    const isBusy = state.peek().isLoading && state.peek().key === key
+    if (tick > 0 && live.peek() && !isBusy) reload()
+  }, [tick])
+
+  const shown = state.value
+  const isOther = shown.key !== key && key !== null
+  return isOther
+    ? { data: undefined, error: undefined, isLoading: true, at: undefined, reload }
+    : { data: shown.data, error: shown.error, isLoading: shown.isLoading, at: shown.at, reload }
+}

@@ -1,0 +1,11 @@
+// Starts the console in its page.
+import { render } from 'preact'
+import { applyTheme } from './lib/theme'
+import { App } from './shell/App'
+import './styles/tokens.css'
+import './styles/base.css'
+import './styles/shell.css'
+import './styles/parts.css'
+
+applyTheme()
+render(<App />, document.getElementById('root')!)

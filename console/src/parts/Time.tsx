@@ -1,0 +1,21 @@
+// A moment: how long ago, with the exact text on hover; and how long something has lasted, counting while it runs.
+
+import { now } from '../lib/now'
+import { ago, clockText, lasted, millisOf } from '../lib/time'
+
+export function Ago({ at }: { at: string | null | undefined }) {
+  const ms = millisOf(at)
+  if (Number.isNaN(ms)) return <span class="muted">–</span>
+  return (
+    <time dateTime={at!} title={`${clockText(ms, 3)} · ${at}`}>
+      {ago(ms, now.value)}
+    </time>
+  )
+}
+
+export function Lasted({ from, to }: { from: string | null | undefined; to: string | null | undefined }) {
+  const start = millisOf(from)
+  if (Number.isNaN(start)) return <span class="muted">–</span>
+  const end = millisOf(to)
+  return <span>{lasted((Number.isNaN(end) ? now.value : end) - start)}</span>
+}

@@ -1,0 +1,70 @@
+// The frame around every screen: navigation, top bar, help, and the keys that hold everywhere.
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { listenToKeys, useKeys } from '../lib/keys'
+import { live } from '../lib/live'
+import { followLink, go, hrefOf, path } from '../lib/router'
+import { nextTheme } from '../lib/theme'
+import { Help } from './Help'
+import { Navigation } from './Navigation'
+import { PLACES, placeOf } from './places'
+import { TopBar } from './TopBar'
+
+listenToKeys()
+
+export function App() {
+  const isHelpOpen = useSignal(false)
+  const places = Object.fromEntries(
+    PLACES.flatMap(({ key, path: place }) => (key === undefined ? [] : [[`g ${key}`, () => go(hrefOf(place))]])),
+  )
+  useKeys({
+    ...places,
+    '?': () => {
+      isHelpOpen.value = true
+    },
+    '/': () => document.querySelector<HTMLInputElement>('#search')?.focus(),
+    '.': () => {
+      live.value = !live.value
+    },
+    t: nextTheme,
+    y: () => void navigator.clipboard.writeText(window.location.href),
+  })
+  const found = placeOf(path.value)
+  useEffect(() => {
+    document.title = found === undefined ? 'noetl-cp' : `${found.place.name} · noetl-cp`
+  }, [found?.place.name])
+  const Page = found?.place.page
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: links are followed by the keyboard as clicks, too
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only watches the links inside
+    <div class="app" onClick={followLink}>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <TopBar />
+      <Navigation at={found?.place.path} />
+      <main id="main" tabIndex={-1}>
+        {Page === undefined ? <NoSuchPlace /> : <Page />}
+      </main>
+      {isHelpOpen.value && (
+        <Help
+          onClose={() => {
+            isHelpOpen.value = false
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+function NoSuchPlace() {
+  return (
+    <div class="refusal">
+      <h2>There is no such page</h2>
+      <p class="mono">{path.value}</p>
+      <a class="button" href={hrefOf('/')}>
+        To the overview
+      </a>
+    </div>
+  )
+}

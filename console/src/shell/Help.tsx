@@ -1,0 +1,65 @@
+// What the keys do.
+import { Dialog } from '../parts/Dialog'
+import { PLACES } from './places'
+
+const EVERYWHERE: readonly (readonly [string, string])[] = [
+  ['?', 'this help'],
+  ['/', 'search'],
+  ['.', 'follow or pause'],
+  ['t', 'light or dark'],
+  ['y', 'copy the link to this screen'],
+  ['j k', 'next and previous row'],
+  ['Enter', 'open the row'],
+  ['Esc', 'close'],
+]
+
+const EXECUTION: readonly (readonly [string, string])[] = [
+  ['← →', 'one event back or on; with Shift ten'],
+  ['Home End', 'first and last event'],
+  ['n p', 'next and previous failure'],
+  ['[ ]', 'same entity before and after'],
+  ['m', 'pin here: state becomes the difference'],
+  ['Space', 'play or stop'],
+  ['e', 'axis by time or by event'],
+  ['w a s d', 'zoom and pan the timeline'],
+  ['0', 'fit'],
+  ['1 … 6', 'tabs'],
+]
+
+export function Help({ onClose }: { onClose: () => void }) {
+  const places = PLACES.flatMap(({ key, name }) => (key === undefined ? [] : [[`g ${key}`, name] as const]))
+  return (
+    <Dialog title="Keys" onClose={onClose}>
+      <div class="keys">
+        <KeyList title="Everywhere" keys={[...EVERYWHERE, ...places]} />
+        <KeyList title="One execution" keys={EXECUTION} />
+      </div>
+      <form method="dialog">
+        <button type="submit">Close</button>
+        <a href="/openapi.json" target="_blank" rel="noreferrer">
+          The API as OpenAPI
+        </a>
+      </form>
+    </Dialog>
+  )
+}
+
+function KeyList({ title, keys }: { title: string; keys: readonly (readonly [string, string])[] }) {
+  return (
+    <section>
+      <h3>{title}</h3>
+      <dl>
+        {keys.map(([key, meaning]) => (
+          <div key={key}>
+            <dt>
+              {key.split(' ').map((one) => (
+                <kbd key={one}>{one}</kbd>
+              ))}
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  )
+}

@@ -1,0 +1,83 @@
+// The bar above every screen: health in a word, the search box, and the switches of the reader.
+import { useState } from 'preact/hooks'
+import { silentSince } from '../lib/api'
+import { live } from '../lib/live'
+import { now } from '../lib/now'
+import { go, hrefOf } from '../lib/router'
+import { nextTheme, zone } from '../lib/theme'
+import { lasted } from '../lib/time'
+import { Health } from './Health'
+
+export function TopBar() {
+  return (
+    <header class="topbar">
+      <a class="brand" href={hrefOf('/')}>
+        noetl-cp
+      </a>
+      <Health />
+      <Search />
+      {silentSince.value !== undefined && (
+        <span class="stale-clock" role="status">
+          no answer for {lasted(now.value - silentSince.value)}
+        </span>
+      )}
+      <span class="switches">
+        <button
+          type="button"
+          class="quiet"
+          aria-pressed={live.value}
+          title="Follow what happens (.)"
+          onClick={() => {
+            live.value = !live.value
+          }}
+        >
+          <i class={live.value ? 'dot running' : 'dot cancelled'} />
+          {live.value ? 'live' : 'paused'}
+        </button>
+        <button
+          type="button"
+          class="quiet"
+          title="Time zone"
+          onClick={() => {
+            zone.value = zone.value === 'utc' ? 'local' : 'utc'
+          }}
+        >
+          {zone.value === 'utc' ? 'UTC' : 'local time'}
+        </button>
+        <button type="button" class="quiet" title="Light or dark (t)" aria-label="Light or dark" onClick={nextTheme}>
+          ◐
+        </button>
+      </span>
+    </header>
+  )
+}
+
+/** An id opens the execution; anything else is looked for in the list. */
+function Search() {
+  const [text, setText] = useState('')
+  return (
+    <form
+      class="search"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const wanted = text.trim()
+        if (wanted === '') return
+        setText('')
+        go(/^\d{1,19}$/.test(wanted) ? hrefOf(`/executions/${wanted}`) : hrefOf('/executions', { q: wanted }))
+      }}
+    >
+      <input
+        id="search"
+        type="search"
+        aria-label="Search"
+        placeholder="Id, path, step, worker or label.key=value"
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') event.currentTarget.blur()
+        }}
+      />
+      <kbd title="The key / leads here">/</kbd>
+    </form>
+  )
+}

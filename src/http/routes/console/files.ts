@@ -1,0 +1,68 @@
+// The built console as it lies in dist/console: every file read once and pressed once. Names of assets carry a hash of
+// their contents, so browsers may keep them for ever; the page that names them may never be kept.
+import { readFile, stat } from 'node:fs/promises'
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { CpError } from '../../../errors.js'
+
+export interface ConsoleFile {
+  contentType: string
+  plain: Buffer
+  pressed: Buffer
+}
+
+export interface ConsoleFiles {
+  page(): Promise<ConsoleFile>
+  /** Undefined if the build has no such asset. */
+  asset(name: string): Promise<ConsoleFile | undefined>
+}
+
+const FOLDER = new URL('../../../../dist/console/', import.meta.url)
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+// What the build writes; nothing with a dot or a slash more leads out of its folder.
+const ASSET_NAME = /^[\w-]+\.(?:js|css|svg)$/
+const press = promisify(gzip)
+
+export function createConsoleFiles(folder: URL = FOLDER): ConsoleFiles {
+  const read = new Map<string, Promise<ConsoleFile | undefined>>()
+
+  const fileOf = (path: string): Promise<ConsoleFile | undefined> => {
+    const known = read.get(path)
+    if (known !== undefined) return known
+    const file = readConsoleFile(new URL(path, folder))
+    read.set(path, file)
+    // What is missing is not remembered: the names that can be asked for have no end.
+    void file.then(
+      (found) => found === undefined && read.delete(path),
+      () => read.delete(path),
+    )
+    return file
+  }
+
+  return {
+    page: async () => {
+      const page = await fileOf('index.html')
+      if (page !== undefined) return page
+      throw new CpError('not_found', `the console is not built: ${fileURLToPath(folder)} is missing; run make build`)
+    },
+    asset: async (name) => (ASSET_NAME.test(name) ? fileOf(`assets/${name}`) : undefined),
+  }
+}
+
+async function readConsoleFile(url: URL): Promise<ConsoleFile | undefined> {
+  const isFile = await stat(url).then(
+    (found) => found.isFile(),
+    () => false,
+  )
+  if (!isFile) return undefined
+  const plain = await readFile(url)
+  const contentType = TYPES[extname(url.pathname)] ?? 'application/octet-stream'
+  return { contentType, plain, pressed: await press(plain, { level: 9 }) }
+}

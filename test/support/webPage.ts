@@ -1,0 +1,47 @@
+// A page of the console in the browser of the run. Whatever a page must never do is collected while a test uses it:
+// requests to other origins, refusals by the content policy, errors on its console.
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, inject } from 'vitest'
+
+export interface WebPage {
+  page: Page
+  context: BrowserContext
+  /** What the page has done wrong so far. */
+  faults(): string[]
+  close(): Promise<void>
+}
+
+export const hasBrowser = inject('browser') !== ''
+
+const PATIENCE_MS = 60_000
+
+export function useBrowser(): { open(origin: string, options?: BrowserContextOptions): Promise<WebPage> } {
+  let browser: Browser | undefined
+  const contexts: BrowserContext[] = []
+  beforeAll(async () => {
+    if (hasBrowser) browser = await chromium.connect(inject('browser'))
+  })
+  afterAll(async () => {
+    for (const context of contexts) await context.close()
+    await browser?.close()
+  })
+  return {
+    open: async (origin, options = {}) => {
+      const context = await browser!.newContext({ baseURL: origin, viewport: { width: 1280, height: 800 }, ...options })
+      contexts.push(context)
+      context.setDefaultTimeout(PATIENCE_MS)
+      const faults: string[] = []
+      const page = await context.newPage()
+      // A refused request of the page itself is its business; the browser repeats each on the console.
+      page.on('console', (message) => {
+        if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) faults.push(message.text())
+      })
+      page.on('pageerror', (error) => faults.push(`${error.message}\n${error.stack ?? ''}`))
+      page.on('request', (request) => {
+        const url = new URL(request.url())
+        if (url.origin !== origin && !/^(data|blob):$/.test(url.protocol)) faults.push(`a request to ${request.url()}`)
+      })
+      return { page, context, faults: () => faults, close: () => context.close() }
+    },
+  }
+}
