@@ -16,8 +16,8 @@ export interface ApiClient {
 const DEADLINE_MS = 15_000
 const SHOWN_MAX = 200
 
-export function createApiClient(baseUrl: string, token: string | undefined): ApiClient {
-  const client = createClient({ url: baseUrl, token, timeoutMs: DEADLINE_MS })
+export function createApiClient(baseUrl: string, token: string | undefined, timeoutMs = DEADLINE_MS): ApiClient {
+  const client = createClient({ url: baseUrl, token, timeoutMs })
 
   async function call(method: string, path: string, body?: JsonObject): Promise<JsonValue> {
     const response = await ask(method, path, undefined, body)

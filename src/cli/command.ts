@@ -7,11 +7,23 @@ import type { Instance } from './instance.js'
 import type { Io } from './io.js'
 import type { Output } from './output.js'
 
+/** What a shell offers for a value: names that the instance knows, files, or these words. */
+export type Completes =
+  | 'execution'
+  | 'subscription'
+  | 'path'
+  | 'command'
+  | 'credential'
+  | 'pool'
+  | 'file'
+  | readonly string[]
+
 export interface ArgumentSpec {
   name: string
   help: string
   optional?: boolean
   variadic?: boolean
+  completes?: Completes
 }
 
 export interface OptionSpec {
@@ -21,6 +33,7 @@ export interface OptionSpec {
   default?: string
   /** May be given several times; the value is a list. */
   isRepeatable?: true
+  completes?: Completes
 }
 
 export interface Input {

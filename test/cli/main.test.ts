@@ -1,6 +1,5 @@
 // Promise: standard output is data and standard error the rest; exit codes are the documented ones; a typing
 // mistake gets a hint; every help page ends with examples; nothing a user sees contains a secret.
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -208,37 +207,5 @@ describe('colour', () => {
     expect(await coloured({ TERM: 'dumb' }, 120)).toBe(false)
     expect(await coloured({ FORCE_COLOR: '1' })).toBe(true)
     expect(await coloured({ FORCE_COLOR: '1', NO_COLOR: '1' })).toBe(false)
-  })
-})
-
-describe('completion', () => {
-  it.each(['bash', 'zsh'])('the %s script is valid and completes commands, subcommands and options', async (shell) => {
-    const { stdout } = await cli(['completion', shell])
-    // zsh runs the same function through bashcompinit, so bash can judge both.
-    execFileSync('bash', ['-n'], { input: stdout })
-    const functionOnly = stdout.slice(stdout.indexOf('_noetl_cp()'), stdout.indexOf('\ncomplete '))
-    const complete = (...words: string[]) =>
-      execFileSync(
-        'bash',
-        [
-          '-c',
-          `${functionOnly}\nCOMP_WORDS=(noetl-cp "$@"); COMP_CWORD=$#; _noetl_cp; echo "\${COMPREPLY[*]}"`,
-          'x',
-          ...words,
-        ],
-        { encoding: 'utf8' },
-      )
-        .trim()
-        .split(' ')
-    expect(complete('statu')).toEqual(['status'])
-    expect(complete('config', '')).toEqual(['show', 'check', 'init', 'schema'])
-    expect(complete('migrate', '--d')).toContain('--dry-run')
-    expect(complete('--json', 'ver')).toEqual(['version'])
-  })
-  it('the fish script names every command', async () => {
-    const { stdout } = await cli(['completion', 'fish'])
-    for (const spec of COMMANDS) expect(stdout).toContain(spec.path[spec.path.length - 1])
-    // Every quote is closed.
-    for (const line of stdout.split('\n')) expect((line.match(/'/g) ?? []).length % 2, line).toBe(0)
   })
 })

@@ -182,14 +182,24 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   group('env', 'Print what psql and the nats tool need to reach the servers', async () => [
     (await import('./instance/env.js')).env,
   ]),
-  group('completion', 'Print a shell completion script', async () => {
-    const { completionOf } = await import('./instance/completion.js')
-    return [completionOf(allCommands)]
+  group('completion', 'Print a shell completion script', async () => [
+    (await import('./instance/completion.js')).completion,
+  ]),
+  group('complete', 'Print what could stand in place of the last word', async () => {
+    const { completeOf } = await import('./instance/complete.js')
+    return [completeOf(commandsOf)]
   }),
   group('version', 'Print the version', async () => [(await import('./instance/version.js')).version]),
 ]
 
-/** Every command, for completion. */
+/** Those that begin with this word; where it is still to be written, each group as if it were a command. */
+async function commandsOf(word: string | undefined): Promise<readonly CommandSpec[]> {
+  const called = COMMAND_GROUPS.find((one) => one.word === word)
+  if (called !== undefined) return called.load()
+  return COMMAND_GROUPS.map((one) => ({ path: [one.word], summary: one.summary, examples: [], run: async () => 0 }))
+}
+
+/** Every command, for the pages that list them and the tests that go through them. @public */
 export async function allCommands(): Promise<CommandSpec[]> {
   return (await Promise.all(COMMAND_GROUPS.map(({ load }) => load()))).flat()
 }

@@ -13,7 +13,7 @@ import { isSet, textOption } from '../options.js'
 export const OWNER_OPTIONS: readonly OptionSpec[] = [
   { flags: '--tenant <id>', help: 'tenant; usually that of the execution' },
   { flags: '--organization <id>', help: 'organisation; usually that of the execution' },
-  { flags: '--profile <name>', help: 'fold rules: cp, python or server' },
+  { flags: '--profile <name>', help: 'fold rules: cp, python or server', completes: ['cp', 'python', 'server'] },
 ]
 
 export const CUTOFF_OPTIONS: readonly OptionSpec[] = [
@@ -25,7 +25,7 @@ export const CUTOFF_OPTIONS: readonly OptionSpec[] = [
 
 export const FILE_OPTIONS: readonly OptionSpec[] = [
   { flags: '--file <path>', help: 'events from a file (NDJSON or JSON, - for standard input) and no database' },
-  { flags: '--execution <id>', help: 'with --file: which execution, if there are several' },
+  { flags: '--execution <id>', help: 'with --file: which execution, if there are several', completes: 'execution' },
 ]
 
 /** What was asked for in the words of the HTTP parameters. */

@@ -30,7 +30,7 @@ const LIMIT_MAX = 1_000
 // Base64 is a third longer than the document it holds.
 export const FILE_BYTES_MAX = YAML_LIMITS.bytesMax * 2
 
-export const fileArgument = { name: 'file', help: 'YAML file, or - for standard input' }
+export const fileArgument = { name: 'file', help: 'YAML file, or - for standard input', completes: 'file' } as const
 const versionOption = { flags: '--version <n>', help: 'this version only' }
 
 export const catalogRegister: CommandSpec = {
@@ -86,7 +86,7 @@ export const catalogList: CommandSpec = {
   showsAll: true,
   summary: 'Entries of the catalog, newest first',
   options: [
-    { flags: '--kind <kind>', help: 'playbook, subscription, … in any case' },
+    { flags: '--kind <kind>', help: 'playbook, subscription, … in any case', completes: ['playbook', 'subscription'] },
     { flags: '--archived', help: 'archived ones too' },
     { flags: '--limit <n>', help: `at most ${LIMIT_MAX}`, default: '100' },
   ],
@@ -131,7 +131,7 @@ export const catalogGet: CommandSpec = {
   path: ['catalog', 'get'],
   showsAll: true,
   summary: 'Print the YAML of an entry',
-  args: [{ name: 'entry', help: 'catalog path, or catalog id' }],
+  args: [{ name: 'entry', help: 'catalog path, or catalog id', completes: 'path' }],
   options: [{ flags: '--version <n>', help: 'version of the path; default the newest' }],
   examples: [
     ['catalog get demo/hello > hello.yaml', 'the newest version'],
@@ -172,7 +172,7 @@ export const catalogDelete: CommandSpec = {
   summary: 'Delete the versions of a path',
   description:
     'Deletes every version of a path, or one. A version that executions were started from is archived instead, so that their history stays readable; "catalog restore" takes that back.',
-  args: [{ name: 'path', help: 'catalog path' }],
+  args: [{ name: 'path', help: 'catalog path', completes: 'path' }],
   options: [versionOption, { flags: '--yes', help: 'really' }],
   examples: [
     ['catalog delete demo/hello --yes', 'all versions'],
@@ -190,7 +190,7 @@ export const catalogDelete: CommandSpec = {
 export const catalogRestore: CommandSpec = {
   path: ['catalog', 'restore'],
   summary: 'Bring archived versions of a path back',
-  args: [{ name: 'path', help: 'catalog path' }],
+  args: [{ name: 'path', help: 'catalog path', completes: 'path' }],
   options: [versionOption],
   examples: [['catalog restore demo/hello', 'all archived versions']],
   run: async (context, input) => {

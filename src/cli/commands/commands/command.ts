@@ -10,15 +10,20 @@ import { type Block, toned } from '../../output.js'
 import { withCore } from '../../writing.js'
 
 const LIMIT_DEFAULT = 50
-const idArgument = { name: 'event_id', help: 'id of its command.issued event, as in "command list"' }
+const STATUSES = ['PENDING', 'CLAIMED', 'RUNNING', 'PARKED', 'COMPLETED', 'FAILED', 'CANCELLED']
+const idArgument = {
+  name: 'event_id',
+  help: 'id of its command.issued event, as in "command list"',
+  completes: 'command',
+} as const
 
 export const commandList: CommandSpec = {
   path: ['command', 'list'],
   summary: 'Commands in the order they were issued',
   options: [
-    { flags: '--execution <id>', help: 'only of this execution' },
-    { flags: '--status <status>', help: 'PENDING, CLAIMED, RUNNING, PARKED, COMPLETED, FAILED or CANCELLED' },
-    { flags: '--pool <name>', help: 'only of this pool' },
+    { flags: '--execution <id>', help: 'only of this execution', completes: 'execution' },
+    { flags: '--status <status>', help: STATUSES.join(', '), completes: STATUSES },
+    { flags: '--pool <name>', help: 'only of this pool', completes: 'pool' },
     { flags: '--after <event_id>', help: 'from the one after this' },
     { flags: '--limit <n>', help: `at most so many; default ${LIMIT_DEFAULT}` },
   ],
@@ -93,8 +98,6 @@ export const commandRequeue: CommandSpec = {
     }
   },
 }
-
-const STATUSES = ['PENDING', 'CLAIMED', 'RUNNING', 'PARKED', 'COMPLETED', 'FAILED', 'CANCELLED']
 
 function statusOption(input: Input): string | undefined {
   const status = textOption(input, 'status')?.toUpperCase()

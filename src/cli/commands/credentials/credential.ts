@@ -21,7 +21,7 @@ import { withCore } from '../../writing.js'
 
 const DEPTH_MAX = 20
 const DATA_BYTES_MAX = 1024 * 1024
-const nameArgument = { name: 'name', help: 'name of the credential' }
+const nameArgument = { name: 'name', help: 'name of the credential', completes: 'credential' } as const
 
 export const credentialSet: CommandSpec = {
   path: ['credential', 'set'],
@@ -31,7 +31,7 @@ export const credentialSet: CommandSpec = {
   args: [nameArgument],
   options: [
     { flags: '--type <type>', help: 'postgres, bearer, api_key, basic, nats, or any other' },
-    { flags: '--data <file>', help: 'file with the values; - is standard input', default: '-' },
+    { flags: '--data <file>', help: 'file with the values; - is standard input', completes: 'file', default: '-' },
     { flags: '--description <text>', help: 'a sentence for people' },
     { flags: '--tags <a,b>', help: 'words to find it by' },
   ],

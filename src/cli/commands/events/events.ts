@@ -27,7 +27,7 @@ export const eventsTail: CommandSpec = {
   summary: 'The last events of an execution, and those to come',
   description:
     'Prints the last events of an execution, one per line; with --follow it waits for more until it is interrupted. --json prints each as a JSON document.',
-  args: [{ name: 'id', help: 'execution id' }],
+  args: [{ name: 'id', help: 'execution id', completes: 'execution' }],
   options: [
     { flags: '-f, --follow', help: 'wait for more' },
     { flags: '--limit <n>', help: 'how many of the last events', default: '20' },
@@ -113,8 +113,8 @@ export const eventsExport: CommandSpec = {
   summary: 'Write all events of an execution as NDJSON',
   description:
     'Writes every event of an execution as one JSON document per line: every column under its name, ids as bare integers, in the order they were appended. "events import" reads it back exactly. Memory stays small whatever the length.',
-  args: [{ name: 'id', help: 'execution id' }],
-  options: [{ flags: '-o, --output <file>', help: 'file to write; it appears when it is complete' }],
+  args: [{ name: 'id', help: 'execution id', completes: 'execution' }],
+  options: [{ flags: '-o, --output <file>', help: 'file to write; it appears when it is complete', completes: 'file' }],
   examples: [
     ['events export 320816801799737344 > run.ndjson', 'to standard output'],
     ['events export 320816801799737344 --output run.ndjson', 'to a file, with progress on a terminal'],

@@ -31,7 +31,7 @@ export const eventsAppend: CommandSpec = {
   summary: 'Append events from a file or from standard input',
   description:
     'Reads one event per line (NDJSON), a JSON array of events, or a batch {"execution_id", "events"}, with the fields of POST /api/events and the same checks. Prints the event ids. Lines that are refused are named on standard error; the others are stored. Exit code 1 when some of several were refused; for a single event the code of its error.',
-  args: [{ name: 'file', help: 'NDJSON or JSON; default standard input', optional: true }],
+  args: [{ name: 'file', help: 'NDJSON or JSON; default standard input', completes: 'file', optional: true }],
   examples: [
     ['events append events.ndjson', 'from a file'],
     [
@@ -103,7 +103,7 @@ export const eventsImport: CommandSpec = {
   summary: 'Read exported events back',
   description:
     'Reads what "events export" wrote. Every column comes back as it was, executions are created where they are missing. The same event again changes nothing, so an interrupted import is simply repeated. Nothing is published unless --publish is given. Refused lines are named on standard error and give exit code 1.',
-  args: [{ name: 'file', help: 'NDJSON; default standard input', optional: true }],
+  args: [{ name: 'file', help: 'NDJSON; default standard input', completes: 'file', optional: true }],
   options: [{ flags: '--publish', help: 'also publish the events that are new here' }],
   examples: [
     ['events import run.ndjson', 'from a file'],

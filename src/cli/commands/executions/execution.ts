@@ -31,12 +31,12 @@ export const executionList: CommandSpec = {
   description:
     'Lists executions from the read model, newest first. The next page starts at the cursor that a page ends with. A shard that does not answer is named, the others are shown, and the exit code is 69.',
   options: [
-    { flags: '--status <status>', help: `${STATUSES.join(', ')}; several with commas` },
-    { flags: '--path <path>', help: 'catalog path; a star at the end stands for any rest' },
+    { flags: '--status <status>', help: `${STATUSES.join(', ')}; several with commas`, completes: STATUSES },
+    { flags: '--path <path>', help: 'catalog path; a star at the end stands for any rest', completes: 'path' },
     { flags: '--since <time>', help: 'started at or after: a time, a date, or a span before now such as 2h' },
     { flags: '--until <time>', help: 'started before' },
     { flags: '--q <text>', help: 'text in path, step or error; or an id' },
-    { flags: '--parent <id>', help: 'children of this execution' },
+    { flags: '--parent <id>', help: 'children of this execution', completes: 'execution' },
     { flags: '--step <name>', help: 'at this step, or ended there' },
     { flags: '--tenant <id>', help: 'of this tenant' },
     { flags: '--longer-than <span>', help: 'lasts, or lasted, at least so long, such as 90s or 2h' },
@@ -106,7 +106,7 @@ export const executionList: CommandSpec = {
 export const executionShow: CommandSpec = {
   path: ['execution', 'show'],
   summary: 'One execution with its latest events',
-  args: [{ name: 'id', help: 'execution id' }],
+  args: [{ name: 'id', help: 'execution id', completes: 'execution' }],
   options: [{ flags: '--events <n>', help: 'how many of the latest events', default: String(EVENTS_DEFAULT) }],
   examples: [
     ['execution show 320816801799737344', 'state and latest events'],

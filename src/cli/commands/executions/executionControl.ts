@@ -25,13 +25,13 @@ export const executionStart: CommandSpec = {
   summary: 'Start an execution of a catalog entry',
   description:
     'Writes the start event of a new execution and prints its id. With a dedup key the second start within the window gets the id of the first.',
-  args: [{ name: 'entry', help: 'catalog path, or catalog id' }],
+  args: [{ name: 'entry', help: 'catalog path, or catalog id', completes: 'path' }],
   options: [
     { flags: '--payload <json>', help: 'JSON object laid over the workload of the entry, or @file' },
     { flags: '--entry-version <n>', help: 'version of the entry; default the newest' },
     { flags: '--dedup-key <key>', help: 'start only once per key' },
     { flags: '--dedup-window <seconds>', help: 'how long the key counts', default: '86400' },
-    { flags: '--parent <id>', help: 'execution that this one belongs to' },
+    { flags: '--parent <id>', help: 'execution that this one belongs to', completes: 'execution' },
     { flags: '--wait', help: 'watch it to its end; the exit code is that of "run"' },
   ],
   examples: [
@@ -107,7 +107,7 @@ export const executionCancel: CommandSpec = {
   summary: 'Cancel an execution',
   description:
     'Writes the event that cancels an execution, with --cascade also everything that runs below it, whether it has ended itself or not; repeat the command if it was interrupted. Refused when nothing was left to cancel (exit code 4).',
-  args: [{ name: 'id', help: 'execution id' }],
+  args: [{ name: 'id', help: 'execution id', completes: 'execution' }],
   options: [
     { flags: '--reason <text>', help: 'kept in the event' },
     { flags: '--cascade', help: 'its children, and theirs, too' },
@@ -158,9 +158,9 @@ export const executionFinalize: CommandSpec = {
   summary: 'End an execution by hand',
   description:
     'Writes the event that completes or fails an execution whose workers will not do it any more. One that has ended is refused (exit code 4).',
-  args: [{ name: 'id', help: 'execution id' }],
+  args: [{ name: 'id', help: 'execution id', completes: 'execution' }],
   options: [
-    { flags: '--status <status>', help: OUTCOMES.join(' or ') },
+    { flags: '--status <status>', help: OUTCOMES.join(' or '), completes: OUTCOMES },
     { flags: '--error <text>', help: 'why it failed' },
     { flags: '--reason <text>', help: 'kept in the event' },
   ],

@@ -17,7 +17,7 @@ export const executionLogs: CommandSpec = {
   summary: 'What the steps of an execution printed',
   description:
     'Prints standard output and standard error of the tools of an execution, line by line with the step before it, as their commands end. With --follow it waits for those to come until the execution ends. Up to 64 KB of each stream of a command are kept.',
-  args: [{ name: 'id', help: 'execution id' }],
+  args: [{ name: 'id', help: 'execution id', completes: 'execution' }],
   options: [
     { flags: '--step <name>', help: 'of this step only' },
     { flags: '-f, --follow', help: 'wait for more until the execution ends' },

@@ -11,7 +11,7 @@ export const executionRerun: CommandSpec = {
   summary: 'Start the playbook of an execution again',
   description:
     'Starts the same version of the playbook with the same workload as a new execution and prints its id. --set changes values.',
-  args: [{ name: 'id', help: 'execution id' }],
+  args: [{ name: 'id', help: 'execution id', completes: 'execution' }],
   options: [
     { flags: '--set <key=value>', help: 'another value of the workload', isRepeatable: true },
     { flags: '--wait', help: 'watch it to its end; the exit code is that of "run"' },

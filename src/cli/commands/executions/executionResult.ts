@@ -11,7 +11,7 @@ export const executionResultCommand: CommandSpec = {
   summary: 'What an execution, or one of its steps, gave',
   description:
     'Prints the data itself as JSON: of the execution, or with --step of the last finished visit of a step. Values that were too large for an event are fetched. Exit code 4 when the execution has not completed, 3 when the step never finished.',
-  args: [{ name: 'id', help: 'execution id' }],
+  args: [{ name: 'id', help: 'execution id', completes: 'execution' }],
   options: [{ flags: '--step <name>', help: 'the data of this step' }],
   examples: [
     ['execution result 320816801799737344', 'of the whole run'],

@@ -10,7 +10,7 @@ export const executionResume: CommandSpec = {
   summary: 'Go on from an execution that has failed or was cancelled',
   description:
     'Starts a new execution that takes over what the old one has done and runs again what failed or was under way; a loop over a list goes on at its first item that failed. The old one stays as it is. Prints the new id.',
-  args: [{ name: 'id', help: 'execution id' }],
+  args: [{ name: 'id', help: 'execution id', completes: 'execution' }],
   options: [
     { flags: '--latest', help: 'by the newest version of the playbook, for instance after a repair' },
     { flags: '--wait', help: 'watch it to its end; the exit code is that of "run"' },

@@ -10,7 +10,7 @@ export const executionWatch: CommandSpec = {
   summary: 'Watch an execution to its end',
   description:
     'Shows the steps of an execution as "run" does, from its first event to its end. Ctrl-C stops watching; the execution goes on. --json prints every event and a summary. Exit codes: 0 completed, 1 failed or cancelled, 130 interrupted.',
-  args: [{ name: 'id', help: 'execution id' }],
+  args: [{ name: 'id', help: 'execution id', completes: 'execution' }],
   options: [{ flags: '--result', help: 'print what it gives as JSON on standard output' }],
   examples: [['execution watch 320816801799737344', 'one line per step']],
   run: async (context, input) => {

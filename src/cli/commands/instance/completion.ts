@@ -1,12 +1,13 @@
 import { CpError } from '../../../errors.js'
 import type { CommandSpec } from '../../command.js'
-import { completionScript, SHELLS } from '../../completionScript.js'
+import { completionScript, SHELLS } from '../../completion/scripts.js'
 
-/** `commands` is the list that this command is itself part of. */
-export const completionOf = (commands: () => Promise<readonly CommandSpec[]>): CommandSpec => ({
+export const completion: CommandSpec = {
   path: ['completion'],
   summary: 'Print a shell completion script',
-  args: [{ name: 'shell', help: SHELLS.join(', ') }],
+  description:
+    'Completes commands, options, their values, and the ids and paths that the running instance knows. What is left, such as files, the shell completes.',
+  args: [{ name: 'shell', help: SHELLS.join(', '), completes: SHELLS }],
   examples: [
     ['completion bash > /etc/bash_completion.d/noetl-cp', 'for bash'],
     ['completion zsh > ~/.zfunc/_noetl-cp', 'for zsh'],
@@ -16,7 +17,7 @@ export const completionOf = (commands: () => Promise<readonly CommandSpec[]>): C
     const shell = SHELLS.find((name) => name === args['shell'])
     if (shell === undefined)
       throw new CpError('invalid_input', `no completion for ${args['shell']}; known are ${SHELLS.join(', ')}`)
-    const text = completionScript(shell, await commands())
+    const text = completionScript(shell)
     return { json: { shell, script: text }, blocks: [{ kind: 'lines', lines: text.split('\n') }] }
   },
-})
+}

@@ -74,7 +74,7 @@ export const configInit: CommandSpec = {
   summary: 'Write a settings file with every setting, explained and switched off',
   description:
     'Prints it, or writes it to a file that does not exist yet. Use the file with --config or NOETL_CP_CONFIG.',
-  args: [{ name: 'file', help: 'where to write it', optional: true }],
+  args: [{ name: 'file', help: 'where to write it', completes: 'file', optional: true }],
   examples: [
     ['config init noetl-cp.yaml', 'a file to edit'],
     ['config init | less', 'to look at'],

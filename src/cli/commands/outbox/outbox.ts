@@ -124,8 +124,8 @@ export const outboxList: CommandSpec = {
   description:
     'Without a status: what is not settled (PENDING, FAILED, IN_FLIGHT); with an execution: everything of it. The note at the end says how to go on.',
   options: [
-    { flags: '--status <status>', help: STATUSES.join(', ') },
-    { flags: '--execution <id>', help: 'only rows of this execution' },
+    { flags: '--status <status>', help: STATUSES.join(', '), completes: STATUSES },
+    { flags: '--execution <id>', help: 'only rows of this execution', completes: 'execution' },
     { flags: '--shard <i>', help: 'only this database' },
     { flags: '--after <cursor>', help: 'go on after this row' },
     { flags: '--limit <n>', help: `rows, up to ${LIST_MAX}; default ${LIST_DEFAULT}` },

@@ -29,7 +29,7 @@ export const outboxRetry: CommandSpec = {
     'Failed rows wait longer after every refusal. This lets them be tried at once; their attempts stay. Name rows, an execution, or --all.',
   args: [{ name: 'ids', help: 'outbox ids', optional: true, variadic: true }],
   options: [
-    { flags: '--execution <id>', help: 'failed rows of this execution' },
+    { flags: '--execution <id>', help: 'failed rows of this execution', completes: 'execution' },
     { flags: '--all', help: 'all failed rows' },
     { flags: '--shard <i>', help: 'only this database' },
     { flags: '--limit <n>', help: `at most so many; default ${LIMIT_DEFAULT}` },
@@ -53,7 +53,7 @@ export const outboxRetry: CommandSpec = {
 }
 
 const DEAD_OPTIONS = [
-  { flags: '--execution <id>', help: 'only of this execution' },
+  { flags: '--execution <id>', help: 'only of this execution', completes: 'execution' },
   { flags: '--reason <text>', help: 'only with this text in the reason' },
   { flags: '--since <time>', help: 'dead since: a time, or a span such as 2h' },
   { flags: '--shard <i>', help: 'only this database' },

@@ -20,13 +20,13 @@ export const replayDiff: CommandSpec = {
   summary: 'What changed between two moments, two files, or snapshot and log',
   description:
     'Lists every place that differs with its JSON pointer. A moment is event:<id>, version:<n>, time:<time>, now or snapshot. Two files are each replayed and compared; the cutoffs then count for both. Exit code 5 when anything differs.',
-  args: [{ name: 'id', help: 'execution id', optional: true }],
+  args: [{ name: 'id', help: 'execution id', completes: 'execution', optional: true }],
   options: [
     { flags: '--from <moment>', help: 'the earlier moment' },
     { flags: '--to <moment>', help: 'the later one; now if it is left out' },
     { flags: '--projection <name>', help: 'compare this part only' },
-    { flags: '--file <paths...>', help: 'two files of events instead of the database' },
-    { flags: '--execution <id>', help: 'with --file: which execution, if there are several' },
+    { flags: '--file <paths...>', help: 'two files of events instead of the database', completes: 'file' },
+    { flags: '--execution <id>', help: 'with --file: which execution, if there are several', completes: 'execution' },
     ...CUTOFF_OPTIONS,
     ...OWNER_OPTIONS,
   ],

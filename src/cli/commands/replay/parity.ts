@@ -15,7 +15,7 @@ export const replayParity: CommandSpec = {
   summary: 'Compare what each generation, the read model and the snapshots say',
   description:
     'Folds the events of an execution with the rules of each profile and lists every place where python, server, the read model or a stored snapshot says something else than cp. Null, empty and absent are the same here. Some differences are there by design: docs/replay.md names them. Exit code 5 when anything differs.',
-  args: [{ name: 'id', help: 'execution id' }],
+  args: [{ name: 'id', help: 'execution id', completes: 'execution' }],
   options: [
     { flags: '--tenant <id>', help: 'tenant; usually that of the execution' },
     { flags: '--organization <id>', help: 'organisation; usually that of the execution' },

@@ -25,14 +25,18 @@ export const replay: CommandSpec = {
   summary: 'Rebuild an execution from its events, as it is or as it was',
   description:
     'Folds the events of an execution into its state and shows it; --json prints the exact state document. The same events give the same bytes, from the database, from a file, from a snapshot, at any time. --verify compares the full fold with the stored snapshot and with the read model; exit code 5 when something differs.',
-  args: [{ name: 'id', help: 'execution id', optional: true }],
+  args: [{ name: 'id', help: 'execution id', completes: 'execution', optional: true }],
   options: [
     { flags: '--projection <name>', help: 'execution, stage, frame, command, business_object, loop or all' },
     ...CUTOFF_OPTIONS,
     { flags: '--limit <n>', help: 'fold the oldest n events only; the answer says that it is partial' },
     { flags: '--from-snapshot', help: 'start from the stored snapshot if there is a usable one' },
     { flags: '--verify', help: 'compare full fold, snapshot and read model' },
-    { flags: '--ids <form>', help: 'number or string: how ids are written with --json' },
+    {
+      flags: '--ids <form>',
+      help: 'number or string: how ids are written with --json',
+      completes: ['number', 'string'],
+    },
     { flags: '--resolve-payloads', help: 'read what the events refer to, and report its size, rows and checksum' },
     ...OWNER_OPTIONS,
     ...FILE_OPTIONS,

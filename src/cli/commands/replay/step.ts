@@ -24,7 +24,7 @@ export const replayStep: CommandSpec = {
   summary: 'Walk through an execution event by event, forward and back',
   description:
     'On a terminal: one screen per event with what it changed; arrow keys or n and p move, q ends. In a pipe, or with --json, every event is printed in order with its changes, one JSON object per line with --json.',
-  args: [{ name: 'id', help: 'execution id', optional: true }],
+  args: [{ name: 'id', help: 'execution id', completes: 'execution', optional: true }],
   options: [
     { flags: '--limit <n>', help: 'in a pipe: at most so many events' },
     { flags: '--from <n>', help: 'in a pipe: start at this event, counted from 1' },

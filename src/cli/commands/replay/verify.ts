@@ -23,7 +23,7 @@ export const replayVerify: CommandSpec = {
   summary: 'Compare full fold, snapshot and read model of one or of all executions',
   description:
     'For each execution: the full fold against its snapshot and the events after it, and against the read model. With --all many at a time, with a summary at the end. Exit code 5 when anything differs, 1 when something could not be checked.',
-  args: [{ name: 'id', help: 'execution id', optional: true }],
+  args: [{ name: 'id', help: 'execution id', completes: 'execution', optional: true }],
   options: [
     { flags: '--all', help: 'every execution' },
     { flags: '--since <time>', help: 'only those that changed since then; a time, or a span such as 24h' },

@@ -14,7 +14,7 @@ export const shardOfId: CommandSpec = {
   summary: 'Which shard an execution belongs to',
   description:
     'Computes the shard of an execution id; needs no server. Without --count the number of databases in NOETL_SHARDS counts, else NOETL_SHARD_COUNT, else 1. A negative id goes after "--".',
-  args: [{ name: 'id', help: 'execution id' }],
+  args: [{ name: 'id', help: 'execution id', completes: 'execution' }],
   options: [{ flags: '--count <n>', help: `number of shards, up to ${SHARD_COUNT_MAX}` }],
   examples: [
     ['shard of 320816801799737344 --count 16', 'the shard of one execution'],

@@ -26,7 +26,7 @@ export const snapshotList: CommandSpec = {
   description:
     'Lists snapshots of live states and of replays. A snapshot is a cache: removing one costs time, never data. "behind" is the number of events that came after it.',
   options: [
-    { flags: '--type <type>', help: Object.keys(TYPES).join(', '), default: 'state' },
+    { flags: '--type <type>', help: Object.keys(TYPES).join(', '), completes: Object.keys(TYPES), default: 'state' },
     { flags: '--limit <n>', help: `page size, up to ${LIMIT_MAX}`, default: '50' },
     { flags: '--after <name>', help: 'where the page before ended: <type>:<name>' },
   ],
@@ -78,7 +78,7 @@ export const snapshotList: CommandSpec = {
 export const snapshotShow: CommandSpec = {
   path: ['snapshot', 'show'],
   summary: 'The snapshots of one execution',
-  args: [{ name: 'id', help: 'execution id' }],
+  args: [{ name: 'id', help: 'execution id', completes: 'execution' }],
   examples: [['snapshot show 320816801799737344', 'what is stored for it']],
   run: async (context, input) => {
     const executionId = parseExecutionId(input.args['id'], 'id')

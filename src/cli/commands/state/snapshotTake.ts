@@ -12,7 +12,7 @@ export const snapshotTake: CommandSpec = {
   summary: 'Store the state of an execution for later replays to start from',
   description:
     'Folds the execution and stores the complete state. Replays with --from-snapshot then only read the events after it; the result is the same. A snapshot is checked before each use and never believed blindly.',
-  args: [{ name: 'id', help: 'execution id' }],
+  args: [{ name: 'id', help: 'execution id', completes: 'execution' }],
   options: [
     { flags: '--full', help: 'fold from the first event instead of continuing the snapshot that is there' },
     { flags: '--tenant <id>', help: 'tenant; usually that of the execution' },

@@ -16,7 +16,7 @@ export const snapshotVerify: CommandSpec = {
   summary: 'Hold snapshots of live states against the log',
   description:
     'Checks checksum, fold version, number and digest of the events, and compares the state with a fold of exactly those events. Exit code 5 if one differs; the daemon would not use it either. Replay snapshots are checked by "replay verify".',
-  args: [{ name: 'id', help: 'execution ids', optional: true, variadic: true }],
+  args: [{ name: 'id', help: 'execution ids', completes: 'execution', optional: true, variadic: true }],
   options: [{ flags: '--all', help: 'every snapshot there is' }],
   examples: [
     ['snapshot verify 320816801799737344', 'one'],
@@ -91,7 +91,7 @@ async function* listAll(deps: Parameters<typeof pageOfSnapshots>[0]): AsyncItera
 export const snapshotRebuild: CommandSpec = {
   path: ['snapshot', 'rebuild'],
   summary: 'Fold the whole log of an execution and store a new snapshot of its live state',
-  args: [{ name: 'id', help: 'execution id' }],
+  args: [{ name: 'id', help: 'execution id', completes: 'execution' }],
   examples: [['snapshot rebuild 320816801799737344', 'replace the stored one']],
   run: async (context, input) => {
     const executionId = parseExecutionId(input.args['id'], 'id')

@@ -15,7 +15,7 @@ export const stateShow: CommandSpec = {
   summary: 'The live state of an execution: its steps and what they are doing',
   description:
     'Builds the state from the newest usable snapshot and the events after it, as the daemon does. Every event that is visible now is in it; "version" says how many there are.',
-  args: [{ name: 'id', help: 'execution id' }],
+  args: [{ name: 'id', help: 'execution id', completes: 'execution' }],
   examples: [
     ['state show 320816801799737344', 'status and steps'],
     ["state show 320816801799737344 --json | jq '.steps'", 'the whole document, for programs'],
@@ -58,7 +58,7 @@ export const stateWhyStuck: CommandSpec = {
   summary: 'Names what an execution waits for, and what to do about it',
   description:
     'Looks at the live state, the outbox, worker heartbeats, lanes, subscriptions and open transactions. The first line is the most likely reason. Changes nothing.',
-  args: [{ name: 'id', help: 'execution id' }],
+  args: [{ name: 'id', help: 'execution id', completes: 'execution' }],
   examples: [
     ['state why-stuck 320816801799737344', 'the reasons, most likely first'],
     ["state why-stuck 320816801799737344 --json | jq -r '.findings[0].reason'", 'just the first one'],

@@ -16,7 +16,7 @@ export const subscriptionDeadList: CommandSpec = {
   path: ['subscription', 'dead', 'list'],
   summary: 'Messages that were given up, with their reasons',
   options: [
-    { flags: '--subscription <id>', help: 'only of this one' },
+    { flags: '--subscription <id>', help: 'only of this one', completes: 'subscription' },
     { flags: '--limit <n>', help: `at most so many, up to ${LIMIT_MAX}`, default: '50' },
     { flags: '--after <id>', help: 'only those after this id' },
   ],
@@ -73,7 +73,7 @@ export const subscriptionDeadRedrive: CommandSpec = {
     'Each message starts one execution, as if it had just come, and leaves the list; one that was started meanwhile just leaves. What fails again stays (exit code 75). The subscription must be ACTIVE.',
   args: [{ name: 'ids', help: 'ids from the list', optional: true, variadic: true }],
   options: [
-    { flags: '--subscription <id>', help: 'with --all: only of this one' },
+    { flags: '--subscription <id>', help: 'with --all: only of this one', completes: 'subscription' },
     { flags: '--all', help: 'every one of them' },
   ],
   examples: [
@@ -137,7 +137,7 @@ export const subscriptionDeadDrop: CommandSpec = {
     'They are removed from the list and start nothing; what the stream still holds is not delivered again. Exit code 3 when one of the named ids is not there.',
   args: [{ name: 'ids', help: 'ids from the list', optional: true, variadic: true }],
   options: [
-    { flags: '--subscription <id>', help: 'with --all: only of this one' },
+    { flags: '--subscription <id>', help: 'with --all: only of this one', completes: 'subscription' },
     { flags: '--all', help: 'every one of them' },
     { flags: '--yes', help: 'really' },
   ],

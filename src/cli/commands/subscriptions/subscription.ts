@@ -32,7 +32,7 @@ export const subscriptionRegister: CommandSpec = {
   summary: 'Register a subscription of the catalog',
   description:
     'Gives the newest version of a catalog entry of kind subscription an id. A path has one live id: registering again answers the same one and makes it use a newer version of the entry, if there is one.',
-  args: [{ name: 'path', help: 'catalog path' }],
+  args: [{ name: 'path', help: 'catalog path', completes: 'path' }],
   options: noteOptions,
   examples: [
     ['subscription register demo/orders', 'prints its id and state'],
@@ -59,7 +59,7 @@ function actionCommand(action: SubscriptionAction, words: Words, options: readon
     path: ['subscription', action],
     summary: words.summary,
     description: `${words.description} Allowed from ${from.join(', ')}; anything else is refused (exit code 4). Repeating it changes nothing.`,
-    args: [{ name: 'id', help: 'subscription id' }],
+    args: [{ name: 'id', help: 'subscription id', completes: 'subscription' }],
     options: [...options, ...noteOptions],
     examples: words.examples,
     run: (context, input) =>

@@ -36,9 +36,9 @@ export const subscriptionList: CommandSpec = {
   path: ['subscription', 'list'],
   summary: 'Subscriptions, newest first',
   options: [
-    { flags: '--state <state>', help: SHOWN_STATES.join(', ') },
-    { flags: '--path <path>', help: 'catalog path; a star at the end stands for any rest' },
-    { flags: '--kind <kind>', help: 'pull or push' },
+    { flags: '--state <state>', help: SHOWN_STATES.join(', '), completes: SHOWN_STATES },
+    { flags: '--path <path>', help: 'catalog path; a star at the end stands for any rest', completes: 'path' },
+    { flags: '--kind <kind>', help: 'pull or push', completes: ['pull', 'push'] },
     { flags: '--limit <n>', help: `page size, up to ${LIMIT_MAX}`, default: '50' },
     { flags: '--cursor <id>', help: 'where the page before ended' },
   ],
@@ -96,7 +96,7 @@ function remarkOf(row: SubscriptionRow): Cell | ToneCell {
 export const subscriptionShow: CommandSpec = {
   path: ['subscription', 'show'],
   summary: 'One subscription: state, runtime, backlog',
-  args: [{ name: 'id', help: 'subscription id' }],
+  args: [{ name: 'id', help: 'subscription id', completes: 'subscription' }],
   examples: [
     [`subscription show ${ID}`, 'everything about it'],
     [`subscription show ${ID} --json`, 'for programs'],
@@ -153,7 +153,7 @@ export const subscriptionShow: CommandSpec = {
 export const subscriptionHistory: CommandSpec = {
   path: ['subscription', 'history'],
   summary: 'What happened to a subscription, from the log',
-  args: [{ name: 'id', help: 'subscription id' }],
+  args: [{ name: 'id', help: 'subscription id', completes: 'subscription' }],
   options: [{ flags: '--limit <n>', help: 'at most so many', default: '1000' }],
   examples: [[`subscription history ${ID}`, 'who did what, when and why']],
   run: async (context, input) => {
@@ -184,7 +184,7 @@ export const subscriptionWatch: CommandSpec = {
   path: ['subscription', 'watch'],
   summary: 'The changes of a subscription as they happen',
   description: 'Prints the history, one change per line, and waits for more until it is interrupted.',
-  args: [{ name: 'id', help: 'subscription id' }],
+  args: [{ name: 'id', help: 'subscription id', completes: 'subscription' }],
   examples: [
     [`subscription watch ${ID}`, 'one line per change'],
     [`subscription watch ${ID} --json`, 'each as a JSON document'],

@@ -27,7 +27,7 @@ export const templateEval: CommandSpec = {
   args: [{ name: 'template', help: "for example '{{ workload.page + 1 }}'", optional: true }],
   options: [
     { flags: '--context <json>', help: 'what the template may read: a JSON object, or a file with one' },
-    { flags: '--as <kind>', help: TEMPLATE_KINDS.join(', '), default: 'value' },
+    { flags: '--as <kind>', help: TEMPLATE_KINDS.join(', '), completes: TEMPLATE_KINDS, default: 'value' },
     { flags: '--steps <names>', help: 'roots of the context that are data of steps, with commas between' },
     { flags: '--ndjson', help: 'many from standard input, one per line' },
   ],

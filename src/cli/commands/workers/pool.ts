@@ -63,7 +63,7 @@ export const workerResume: CommandSpec = {
 export const workerLimit: CommandSpec = {
   path: ['worker', 'limit'],
   summary: 'How many commands of a pool, or of playbooks with a path, may run at a time',
-  args: [{ name: 'name', help: 'name of a pool, or with --path the path of a playbook' }],
+  args: [{ name: 'name', help: 'name of a pool, or with --path the path of a playbook', completes: 'pool' }],
   options: [
     { flags: '--path', help: 'the name is the path of a playbook' },
     { flags: '--max <n>', help: 'commands at a time' },
