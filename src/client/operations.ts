@@ -7,6 +7,12 @@ export interface Operations {
     body: undefined
     answer: { status?: string; name?: string }
   }
+  deleteDaemonConsoleSession: {
+    params: Record<never, never>
+    query: Record<never, never>
+    body: undefined
+    answer: { ok?: boolean }
+  }
   deleteVarsByExecutionIdByName: {
     params: { execution_id: string; name: string }
     query: Record<never, never>
@@ -223,6 +229,12 @@ export interface Operations {
     body: undefined
     answer: { execution_id?: string; shard_count?: number; shard_index?: number; source?: string; hash_function?: string; seed?: number; server_config?: { shard_index?: number; shard_count?: number; databases?: number } }
   }
+  getSession: {
+    params: Record<never, never>
+    query: Record<never, never>
+    body: undefined
+    answer: { role?: 'none' | 'viewer' | 'writer' | 'operator'; actor?: string; by?: 'token' | 'session' | 'nothing'; expires_at?: string | null; read_only?: boolean; console?: 'on' | 'read-only' | 'off' }
+  }
   getSubscriptions: {
     params: Record<never, never>
     query: { state?: string; path?: string; kind?: string; limit?: number; cursor?: string; verbose?: boolean }
@@ -331,6 +343,12 @@ export interface Operations {
     body: { name: string; type: string; data: Record<string, unknown>; meta?: Record<string, unknown> | null; tags?: readonly string[] | null; description?: string | null }
     answer: { id?: string; name?: string; type?: string; data?: Record<string, unknown> | null }
   }
+  postDaemonConsoleSession: {
+    params: Record<never, never>
+    query: Record<never, never>
+    body: { code?: string; token?: string; actor?: string }
+    answer: { role?: 'none' | 'viewer' | 'writer' | 'operator'; actor?: string; by?: 'token' | 'session' | 'nothing'; expires_at?: string | null; read_only?: boolean; console?: 'on' | 'read-only' | 'off' }
+  }
   postDaemonIngressByListener: {
     params: { listener: string }
     query: Record<never, never>
@@ -408,6 +426,12 @@ export interface Operations {
     query: Record<never, never>
     body: { command_retention_days?: number; runtime_stale_minutes?: number; event_retention_days?: number } | undefined
     answer: { commands_purged?: number; runtime_purged?: number; events_purged?: number; event_partitions_dropped?: readonly string[]; failures?: readonly unknown[] }
+  }
+  postInternalConsoleCode: {
+    params: Record<never, never>
+    query: Record<never, never>
+    body: { actor?: string } | undefined
+    answer: { code?: string; expires_in_seconds?: number; path?: string }
   }
   postInternalContainerCallbackByExecutionIdByStep: {
     params: { execution_id: string; step: string }
@@ -515,6 +539,7 @@ export interface Operations {
 
 export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: string, path: string]>> = {
   deleteCredentialsByName: ['DELETE', '/api/credentials/{name}'],
+  deleteDaemonConsoleSession: ['DELETE', '/console/session'],
   deleteVarsByExecutionIdByName: ['DELETE', '/api/vars/{execution_id}/{name}'],
   deleteWorkerPoolDeregister: ['DELETE', '/api/worker/pool/deregister'],
   getCatalogByPathUiSchema: ['GET', '/api/catalog/{path}/ui_schema'],
@@ -551,6 +576,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   getReplayState: ['GET', '/api/replay/state'],
   getResultResolve: ['GET', '/api/result/resolve'],
   getRuntimeShardInfo: ['GET', '/api/runtime/shard-info'],
+  getSession: ['GET', '/api/session'],
   getSubscriptions: ['GET', '/api/subscriptions'],
   getSubscriptionsById: ['GET', '/api/subscriptions/{id}'],
   getSubscriptionsByIdHistory: ['GET', '/api/subscriptions/{id}/history'],
@@ -569,6 +595,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   postCommandsByEventIdRequeue: ['POST', '/api/commands/{event_id}/requeue'],
   postCommandsClaim: ['POST', '/api/commands/claim'],
   postCredentials: ['POST', '/api/credentials'],
+  postDaemonConsoleSession: ['POST', '/console/session'],
   postDaemonIngressByListener: ['POST', '/ingress/{listener}'],
   postEvents: ['POST', '/api/events'],
   postEventsBatch: ['POST', '/api/events/batch'],
@@ -582,6 +609,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   postExecutionsByExecutionIdStop: ['POST', '/api/executions/{execution_id}/stop'],
   postExecutionsCleanup: ['POST', '/api/executions/cleanup'],
   postInternalCleanupPurge: ['POST', '/api/internal/cleanup/purge'],
+  postInternalConsoleCode: ['POST', '/api/internal/console/code'],
   postInternalContainerCallbackByExecutionIdByStep: ['POST', '/api/internal/container-callback/{execution_id}/{step}'],
   postInternalEventsProject: ['POST', '/api/internal/events/project'],
   postInternalOutboxClaim: ['POST', '/api/internal/outbox/claim'],

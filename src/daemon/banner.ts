@@ -10,13 +10,14 @@ export interface BannerFacts {
   embedded: { dataDir: string; postgres: string; postgresPid: number; natsPid: number } | undefined
   protection: ApiProtection
   startedInMs: number
-  /** The first command to try in another terminal. */
-  command: string
+  /** How to run one of our commands in another terminal. */
+  commandLine(command: string): string
 }
 
 export function banner(deps: Deps, facts: BannerFacts): string {
   const { config, endpoints, databases } = deps
   const rows: [string, string][] = [['API', `${facts.httpUrl}  (${protection(deps, facts)})`]]
+  if (config.consoleMode !== 'off') rows.push(['Console', `${facts.httpUrl}/console/  (${consoleHint(deps, facts)})`])
   const pid = (value: number | undefined) => (value === undefined ? '' : `  (embedded, pid ${value})`)
   if (databases.topology.singleDatabase) {
     rows.push(['Postgres', `${describeTarget(endpoints.database)}${pid(facts.embedded?.postgresPid)}`])
@@ -44,10 +45,16 @@ export function banner(deps: Deps, facts: BannerFacts): string {
     `noetl-cp ${VERSION} is ready${tls} (${(facts.startedInMs / 1000).toFixed(1)} s)`,
     ...lines,
     '',
-    `  In another terminal: ${facts.command}`,
+    `  In another terminal: ${facts.commandLine('status')}`,
     '  Ctrl-C stops everything.',
     '',
   ].join('\n')
+}
+
+function consoleHint({ config, endpoints }: Deps, { commandLine }: BannerFacts): string {
+  if (config.consoleMode === 'read-only') return 'read-only'
+  if (endpoints.internalTokens.length === 0) return 'log in with a token'
+  return `opened by ${commandLine('console')}`
 }
 
 function protection({ config, endpoints }: Deps, facts: BannerFacts): string {

@@ -7,6 +7,7 @@ import { buildRoutes } from '../http/routes/index.js'
 import type { HttpServer } from '../http/server.js'
 import { componentLog } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
+import { createConsoleCodes } from '../services/access/consoleCodes.js'
 import { createCatalogRemoval } from '../services/catalog/catalogRemoval.js'
 import { createEntryNames } from '../services/catalog/entryNames.js'
 import { createCredentialWatch } from '../services/credentials/credentialWatch.js'
@@ -30,7 +31,7 @@ import { credentialsDeps } from './credentials.js'
 import type { Deps } from './deps.js'
 import { eventTableLoops } from './eventTableLoops.js'
 import { buildFailureHooks } from './failureHooks.js'
-import { buildHttpServer } from './httpServer.js'
+import { buildHttpServer, isEncrypted, tokenSettings } from './httpServer.js'
 import { loopErrors } from './loopErrors.js'
 import { outboxLoops } from './outboxLoops.js'
 import { payloadFetch } from './payloadFetch.js'
@@ -171,6 +172,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       startedAt: clock.monotonic(),
       clock,
       metricsOff: config.disableMetrics,
+      sessions: { tokens: tokenSettings(deps), codes: createConsoleCodes(clock), clock, isSecure: isEncrypted(config) },
       ingest: writing,
       onAppended: (outcome) => {
         metrics.inc('noetl_cp_events_appended_total', { outcome: outcome.kind, source: 'api' })

@@ -3,6 +3,7 @@ import type { Config } from '../config/keys.js'
 import { API_PROTECTIONS, type ApiProtection } from '../domain/access/apiProtection.js'
 import { isLoopbackName } from '../domain/access/loopback.js'
 import { CpError } from '../errors.js'
+import type { TokenSettings } from '../http/callers.js'
 import { assertCanListen, readTlsFiles, type TlsFiles } from '../http/listening.js'
 import type { RouteSpec } from '../http/route.js'
 import { createHttpServer, type HttpLimits, type HttpServer } from '../http/server.js'
@@ -12,7 +13,7 @@ import { VERSION } from '../version.js'
 import type { Deps } from './deps.js'
 
 export function buildHttpServer(deps: Deps, routes: readonly RouteSpec[], protection: () => ApiProtection): HttpServer {
-  const { config, endpoints, metrics } = deps
+  const { config, metrics } = deps
   metrics.onCollect(() => {
     for (const level of API_PROTECTIONS)
       metrics.set('noetl_cp_api_protection', level === protection() ? 1 : 0, { level })
@@ -29,9 +30,7 @@ export function buildHttpServer(deps: Deps, routes: readonly RouteSpec[], protec
       limits: httpLimits(config),
       requestTimeoutMs: config.requestTimeoutMs,
       access: {
-        internalTokens: endpoints.internalTokens,
-        apiTokens: endpoints.apiTokens,
-        ownTokens: endpoints.ownApiToken === undefined ? [] : [endpoints.ownApiToken],
+        ...tokenSettings(deps),
         allowedHosts: [...config.allowedHosts, ...publicHost(config)],
         corsOrigins: config.corsOrigins,
         isLocal: isLoopbackName(config.httpHost),
@@ -51,6 +50,22 @@ export function buildHttpServer(deps: Deps, routes: readonly RouteSpec[], protec
       onCut: (reason) => metrics.inc('noetl_cp_http_connections_cut_total', { reason }),
     },
   )
+}
+
+export function tokenSettings({ config, endpoints, clock }: Deps): TokenSettings {
+  return {
+    internalTokens: endpoints.internalTokens,
+    apiTokens: endpoints.apiTokens,
+    ownTokens: endpoints.ownApiToken === undefined ? [] : [endpoints.ownApiToken],
+    viewerTokens: config.viewerToken === undefined ? [] : [config.viewerToken],
+    console: config.consoleMode,
+    now: () => clock.now(),
+  }
+}
+
+/** Cookies are for encrypted connections alone wherever browsers come by one. */
+export function isEncrypted({ tlsCert, publicUrl }: Config): boolean {
+  return tlsCert !== undefined || publicUrl?.startsWith('https:') === true
 }
 
 const MB = 1024 * 1024

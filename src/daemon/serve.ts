@@ -26,7 +26,8 @@ export interface ServeOptions {
   dataDir: string
   /** Of the process: PATH to find nats-server, and what steps may see. */
   environment: Readonly<Record<string, string | undefined>>
-  command: string
+  /** How the person at the terminal runs one of our commands. */
+  commandLine(command: string): string
   log: Log
   shutdown: Shutdown
   announce(text: string): void
@@ -106,7 +107,7 @@ async function run(options: ServeOptions): Promise<number> {
           natsPid: embedded.pids.nats,
         },
         startedInMs: performance.now() - started,
-        command: options.command,
+        commandLine: options.commandLine,
       }),
     )
     if (options.shutdown.signal.aborted) throw new CpError('cancelled', 'stopped before the daemon was ready')

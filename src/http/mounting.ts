@@ -6,10 +6,11 @@ import type { JsonObject, JsonValue } from '../domain/json/value.js'
 import type { SecretRules } from '../domain/secrets/secretNames.js'
 import { CpError } from '../errors.js'
 import { LARGE_BYTES } from '../services/bodies/largeBodies.js'
-import { type AccessSettings, checkAccess, hasInternalToken } from './access.js'
+import { type AccessSettings, checkAccess } from './access.js'
 import type { Answers } from './answers.js'
 import { type Body, readBody, streamBody } from './bodies.js'
 import { createByteBudget } from './byteBudget.js'
+import { type Caller, NOBODY } from './callers.js'
 import { createLargeAnswers } from './largeAnswers.js'
 import { checkQuery } from './query.js'
 import type { ApiReply, ApiRequest, BodySize, RequestHead, RouteSpec } from './route.js'
@@ -34,6 +35,7 @@ export function mountRoutes(
 ): void {
   const budget = createByteBudget(settings.limits.bodiesBytes)
   const largeAnswers = createLargeAnswers()
+  const callers = new WeakMap<FastifyRequest, Caller>()
   const admitted = new WeakMap<FastifyRequest, unknown>()
 
   app.removeAllContentTypeParsers()
@@ -50,13 +52,14 @@ export function mountRoutes(
       config: { spec: route } satisfies Mounted as never,
       // Before the body is read: a stranger's upload is not worth its memory.
       onRequest: async (request) => {
-        checkAccess(route, request.headers, settings.access)
+        callers.set(request, checkAccess(route, request.headers, settings.access))
         if (route.admit !== undefined) admitted.set(request, await route.admit(headOf(request, route)))
       },
       handler: async (request, reply) => {
         // Made for the few routes that ask for it.
         let gone: AbortController | undefined
         const body = bodyOf(request)
+        const caller = callers.get(request) ?? NOBODY
         // The answer's side: the request's own `close` also comes when its body has merely been read.
         reply.raw.once('close', () => {
           body.release()
@@ -79,7 +82,8 @@ export function mountRoutes(
           rawBody: body.bytes,
           upload: body.upload,
           admitted: admitted.get(request),
-          isInternal: hasInternalToken(request.headers, settings.access),
+          caller,
+          isInternal: caller.by === 'token' && caller.role === 'operator',
           get signal() {
             gone ??= new AbortController()
             if (reply.raw.destroyed && !reply.raw.writableFinished) gone.abort()

@@ -1,5 +1,6 @@
 // The OpenAPI document, made from the same route list that the server mounts: what is checked is what is described.
 import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json/value.js'
+import { SESSION_COOKIE } from './callers.js'
 import type { Access, RouteSpec } from './route.js'
 import type { Schema } from './schema.js'
 
@@ -29,7 +30,14 @@ export function openApiDocument(routes: readonly RouteSpec[], version: string): 
     components: {
       securitySchemes: {
         api: { type: 'http', scheme: 'bearer', description: 'NOETL_API_TOKEN; none is needed where none is set' },
+        viewer: { type: 'http', scheme: 'bearer', description: 'NOETL_VIEWER_TOKEN; reads only' },
         internal: { type: 'http', scheme: 'bearer', description: 'NOETL_INTERNAL_API_TOKEN' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: SESSION_COOKIE,
+          description: 'A session of the console; what changes anything also needs X-Noetl-Csrf: 1 from a page of ours',
+        },
       },
       schemas: { Error: ERROR_SCHEMA },
     },
@@ -61,8 +69,13 @@ const ERROR_SCHEMA: JsonObject = {
 const SECURITY: Readonly<Record<Access, JsonValue[]>> = {
   open: [],
   page: [],
-  public: [{ api: [] }, { internal: [] }, {}],
+  public: [{ api: [] }, { internal: [] }, { session: [] }, {}],
+  operator: [{ internal: [] }, { session: [] }],
   internal: [{ internal: [] }],
+}
+
+function securityOf({ access, effect }: RouteSpec): JsonValue[] {
+  return access === 'public' && effect === 'read' ? [{ viewer: [] }, ...SECURITY.public] : SECURITY[access]
 }
 
 function operation(route: RouteSpec): JsonObject {
@@ -80,7 +93,7 @@ function operation(route: RouteSpec): JsonObject {
     operationId: operationId(route),
     summary: route.summary,
     tags: [tagOf(route)],
-    security: SECURITY[route.access],
+    security: securityOf(route),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined
       ? {}

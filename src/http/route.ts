@@ -2,14 +2,16 @@
 // into a document.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { JsonValue } from '../domain/json/value.js'
+import type { Caller } from './callers.js'
 import type { Schema } from './schema.js'
 
 /**
  * open: health, metrics and what verifies itself; no token. public: the API token if one is configured, else
- * checks against web pages, and a token for writes once code can be started. internal: always the internal token.
- * page: what browsers show and what holds no data; any page may link to it, but only by a name that is ours.
+ * checks against web pages, and a token for writes once code can be started. operator: the internal token, or a console
+ * session of an operator. internal: always the internal token itself. page: what browsers show and what holds no data; any
+ * page may link to it, but only by a name that is ours.
  */
-export type Access = 'open' | 'public' | 'internal' | 'page'
+export type Access = 'open' | 'public' | 'operator' | 'internal' | 'page'
 
 /**
  * How large the bodies of a route may be, see HttpLimits: a few fields, one event, many events, the result of a
@@ -35,6 +37,7 @@ export interface ApiRequest extends RequestHead {
   upload: AsyncIterable<Uint8Array> | undefined
   /** What `admit` found out. */
   admitted: unknown
+  caller: Caller
   /** The internal token came with it. */
   isInternal: boolean
   /** Aborts when the client goes away. */
@@ -69,8 +72,8 @@ export interface RouteSpec {
   path: string
   summary: string
   access: Access
-  /** Changes nothing although it is no GET. */
-  readOnly?: true
+  /** Whether it changes anything; the method does not tell. Decides what a viewer may call. */
+  effect: 'read' | 'write'
   query?: Readonly<Record<string, Schema & { required?: never }>>
   body?: Schema
   /** A request without a body is fine although `body` is described. */

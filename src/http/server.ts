@@ -169,6 +169,7 @@ function openApiRoute(routes: readonly RouteSpec[], version: string): RouteSpec 
     path: '/openapi.json',
     summary: 'This document',
     access: 'open',
+    effect: 'read',
     showsAll: true,
     responses: { 200: 'the OpenAPI document' },
     handler: async () => {

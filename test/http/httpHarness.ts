@@ -17,6 +17,9 @@ export const OPEN_ACCESS: AccessSettings = {
   internalTokens: [],
   apiTokens: [],
   ownTokens: [],
+  viewerTokens: [],
+  console: 'on',
+  now: () => Date.now(),
   allowedHosts: [],
   corsOrigins: [],
   isLocal: true,
@@ -26,16 +29,19 @@ export const OPEN_ACCESS: AccessSettings = {
 const answer = { responses: { 200: 'ok' }, handler: async () => ({ body: { ok: true } }) }
 
 export const ROUTES: RouteSpec[] = [
-  { method: 'GET', path: '/open', summary: 'open', access: 'open', ...answer },
-  { method: 'GET', path: '/api/things/:id', summary: 'public', access: 'public', ...answer },
-  { method: 'POST', path: '/api/things', summary: 'a write', access: 'public', ...answer },
-  { method: 'POST', path: '/api/things/find', summary: 'a read', access: 'public', readOnly: true, ...answer },
-  { method: 'GET', path: '/api/internal/things', summary: 'internal', access: 'internal', ...answer },
+  { method: 'GET', path: '/open', summary: 'open', access: 'open', effect: 'read', ...answer },
+  { method: 'GET', path: '/api/things/:id', summary: 'public', access: 'public', effect: 'read', ...answer },
+  { method: 'POST', path: '/api/things', summary: 'a write', access: 'public', effect: 'write', ...answer },
+  { method: 'POST', path: '/api/things/find', summary: 'a read', access: 'public', effect: 'read', ...answer },
+  { method: 'GET', path: '/api/internal/things', summary: 'internal', access: 'internal', effect: 'read', ...answer },
+  { method: 'GET', path: '/api/secrets', summary: 'operator reads', access: 'operator', effect: 'read', ...answer },
+  { method: 'POST', path: '/api/acts', summary: 'operator acts', access: 'operator', effect: 'write', ...answer },
   {
     method: 'POST',
     path: '/api/echo',
     summary: 'answers its body',
     access: 'public',
+    effect: 'write',
     body: {
       type: 'object',
       properties: {
@@ -55,6 +61,7 @@ export const ROUTES: RouteSpec[] = [
     path: '/api/list',
     summary: 'query parameters',
     access: 'public',
+    effect: 'read',
     query: {
       limit: { type: 'integer', minimum: 1, maximum: 10 },
       id: { type: 'string', format: 'int64' },
@@ -68,6 +75,7 @@ export const ROUTES: RouteSpec[] = [
     path: '/api/boom',
     summary: 'a mistake of ours',
     access: 'public',
+    effect: 'write',
     responses: { 500: 'always' },
     handler: async () => {
       throw new Error('secret detail')

@@ -46,6 +46,7 @@ describe('an upload', () => {
     path: '/api/upload',
     summary: 'counts bytes',
     access: 'public',
+    effect: 'write',
     bodySize: 'upload',
     responses: { 200: 'the count' },
     handler: async ({ upload }) => {
@@ -86,6 +87,7 @@ describe('answers that nobody reads', () => {
       path: '/large',
       summary: 'more than the network takes',
       access: 'open',
+      effect: 'read',
       responses: { 200: 'zeros' },
       handler: async () => ({ bytes: Buffer.alloc(20_000_000, 0x30) }),
     }

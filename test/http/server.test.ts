@@ -196,6 +196,7 @@ describe('the signal of a request', () => {
       path: '/wait',
       summary: 'waits',
       access: 'open',
+      effect: 'write',
       body: {},
       responses: { 200: 'ok' },
       handler: async ({ signal }) => {
@@ -241,6 +242,7 @@ describe('the signal of a request', () => {
       path: '/slow',
       summary: 'answers when told to',
       access: 'open',
+      effect: 'read',
       responses: { 200: 'ok' },
       handler: async () => {
         entered()
@@ -310,9 +312,9 @@ describe('the routes of the daemon', () => {
       expect(operation.security.length === 0, route.path).toBe(route.access === 'open')
     }
   })
-  it('under /api/internal are internal, every one', () => {
+  it('under /api/internal are internal or for operators, every one', () => {
     const internal = daemonRoutes().filter((route) => route.path.startsWith('/api/internal'))
-    for (const route of internal) expect(route.access, route.path).toBe('internal')
+    for (const route of internal) expect(['internal', 'operator'], route.path).toContain(route.access)
   })
   it('include metrics as Prometheus text, unless switched off', async () => {
     const reply = await server({}, daemonRoutes()).app.inject('/metrics')
@@ -397,5 +399,5 @@ describe('TLS', () => {
 })
 
 it('the harness has a route of every access kind', () => {
-  expect(new Set(ROUTES.map((route) => route.access))).toEqual(new Set(['open', 'public', 'internal']))
+  expect(new Set(ROUTES.map((route) => route.access))).toEqual(new Set(['open', 'public', 'operator', 'internal']))
 })

@@ -4,6 +4,7 @@ import { canonicalJson } from '../../src/domain/json/canonical.js'
 import { parseJson } from '../../src/domain/json/parse.js'
 import type { JsonObject } from '../../src/domain/json/value.js'
 import type { CpError } from '../../src/errors.js'
+import { NOBODY } from '../../src/http/callers.js'
 import type { ApiReply } from '../../src/http/route.js'
 import { replayRoutes } from '../../src/http/routes/replay/replay.js'
 import { useDatabase } from '../support/database.js'
@@ -54,6 +55,7 @@ describe('http vectors', () => {
         upload: undefined,
         large: undefined,
         admitted: undefined,
+        caller: NOBODY,
         isInternal: false,
         headers: {},
         signal: new AbortController().signal,

@@ -92,7 +92,7 @@ async function startPrivate(
     },
     dataDir,
     environment: context.env,
-    command: howToCall(context, 'status'),
+    commandLine: (command) => howToCall(context, command),
     log: createLog({
       level: loaded.origins.logLevel.source === 'default' ? 'error' : loaded.config.logLevel,
       format: loaded.config.logFormat,

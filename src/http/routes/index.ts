@@ -1,5 +1,6 @@
 // The list of routes. A route group is a function from what it needs to RouteSpecs; register it here.
 import type { RouteSpec } from '../route.js'
+import { type SessionRouteDeps, sessionRoutes } from './access/session.js'
 import { type CatalogRouteDeps, catalogRoutes } from './catalog/catalog.js'
 import { type DocumentRouteDeps, documentRoutes } from './catalog/documents.js'
 import { type PlaybookRouteDeps, playbookRoutes } from './catalog/playbooks.js'
@@ -36,6 +37,7 @@ import { type WorkerPoolRouteDeps, workerPoolRoutes } from './workers/workerPool
 
 export type RouteDeps = HealthRouteDeps &
   MetricsRouteDeps &
+  SessionRouteDeps &
   EventRouteDeps &
   EventStreamRouteDeps &
   EventWindowRouteDeps &
@@ -72,6 +74,7 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...healthRoutes(deps),
     ...consoleRoutes(),
     ...metricsRoutes(deps),
+    ...sessionRoutes(deps),
     ...eventRoutes(deps),
     ...executeRoutes(deps),
     ...executionRoutes(deps),

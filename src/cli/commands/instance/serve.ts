@@ -33,7 +33,7 @@ export const serve: CommandSpec = {
         loaded,
         dataDir: context.dataDir(),
         environment: context.env,
-        command: howToCall(context, 'status'),
+        commandLine: (command) => howToCall(context, command),
         log,
         shutdown,
         announce: (text) => (context.isJson ? undefined : printLines(context.io.stdout, text.split('\n'))),

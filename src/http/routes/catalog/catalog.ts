@@ -45,6 +45,7 @@ export function catalogRoutes({ catalog, pageBytes }: CatalogRouteDeps): RouteSp
       path: '/api/catalog/register',
       summary: 'Register a document (YAML, or base64 of it); the same content again is the same version',
       access: 'public',
+      effect: 'write',
       bodySize: 'event',
       body: {
         type: 'object',
@@ -72,7 +73,7 @@ export function catalogRoutes({ catalog, pageBytes }: CatalogRouteDeps): RouteSp
       showsAll: true,
       summary: 'Entries, newest first; the kind is compared without case',
       access: 'public',
-      readOnly: true,
+      effect: 'read',
       body: {
         type: 'object',
         properties: {
@@ -123,7 +124,7 @@ export function catalogRoutes({ catalog, pageBytes }: CatalogRouteDeps): RouteSp
       showsAll: true,
       summary: 'One entry by catalog_id, or by path and version',
       access: 'public',
-      readOnly: true,
+      effect: 'read',
       body: {
         type: 'object',
         properties: {
@@ -148,6 +149,7 @@ export function catalogRoutes({ catalog, pageBytes }: CatalogRouteDeps): RouteSp
       path: '/api/catalog/delete',
       summary: 'Delete versions; those in use are archived instead',
       access: 'internal',
+      effect: 'write',
       body: WHICH,
       responses: { 200: REMOVED },
       handler: async ({ body }) => {
@@ -163,6 +165,7 @@ export function catalogRoutes({ catalog, pageBytes }: CatalogRouteDeps): RouteSp
       path: '/api/catalog/restore',
       summary: 'Bring archived versions back',
       access: 'internal',
+      effect: 'write',
       body: WHICH,
       responses: { 200: REMOVED },
       handler: async ({ body }) => {

@@ -47,6 +47,7 @@ export function documentRoutes({ catalog, pageBytes, clock }: DocumentRouteDeps)
       showsAll: true,
       summary: 'The form of a playbook: a field per key of its workload',
       access: 'public',
+      effect: 'read',
       query: { version: { type: 'string', description: '"latest" or a number' } },
       responses: {
         200: {
@@ -74,6 +75,7 @@ export function documentRoutes({ catalog, pageBytes, clock }: DocumentRouteDeps)
       showsAll: true,
       summary: 'The text of a playbook, newest version or by catalog id',
       access: 'public',
+      effect: 'read',
       query: { playbook_id: playbookId },
       responses: {
         200: {
@@ -99,6 +101,7 @@ export function documentRoutes({ catalog, pageBytes, clock }: DocumentRouteDeps)
       path: '/api/catalog/playbook/content',
       summary: 'A new version of a playbook from its text; the text must be of the same path',
       access: 'public',
+      effect: 'write',
       bodySize: 'event',
       query: { playbook_id: playbookId },
       body: { type: 'object', required: ['content'], properties: { content: { type: 'string', minLength: 1 } } },
@@ -114,7 +117,7 @@ export function documentRoutes({ catalog, pageBytes, clock }: DocumentRouteDeps)
       path: '/api/catalog/playbooks/validate',
       summary: 'Whether a document could be run, and the mistakes that are in its way',
       access: 'public',
-      readOnly: true,
+      effect: 'read',
       bodySize: 'event',
       body: { type: 'object', required: ['content'], properties: { content: { type: 'string', minLength: 1 } } },
       responses: {
@@ -142,7 +145,7 @@ export function documentRoutes({ catalog, pageBytes, clock }: DocumentRouteDeps)
       showsAll: true,
       summary: 'Entries of kind agent, newest first, without their documents',
       access: 'public',
-      readOnly: true,
+      effect: 'read',
       body: { type: 'object', properties: { limit: { type: 'integer', minimum: 1, maximum: AGENTS_MAX } } },
       bodyOptional: true,
       responses: {

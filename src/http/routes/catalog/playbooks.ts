@@ -15,7 +15,7 @@ export function playbookRoutes({ catalog }: PlaybookRouteDeps): RouteSpec[] {
       path: '/api/playbooks/validate',
       summary: 'Everything that is wrong with a document (YAML, or base64 of it), without registering it',
       access: 'public',
-      readOnly: true,
+      effect: 'read',
       bodySize: 'event',
       body: {
         type: 'object',

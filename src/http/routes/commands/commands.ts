@@ -74,6 +74,7 @@ export function commandRoutes({ commands, readResult }: CommandRouteDeps): Route
       path: '/api/commands/:event_id/claim',
       summary: 'Take a command; the same worker again gets the same answer while its lease runs',
       access: 'public',
+      effect: 'write',
       showsAll: true,
       body: { type: 'object', properties: { worker_id: worker, lease_seconds: lease } },
       responses: {
@@ -100,6 +101,7 @@ export function commandRoutes({ commands, readResult }: CommandRouteDeps): Route
       path: '/api/commands/claim',
       summary: 'Take the commands that come first, and wait for one if there is none',
       access: 'public',
+      effect: 'write',
       showsAll: true,
       body: {
         type: 'object',
@@ -138,6 +140,7 @@ export function commandRoutes({ commands, readResult }: CommandRouteDeps): Route
       path: '/api/commands/:event_id',
       summary: 'A command as it was issued; secrets only with the internal token',
       access: 'public',
+      effect: 'read',
       showsAll: true,
       responses: { 200: command, 404: 'unknown command' },
       handler: async ({ params, isInternal }) => {
@@ -150,6 +153,7 @@ export function commandRoutes({ commands, readResult }: CommandRouteDeps): Route
       path: '/api/commands/:event_id/heartbeat',
       summary: 'A sign of life: extends the lease, and says whether the work is still wanted',
       access: 'public',
+      effect: 'write',
       body: {
         type: 'object',
         properties: { worker_id: worker, lease_token: { type: 'integer', minimum: 0, nullable: true } },
@@ -179,6 +183,7 @@ export function commandRoutes({ commands, readResult }: CommandRouteDeps): Route
       path: '/api/commands',
       summary: 'Commands in the order they were issued',
       access: 'public',
+      effect: 'read',
       query: {
         execution_id: id,
         status: { type: 'string', enum: STATUSES },
@@ -204,6 +209,7 @@ export function commandRoutes({ commands, readResult }: CommandRouteDeps): Route
       path: '/api/commands/:event_id/requeue',
       summary: 'Take a command away from its worker and give it to the next',
       access: 'internal',
+      effect: 'write',
       bodyOptional: true,
       responses: { 200: ROW, 404: 'unknown command', 409: 'nobody holds it' },
       handler: async ({ params }) => ({ body: toRow(await commands.requeue(idOf(params))) }),

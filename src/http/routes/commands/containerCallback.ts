@@ -20,6 +20,7 @@ export function containerCallbackRoutes({ containerCallback }: ContainerCallback
       path: '/api/internal/container-callback/:execution_id/:step',
       summary: 'A container that a worker did not wait for has ended: answers the command that is parked for it',
       access: 'internal',
+      effect: 'write',
       bodySize: 'event',
       body: {
         type: 'object',

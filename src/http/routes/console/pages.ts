@@ -42,6 +42,7 @@ export function consoleRoutes(): RouteSpec[] {
       path: '/',
       summary: 'Leads browsers to the console',
       access: 'page',
+      effect: 'read',
       responses: { 302: 'to the console' },
       handler: async ({ headers }) => {
         if (headers.accept?.includes('text/html') === true) {
@@ -55,6 +56,7 @@ export function consoleRoutes(): RouteSpec[] {
       path: '/console',
       summary: 'The web console',
       access: 'page',
+      effect: 'read',
       showsAll: true,
       responses: { 200: 'the page' },
       handler: async ({ headers }) => page(headers),
@@ -64,6 +66,7 @@ export function consoleRoutes(): RouteSpec[] {
       path: '/console/:place+',
       summary: 'An asset of the console, or one of its places, which the page finds by itself',
       access: 'page',
+      effect: 'read',
       showsAll: true,
       responses: { 200: 'the asset or the page', 404: 'no such asset' },
       handler: async ({ params, headers }) => {

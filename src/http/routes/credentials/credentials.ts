@@ -36,6 +36,7 @@ export function credentialRoutes({ credentials }: CredentialRouteDeps): RouteSpe
       path: '/api/credentials',
       summary: 'Store a credential under its name, or replace it',
       access: 'internal',
+      effect: 'write',
       body: {
         type: 'object',
         required: ['name', 'type', 'data'],
@@ -67,6 +68,7 @@ export function credentialRoutes({ credentials }: CredentialRouteDeps): RouteSpe
       path: '/api/credentials',
       summary: 'The credentials, without their values',
       access: 'public',
+      effect: 'read',
       showsAll: true,
       query: {
         type: { type: 'string' },
@@ -96,6 +98,7 @@ export function credentialRoutes({ credentials }: CredentialRouteDeps): RouteSpe
       path: '/api/credentials/:name',
       summary: 'One credential by name or id; its values with include_data and the internal token',
       access: 'public',
+      effect: 'read',
       query: { include_data: { type: 'boolean' }, execution_id: { format: 'int64' } },
       // Whoever may read the values needs them as they are.
       showsAll: true,
@@ -113,6 +116,7 @@ export function credentialRoutes({ credentials }: CredentialRouteDeps): RouteSpe
       path: '/api/credentials/:name',
       summary: 'Forget a credential',
       access: 'internal',
+      effect: 'write',
       responses: { 200: answerOf({ status: TEXT, name: TEXT }), 404: 'no such credential' },
       handler: async ({ params }) => {
         await removeCredential(credentials.databases, params['name']!)

@@ -75,6 +75,7 @@ export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[]
       summary:
         'Append one event; the same event_id and content, or the same Idempotency-Key, again gives the same answer',
       access: 'public',
+      effect: 'write',
       bodySize: 'event',
       readsLarge: true,
       body: EVENT,
@@ -109,6 +110,7 @@ export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[]
       path: '/api/events/batch',
       summary: 'Append events of one execution in one transaction, with a result per item',
       access: 'public',
+      effect: 'write',
       bodySize: 'batch',
       readsLarge: true,
       body: BATCH,

@@ -25,7 +25,7 @@ export function analysisRoutes({ analysis, executions, clock }: AnalysisRouteDep
       path: '/api/executions/:execution_id/analyze',
       summary: 'What an execution waits for and what to do about it, with its last events',
       access: 'public',
-      readOnly: true,
+      effect: 'read',
       isLarge: true,
       body: { type: 'object' },
       bodyOptional: true,
@@ -70,6 +70,7 @@ export function analysisRoutes({ analysis, executions, clock }: AnalysisRouteDep
       path: '/api/executions/cleanup',
       summary: 'Cancel executions that began long ago and have not ended, at most 1000 per call',
       access: 'public',
+      effect: 'write',
       body: {
         type: 'object',
         properties: {

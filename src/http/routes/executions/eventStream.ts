@@ -14,6 +14,7 @@ export function eventStreamRoutes({ following }: EventStreamRouteDeps): RouteSpe
       path: '/api/executions/:execution_id/events/stream',
       summary: 'Events of an execution as server-sent events, from the first to its end',
       access: 'public',
+      effect: 'read',
       query: {
         after_version: {
           format: 'int64',

@@ -38,6 +38,7 @@ export function eventWindowRoutes({ queries }: EventWindowRouteDeps): RouteSpec[
       path: '/api/executions/:execution_id/events',
       summary: 'A window of the events of an execution, by place in id order',
       access: 'public',
+      effect: 'read',
       query: {
         from: {
           type: 'integer',

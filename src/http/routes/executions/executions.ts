@@ -58,6 +58,7 @@ function listRoute({ queries, clock }: ExecutionRouteDeps): RouteSpec {
     path: '/api/executions',
     summary: 'Executions, newest first',
     access: 'public',
+    effect: 'read',
     query: {
       ...FILTER_QUERY,
       limit: { type: 'integer', default: LIMIT_DEFAULT, description: `at most ${LIMIT_MAX}` },
@@ -95,6 +96,7 @@ function readRoutes({ queries, wholeEvents, pageBytes, clock }: ExecutionRouteDe
       path: '/api/executions/:execution_id',
       summary: 'One execution with its events, newest first, page by page',
       access: 'public',
+      effect: 'read',
       isLarge: true,
       query: {
         page: { type: 'integer', minimum: 1, maximum: PAGES_MAX, default: 1 },
@@ -123,6 +125,7 @@ function readRoutes({ queries, wholeEvents, pageBytes, clock }: ExecutionRouteDe
       path: '/api/executions/:execution_id/events/:event_id',
       summary: 'One event with all its columns, whatever their size',
       access: 'public',
+      effect: 'read',
       isLarge: true,
       query: {
         part: { type: 'string', enum: EVENT_PARTS, description: 'this column alone' },
@@ -148,6 +151,7 @@ function readRoutes({ queries, wholeEvents, pageBytes, clock }: ExecutionRouteDe
       path: '/api/executions/:execution_id/status',
       summary: 'Status and progress',
       access: 'public',
+      effect: 'read',
       responses: { 200: EXECUTION_STATUS, 404: 'unknown execution' },
       handler: async ({ params }) => {
         const { row, progress } = await executionStatus(queries, idOf(params))
@@ -159,6 +163,7 @@ function readRoutes({ queries, wholeEvents, pageBytes, clock }: ExecutionRouteDe
       path: '/api/executions/:execution_id/cancellation-check',
       summary: 'Whether the execution was cancelled',
       access: 'public',
+      effect: 'read',
       responses: { 200: CANCELLATION, 404: 'unknown execution' },
       handler: async ({ params }) => ({ body: cancellationOf(await findExecution(queries, idOf(params))) }),
     },
@@ -171,6 +176,7 @@ function controlRoutes({ executions }: ExecutionRouteDeps): RouteSpec[] {
     path: `/api/executions/:execution_id/${verb}`,
     summary: 'Cancel an execution, with cascade everything that runs below it; one that has ended stays as it is',
     access: 'public',
+    effect: 'write',
     body: {
       type: 'object',
       properties: { reason: { type: 'string', nullable: true, maxLength: 2000 }, cascade: { type: 'boolean' } },
@@ -222,6 +228,7 @@ function controlRoutes({ executions }: ExecutionRouteDeps): RouteSpec[] {
       path: '/api/executions/:execution_id/finalize',
       summary: 'End an execution by hand',
       access: 'public',
+      effect: 'write',
       bodySize: 'event',
       body: {
         type: 'object',

@@ -21,6 +21,7 @@ export function histogramRoutes({ queries, clock }: HistogramRouteDeps): RouteSp
       path: '/api/executions/histogram',
       summary: 'How many executions began in each span of time, by status',
       access: 'public',
+      effect: 'read',
       query: { ...FILTER_QUERY, buckets: { type: 'integer', minimum: 1, maximum: BUCKETS_MAX, default: 60 } },
       responses: {
         200: {

@@ -17,6 +17,7 @@ export function rerunRoutes({ rerun }: RerunRouteDeps): RouteSpec[] {
       path: '/api/executions/:execution_id/rerun',
       summary: 'Start the playbook of an execution again: same version, same workload',
       access: 'public',
+      effect: 'write',
       bodySize: 'event',
       body: {
         type: 'object',

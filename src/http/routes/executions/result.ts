@@ -14,6 +14,7 @@ export function resultRoutes({ results }: ResultRouteDeps): RouteSpec[] {
       path: '/api/executions/:execution_id/result',
       summary: 'What an execution gave, or the last finished visit of a step: the data itself',
       access: 'public',
+      effect: 'read',
       isLarge: true,
       query: { step: { type: 'string', description: 'the data of this step' } },
       responses: {

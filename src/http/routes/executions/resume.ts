@@ -17,6 +17,7 @@ export function resumeRoutes({ resuming }: ResumeRouteDeps): RouteSpec[] {
       path: '/api/executions/:execution_id/resume',
       summary: 'Go on from an execution that has failed or was cancelled: a new one that keeps what was done',
       access: 'public',
+      effect: 'write',
       body: {
         type: 'object',
         properties: { latest: { type: 'boolean', description: 'by the newest version of the playbook' } },

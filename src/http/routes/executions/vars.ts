@@ -28,6 +28,7 @@ export function varRoutes({ vars, assertExecution }: VarRouteDeps): RouteSpec[] 
       path: '/api/vars/:execution_id',
       summary: 'The variables of an execution',
       access: 'public',
+      effect: 'read',
       responses: { 200: { type: 'object', description: 'by name' }, 404: 'unknown execution' },
       handler: async (request) => ({ body: await readVars(vars, await executionOf(request)) }),
     },
@@ -36,6 +37,7 @@ export function varRoutes({ vars, assertExecution }: VarRouteDeps): RouteSpec[] 
       path: '/api/vars/:execution_id/:name',
       summary: 'One variable of an execution',
       access: 'public',
+      effect: 'read',
       responses: {
         200: { type: 'object', properties: { name: { type: 'string' }, value: {} } },
         404: 'unknown execution or variable',
@@ -55,6 +57,7 @@ export function varRoutes({ vars, assertExecution }: VarRouteDeps): RouteSpec[] 
       path: '/api/vars/:execution_id',
       summary: 'Set variables: {name: value}, or {variables: [{var_name, var_value}]}',
       access: 'public',
+      effect: 'write',
       bodySize: 'event',
       body: { type: 'object' },
       responses: { 200: WRITTEN, 400: 'malformed', 404: 'unknown execution', 409: 'it has ended' },
@@ -70,6 +73,7 @@ export function varRoutes({ vars, assertExecution }: VarRouteDeps): RouteSpec[] 
       path: '/api/vars/:execution_id/:name',
       summary: 'Remove a variable',
       access: 'public',
+      effect: 'write',
       responses: { 200: REMOVED, 404: 'unknown execution', 409: 'it has ended' },
       handler: async (request) => {
         const id = await executionOf(request)

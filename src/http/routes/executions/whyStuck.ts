@@ -17,6 +17,7 @@ export function whyStuckRoutes({ analysis }: WhyStuckRouteDeps): RouteSpec[] {
       path: '/api/executions/:execution_id/why-stuck',
       summary: 'What an execution waits for, what it is about and what can be done',
       access: 'public',
+      effect: 'read',
       responses: {
         200: answerOf({
           execution_id: TEXT,

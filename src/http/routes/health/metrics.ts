@@ -35,6 +35,7 @@ export function metricsRoutes({ metrics, metricsOff, clock }: MetricsRouteDeps):
       path: '/metrics',
       summary: 'Prometheus metrics',
       access: 'open',
+      effect: 'read',
       responses: { 200: 'metrics as text' },
       handler: async () => ({ bytes: await bytes(), contentType: metrics.contentType }),
     },

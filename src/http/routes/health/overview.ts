@@ -19,6 +19,7 @@ export function overviewRoutes({ overview }: OverviewRouteDeps): RouteSpec[] {
       path: '/api/dashboard/stats',
       summary: 'How many executions of each status, playbooks and workers there are',
       access: 'public',
+      effect: 'read',
       responses: {
         200: {
           type: 'object',
@@ -62,6 +63,7 @@ export function overviewRoutes({ overview }: OverviewRouteDeps): RouteSpec[] {
       path: '/api/pool/status',
       summary: 'Connections to the databases: how many are in use, and who waits for one',
       access: 'public',
+      effect: 'read',
       responses: {
         200: {
           type: 'object',
@@ -99,6 +101,7 @@ export function overviewRoutes({ overview }: OverviewRouteDeps): RouteSpec[] {
       path: '/api/db/validate',
       summary: 'Whether every database has the tables that are needed',
       access: 'public',
+      effect: 'read',
       responses: {
         200: {
           type: 'object',

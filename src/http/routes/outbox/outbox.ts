@@ -38,6 +38,7 @@ function claimRoute(outbox: OutboxClaimDeps): RouteSpec {
     path: '/api/internal/outbox/claim',
     summary: 'Claim rows to publish, under a lease; only of lanes that no relay holds, in order per execution',
     access: 'internal',
+    effect: 'write',
     bodyOptional: true,
     body: {
       type: 'object',
@@ -79,6 +80,7 @@ function publishedRoute(outbox: OutboxClaimDeps): RouteSpec {
     path: '/api/internal/outbox/mark-published',
     summary: 'Claimed rows are in the stream; those that were not the caller’s to mark are named',
     access: 'internal',
+    effect: 'write',
     bodySize: 'event',
     body: {
       type: 'object',
@@ -113,6 +115,7 @@ function failedRoute(outbox: OutboxClaimDeps): RouteSpec {
     path: '/api/internal/outbox/mark-failed',
     summary: 'A claimed row could not be published; it waits 1, 2, 4 … 256 s by its own attempts, or is dead',
     access: 'internal',
+    effect: 'write',
     bodySize: 'event',
     body: {
       type: 'object',
@@ -160,6 +163,7 @@ function pendingRoute(outbox: OutboxClaimDeps): RouteSpec {
     path: '/api/internal/outbox/pending-count',
     summary: 'Rows that could be published now, abandoned claims included; counted up to a million per database',
     access: 'internal',
+    effect: 'read',
     responses: { 200: { type: 'object', properties: { pending: { type: 'integer' } } }, 503: 'no database answers' },
     handler: async () => {
       const { pending, failedShards } = await pendingOutbox(outbox)
@@ -174,6 +178,7 @@ function payloadRoute(outbox: OutboxClaimDeps): RouteSpec {
     path: '/api/outbox/payload/:execution_id/:event_id',
     summary: 'The whole envelope of an event whose message was too large for the stream; "none" for no execution',
     access: 'public',
+    effect: 'read',
     responses: {
       200: answerOf(
         { execution_id: ID_OR_NULL, event_id: ID, event_type: TEXT, node_name: TEXT, status: TEXT, timestamp: TEXT },

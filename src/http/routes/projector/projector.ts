@@ -16,6 +16,7 @@ export function projectorRoutes({ projector }: ProjectorRouteDeps): RouteSpec[] 
       path: '/api/internal/events/project',
       summary: 'Store event envelopes; known ones are counted, unusable ones set aside with their reason',
       access: 'internal',
+      effect: 'write',
       bodySize: 'batch',
       body: {
         type: 'object',

@@ -37,6 +37,7 @@ function stateRoute({ replay, replayProfile }: ReplayRouteDeps): RouteSpec {
     path: '/api/replay/state',
     summary: 'The state of an execution, folded from its events, now or at an earlier moment',
     access: 'public',
+    effect: 'read',
     query: {
       ...WHOSE,
       as_of_event_id: { format: 'int64', description: 'up to this event; at most one as_of parameter' },
@@ -98,6 +99,7 @@ function diffRoute({ replay, replayProfile }: ReplayRouteDeps): RouteSpec {
     path: '/api/replay/diff',
     summary: 'What changed in an execution between two moments, as JSON pointers',
     access: 'public',
+    effect: 'read',
     query: {
       ...WHOSE,
       projection: { type: 'string', default: 'all' },

@@ -15,6 +15,7 @@ export function storedResultRoutes({ storedResults: results }: StoredResultRoute
       path: '/api/result/:execution_id',
       summary: 'Store a result that is too large for an event',
       access: 'public',
+      effect: 'write',
       bodySize: 'result',
       rawBody: true,
       body: {
@@ -55,6 +56,7 @@ export function storedResultRoutes({ storedResults: results }: StoredResultRoute
       path: '/api/result/resolve',
       summary: 'The data of a stored result; with the internal token its secrets too',
       access: 'public',
+      effect: 'read',
       isLarge: true,
       query: { ref: { type: 'string', minLength: 1, description: 'noetl://execution/<id>/result/<name>/<id>' } },
       responses: { 200: { description: 'the data itself' }, 400: 'no reference', 404: 'gone' },

@@ -19,6 +19,7 @@ export function cleanupRoutes({ cleanup }: CleanupRouteDeps): RouteSpec[] {
       path: '/api/internal/cleanup/purge',
       summary: 'Delete finished commands, silent runtimes and old events; 0 leaves a table alone',
       access: 'internal',
+      effect: 'write',
       bodyOptional: true,
       body: {
         type: 'object',

@@ -14,6 +14,7 @@ export function sqlRoutes({ sql }: SqlRouteDeps): RouteSpec[] {
       path: '/api/postgres/execute',
       summary: 'One SQL statement on the cluster database; off unless NOETL_CP_SQL_ROUTE is true',
       access: 'internal',
+      effect: 'write',
       isLarge: true,
       body: {
         type: 'object',

@@ -32,6 +32,7 @@ export function stateRoutes({ assertExecution, state, wakeOwners }: StateRouteDe
       path: '/api/executions/:execution_id/state',
       summary: 'The live state: every event of the log that is visible now is in it',
       access: 'public',
+      effect: 'read',
       responses: {
         200: answerOf(
           {
@@ -69,6 +70,7 @@ export function stateRoutes({ assertExecution, state, wakeOwners }: StateRouteDe
       path: '/api/internal/projection/advance',
       summary: 'Bring the live states of executions up to date now',
       access: 'internal',
+      effect: 'write',
       body: {
         type: 'object',
         required: ['execution_ids'],

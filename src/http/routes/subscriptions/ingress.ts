@@ -17,6 +17,7 @@ export function ingressRoutes({ ingress }: IngressRouteDeps): RouteSpec[] {
       path: '/ingress/:listener',
       summary: 'Push a message; verified by the signature or token of the listener, starts one execution',
       access: 'open',
+      effect: 'write',
       rawBody: true,
       bodySize: 'event',
       admit: ({ params, headers }) =>
@@ -49,6 +50,7 @@ export function ingressRoutes({ ingress }: IngressRouteDeps): RouteSpec[] {
       summary:
         'How to verify and dispatch what a listener receives, its secret included; registers one that is in the catalog alone',
       access: 'internal',
+      effect: 'read',
       responses: {
         200: answerOf({
           listener: TEXT,

@@ -18,6 +18,7 @@ export function runtimeRoutes({ topology }: RuntimeRouteDeps): RouteSpec[] {
       path: '/api/runtime/shard-info',
       summary: 'The shard of an execution id among a number of shards',
       access: 'public',
+      effect: 'read',
       query: {
         execution_id: { format: 'int64' },
         shard_count: { type: 'integer', minimum: 1, maximum: SHARD_COUNT_MAX, description: 'default: this server' },

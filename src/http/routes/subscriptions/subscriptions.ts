@@ -74,6 +74,7 @@ function registerRoute(deps: LifecycleDeps, path: string): RouteSpec {
     path,
     summary: 'Register a subscription of the catalog; a path has one live id, which picks up newer versions',
     access: 'public',
+    effect: 'write',
     body: {
       type: 'object',
       required: ['path'],
@@ -94,6 +95,7 @@ function actionRoute(deps: LifecycleDeps & ObstacleDeps): RouteSpec {
     path: '/api/subscriptions/:id/:action',
     summary: `One of ${SUBSCRIPTION_ACTIONS.join(', ')}; repeating it changes nothing. A pause has stopped deliveries when it answers`,
     access: 'public',
+    effect: 'write',
     bodyOptional: true,
     body: {
       type: 'object',
@@ -134,6 +136,7 @@ function readRoutes(deps: LifecycleDeps & ViewDeps): RouteSpec[] {
       path: '/api/subscriptions',
       summary: 'Every subscription, oldest first, deactivated ones included, up to 8 MB; then x-noetl-next-cursor',
       access: 'public',
+      effect: 'read',
       query: {
         state: { type: 'string', description: SHOWN_STATES.join(', ') },
         path: { type: 'string', description: 'a star at the end stands for any rest' },
@@ -168,6 +171,7 @@ function readRoutes(deps: LifecycleDeps & ViewDeps): RouteSpec[] {
       path: '/api/subscriptions/:id',
       summary: 'One subscription',
       access: 'public',
+      effect: 'read',
       query: { verbose },
       responses: { 200: STATUS, 400: 'malformed id', 404: 'never registered' },
       handler: async (request) => {
@@ -187,6 +191,7 @@ function readRoutes(deps: LifecycleDeps & ViewDeps): RouteSpec[] {
       path: '/api/subscriptions/:id/history',
       summary: 'What happened to a subscription, oldest first, from the log',
       access: 'public',
+      effect: 'read',
       query: { after: { format: 'int64' }, limit: { type: 'integer', minimum: 1, maximum: HISTORY_MAX } },
       responses: {
         200: answerOf({
@@ -224,6 +229,7 @@ function readRoutes(deps: LifecycleDeps & ViewDeps): RouteSpec[] {
       path: '/api/internal/subscriptions/:id/backlog',
       summary: 'Messages that wait for a subscription; a number for autoscalers',
       access: 'internal',
+      effect: 'read',
       responses: {
         200: {
           type: 'object',

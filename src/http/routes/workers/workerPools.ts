@@ -31,6 +31,7 @@ export function workerPoolRoutes({ workerPools }: WorkerPoolRouteDeps): RouteSpe
     path: '/api/worker/pool/deregister',
     summary: 'A worker pool ends',
     access: 'public',
+    effect: 'write',
     body: named,
     responses: { 200: SAID },
     handler: async ({ body }) => {
@@ -45,6 +46,7 @@ export function workerPoolRoutes({ workerPools }: WorkerPoolRouteDeps): RouteSpe
       path: '/api/worker/pool/register',
       summary: 'A worker pool announces itself, or announces itself again',
       access: 'public',
+      effect: 'write',
       body: {
         type: 'object',
         required: ['name'],
@@ -80,6 +82,7 @@ export function workerPoolRoutes({ workerPools }: WorkerPoolRouteDeps): RouteSpe
       path: '/api/worker/pool/heartbeat',
       summary: 'A sign of life of a worker pool; one that is not known is noted',
       access: 'public',
+      effect: 'write',
       body: named,
       responses: { 200: SAID },
       handler: async ({ body }) => {
@@ -95,6 +98,7 @@ export function workerPoolRoutes({ workerPools }: WorkerPoolRouteDeps): RouteSpe
       path: '/api/worker/pools',
       summary: 'Worker pools that announced themselves',
       access: 'public',
+      effect: 'read',
       query: { kind: { type: 'string' }, status: { type: 'string' } },
       responses: { 200: { type: 'object', properties: { items: { type: 'array', items: pool } } } },
       handler: async ({ query }) => {
