@@ -153,6 +153,7 @@ it('a read-only console refuses every write of a session and of a page; off has 
   expect(off.stdout()).not.toContain('/console/')
   expect((await call(off, 'POST /console/session', OWN_PAGE, { token: INTERNAL })).status).toBe(404)
   expect((await call(off, 'GET /api/session', session)).body).toMatchObject({ by: 'nothing', console: 'off' })
+  expect((await call(off, 'GET /console')).status).toBe(404)
   const printed = await builtCli(['console', '--print', '--port', new URL(off.url).port], {
     env: settings(database, {}),
   })
