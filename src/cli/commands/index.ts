@@ -16,7 +16,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   group('serve', 'Run the daemon', async () => [(await import('./instance/serve.js')).serve]),
   group('status', 'One screen about the running instance', async () => [(await import('./instance/status.js')).status]),
   group('console', 'Open the web console, logged in', async () => [
-    (await import('./access/console.js')).consoleCommand,
+    (await import('./access/openConsole.js')).consoleCommand,
   ]),
   group('doctor', 'Look for trouble, and say how to mend it', async () => [
     (await import('./health/doctor.js')).doctor,
