@@ -1,11 +1,14 @@
 // Starts the console in its page.
 import { render } from 'preact'
+import { openSession } from './lib/session'
 import { applyTheme } from './lib/theme'
 import { App } from './shell/App'
 import './styles/tokens.css'
 import './styles/base.css'
 import './styles/shell.css'
 import './styles/parts.css'
+import './styles/pages.css'
 
 applyTheme()
+void openSession()
 render(<App />, document.getElementById('root')!)

@@ -40,6 +40,10 @@ export async function getAnswer<T>(path: string, signal?: AbortSignal): Promise<
   return call<T>('GET', path, { signal })
 }
 
+export async function send<T>(method: 'POST' | 'DELETE', path: string, body?: unknown): Promise<T> {
+  return (await call<T>(method, path, { body: body === undefined ? undefined : JSON.stringify(body) })).body
+}
+
 interface CallOptions {
   body?: string | undefined
   signal?: AbortSignal | undefined

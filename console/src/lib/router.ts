@@ -36,6 +36,16 @@ export function go(href: string, how: { replace?: boolean } = {}): void {
   if (isElsewhere) document.querySelector('main')?.scrollTo(0, 0)
 }
 
+/** Changes parts of the question; undefined takes a part out. */
+export function ask(changes: Query, how: { replace?: boolean } = {}): void {
+  const next = new URL(address.value)
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined || value === '') next.searchParams.delete(name)
+    else next.searchParams.set(name, value)
+  }
+  go(next.href, how)
+}
+
 /** Plain clicks on links of ours stay in the page; everything else is the browser's. */
 export function followLink(event: MouseEvent): void {
   const anchor = (event.target as Element).closest?.('a')

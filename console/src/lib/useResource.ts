@@ -17,6 +17,8 @@ export interface Resource<T> {
 export interface ResourceOptions {
   /** Asked again so often while the page is live and seen. */
   everyMs?: number
+  /** Doorbells that ask at once. */
+  topics?: readonly string[]
 }
 
 interface State<T> {
@@ -63,7 +65,7 @@ export function useResource<T>(
     return () => running.current?.abort()
   }, [reload])
 
-  const tick = useTick(options.everyMs)
+  const tick = useTick(options.everyMs, options.topics)
   useEffect(() => {
     const isBusy = state.peek().isLoading && state.peek().key === key
     if (tick > 0 && live.peek() && !isBusy) reload()

@@ -23,7 +23,17 @@ export function CopyText({ text, shown = text }: { text: string; shown?: string 
           )
         }
       >
-        {isCopied ? '✓' : '⧉'}
+        <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
+          <path
+            d={
+              isCopied
+                ? 'M3 8.5l3.2 3.2L13 4.8l-1.3-1.3-5.5 5.6-1.9-1.9z'
+                : 'M5 1h9v10h-2V3H5zM2 5h8v10H2zm1.5 1.5v7h5v-7z'
+            }
+            fill="currentColor"
+            fill-rule="evenodd"
+          />
+        </svg>
       </button>
     </span>
   )

@@ -7,6 +7,7 @@ import { go, hrefOf } from '../lib/router'
 import { nextTheme, zone } from '../lib/theme'
 import { lasted } from '../lib/time'
 import { Health } from './Health'
+import { Who } from './Who'
 
 export function TopBar() {
   return (
@@ -47,6 +48,7 @@ export function TopBar() {
         <button type="button" class="quiet" title="Light or dark (t)" aria-label="Light or dark" onClick={nextTheme}>
           ◐
         </button>
+        <Who />
       </span>
     </header>
   )

@@ -1,90 +1,101 @@
 // Find one run, or all runs of a kind.
+import { useState } from 'preact/hooks'
 import { apiPath, getAnswer } from '../../lib/api'
-import { hrefOf, query } from '../../lib/router'
-import { whole } from '../../lib/time'
+import { ask, path as place, query } from '../../lib/router'
 import { useResource } from '../../lib/useResource'
 import { CopyText } from '../../parts/CopyText'
 import { Panel } from '../../parts/Panel'
-import { Status } from '../../parts/Status'
-import { Ago, Lasted } from '../../parts/Time'
-
-export interface ExecutionSummary {
-  execution_id: string
-  catalog_id: string
-  path: string | null
-  version: number | null
-  status: string
-  start_time: string | null
-  end_time: string | null
-  progress: number
-  error: string | null
-  parent_execution_id: string | null
-  event_count: number
-  current_step: string | null
-  last_event_type: string | null
-}
+import { Execution } from '../execution/Execution'
+import { ExecutionTable } from './ExecutionTable'
+import { Filters } from './Filters'
+import { Histogram } from './Histogram'
+import { type ExecutionSummary, FILTERS } from './summary'
 
 export function Executions() {
-  const asked = Object.fromEntries(query.value)
-  const path = apiPath('/api/executions', asked)
-  const list = useResource(path, (signal) => getAnswer<ExecutionSummary[]>(path, signal), { everyMs: 3_000 })
+  const id = /^\/executions\/(.+)$/.exec(place.value)?.[1]
+  return id === undefined ? <ExecutionList /> : <Execution key={id} id={decodeURIComponent(id)} />
+}
+
+function ExecutionList() {
+  const asked = Object.fromEntries(FILTERS.map((name) => [name, query.value.get(name) ?? undefined]))
+  const cursor = query.value.get('cursor') ?? undefined
+  const path = apiPath('/api/executions', { ...asked, cursor })
+  const list = useResource(path, (signal) => getAnswer<ExecutionSummary[]>(path, signal), {
+    everyMs: 3_000,
+    topics: ['executions'],
+  })
+  const isFiltered = Object.values(asked).some((value) => value !== undefined)
+  const next = list.data?.headers.get('x-noetl-next-cursor') ?? undefined
   return (
     <div class="page">
       <h1>Executions</h1>
+      <Filters />
+      <Histogram asked={asked} />
       <Panel
         resource={list}
+        lines={10}
         isEmpty={({ body }) => body.length === 0}
         missing={list.data?.headers.get('x-noetl-failed-shards') ?? undefined}
-        empty={
-          <p>
-            No executions yet. <CopyText text="noetl-cp demo" /> runs a few.
-          </p>
-        }
+        empty={isFiltered ? <NoneMatch /> : <NoneYet />}
       >
-        {({ body }) => <ExecutionTable rows={body} />}
+        {({ body }) => <HeldRows key={path} rows={body} isFirstPage={cursor === undefined} />}
       </Panel>
+      <nav class="pages" aria-label="Pages">
+        {cursor !== undefined && (
+          <button type="button" onClick={() => ask({ cursor: undefined })}>
+            Newest
+          </button>
+        )}
+        {next !== undefined && (
+          <button type="button" onClick={() => ask({ cursor: next })}>
+            Load older
+          </button>
+        )}
+      </nav>
     </div>
   )
 }
 
-function ExecutionTable({ rows }: { rows: readonly ExecutionSummary[] }) {
+/** Rows change in place; new ones wait behind a button, so that nothing moves under the eye. */
+function HeldRows({ rows, isFirstPage }: { rows: readonly ExecutionSummary[]; isFirstPage: boolean }) {
+  const [shown, setShown] = useState(() => new Set(rows.map((row) => row.execution_id)))
+  const oldest = rows.findLast((row) => shown.has(row.execution_id))
+  const known = oldest === undefined ? rows : rows.filter((row) => shown.has(row.execution_id))
+  const fresh = rows.length - known.length
   return (
-    <table class="wide">
-      <thead>
-        <tr>
-          <th>Status</th>
-          <th>Path</th>
-          <th>Id</th>
-          <th>Started</th>
-          <th class="number">Lasted</th>
-          <th>Step</th>
-          <th class="number">Events</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr key={row.execution_id}>
-            <td>
-              <Status status={row.status} />
-            </td>
-            <td class="ellipsis">
-              <a href={hrefOf(`/executions/${row.execution_id}`)}>{row.path ?? row.catalog_id}</a>
-              {row.version === null ? null : <span class="muted">@{row.version}</span>}
-            </td>
-            <td>
-              <code class="whole">{row.execution_id}</code>
-            </td>
-            <td>
-              <Ago at={row.start_time} />
-            </td>
-            <td class="number">
-              <Lasted from={row.start_time} to={row.end_time} />
-            </td>
-            <td class="ellipsis">{row.current_step}</td>
-            <td class="number">{whole(row.event_count)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <>
+      {isFirstPage && fresh > 0 && (
+        <button type="button" class="fresh" onClick={() => setShown(new Set(rows.map((row) => row.execution_id)))}>
+          Show {fresh} new
+        </button>
+      )}
+      <ExecutionTable rows={known} />
+    </>
+  )
+}
+
+function NoneYet() {
+  return (
+    <>
+      <h2>No executions yet</h2>
+      <p>
+        Run an example: <CopyText text="noetl-cp run examples/hello.yaml" />
+      </p>
+      <p>
+        Or fill the console with a small world: <CopyText text="noetl-cp demo" />
+      </p>
+    </>
+  )
+}
+
+function NoneMatch() {
+  const clear = Object.fromEntries([...FILTERS, 'cursor'].map((name) => [name, undefined]))
+  return (
+    <>
+      <h2>Nothing matches these filters</h2>
+      <button type="button" onClick={() => ask(clear)}>
+        Show all executions
+      </button>
+    </>
   )
 }

@@ -1,0 +1,26 @@
+// JSON without losing a digit: numbers stay the text they were.
+import { LosslessNumber, parse, stringify } from 'lossless-json'
+import { fetchOwn } from './api'
+
+export type Json = null | boolean | string | LosslessNumber | Json[] | { [key: string]: Json }
+
+export function isNumber(value: Json): value is LosslessNumber {
+  return value instanceof LosslessNumber
+}
+
+export function isBranch(value: Json): value is Json[] | { [key: string]: Json } {
+  return typeof value === 'object' && value !== null && !isNumber(value)
+}
+
+export function parseJson(text: string): Json {
+  return parse(text) as Json
+}
+
+export function jsonText(value: Json): string {
+  return stringify(value, undefined, 2) ?? ''
+}
+
+export async function getJson(path: string, signal?: AbortSignal): Promise<Json> {
+  const response = await fetchOwn('GET', path, { signal })
+  return parseJson(await response.text())
+}

@@ -1,0 +1,106 @@
+// The log of one run: any number of events, in the order of the fold, with filters; one of them whole beside the list.
+import { apiPath, get } from '../../lib/api'
+import { useKeys } from '../../lib/keys'
+import { ask, query } from '../../lib/router'
+import { clockText, millisOf, whole } from '../../lib/time'
+import { useResource } from '../../lib/useResource'
+import { Panel } from '../../parts/Panel'
+import { Glyph, kindOf } from '../../parts/Status'
+import { VirtualRows } from '../../parts/VirtualRows'
+import type { ExecutionSummary } from '../executions/summary'
+import { EventDetail } from './EventDetail'
+
+export interface WindowEvent {
+  position: number
+  event_id: string
+  stream_version: string | null
+  event_type: string
+  node_name: string | null
+  status: string | null
+  worker_id: string | null
+  timestamp: string
+  error: string | null
+}
+
+interface Window {
+  total: number
+  events: WindowEvent[]
+}
+
+const ROW_HEIGHT = 28
+
+export function EventsTab({ run }: { run: ExecutionSummary }) {
+  const asked = { status: query.value.get('event_status') ?? '', q: query.value.get('find') ?? '' }
+  const base = `/api/executions/${run.execution_id}/events`
+  const subject = apiPath(base, asked)
+  const total = useResource(
+    `${subject} ${run.event_count}`,
+    async (signal) => (await get<Window>(apiPath(base, { ...asked, limit: 0 }), signal)).total,
+  )
+  const chosen = query.value.get('event') ?? undefined
+  useKeys({ Escape: () => ask({ event: undefined }) })
+  return (
+    <>
+      <div class="filters">
+        <button
+          type="button"
+          class="chip failed"
+          aria-pressed={asked.status === 'failed'}
+          onClick={() => ask({ event_status: asked.status === 'failed' ? undefined : 'failed' })}
+        >
+          <Glyph kind="failed" />
+          failed only
+        </button>
+        <input
+          key={asked.q}
+          type="search"
+          class="wide"
+          aria-label="Find events"
+          placeholder="Type, step, worker, error or event id"
+          defaultValue={asked.q}
+          onChange={(event) => ask({ find: event.currentTarget.value.trim() })}
+        />
+        <span class="muted">{total.data === undefined ? '' : `${whole(total.data)} events`}</span>
+      </div>
+      <div class={chosen === undefined ? 'beside' : 'beside open'}>
+        <Panel
+          resource={total}
+          isEmpty={(count) => count === 0}
+          empty={<p>{asked.q + asked.status === '' ? 'This execution has no events.' : 'No event matches.'}</p>}
+        >
+          {(count) => (
+            <VirtualRows<WindowEvent>
+              label="Events"
+              subject={subject}
+              total={count}
+              height={ROW_HEIGHT}
+              load={async (from, limit, signal) =>
+                (await get<Window>(apiPath(base, { ...asked, from: from + 1, limit }), signal)).events
+              }
+              row={(event) => <EventRow event={event} isChosen={event?.event_id === chosen} />}
+            />
+          )}
+        </Panel>
+        {chosen !== undefined && <EventDetail executionId={run.execution_id} eventId={chosen} />}
+      </div>
+    </>
+  )
+}
+
+function EventRow({ event, isChosen }: { event: WindowEvent | undefined; isChosen: boolean }) {
+  if (event === undefined) return <span class="event-row muted">…</span>
+  const kind = /fail|error/i.test(`${event.event_type} ${event.status}`) ? 'failed' : kindOf(event.status ?? '')
+  return (
+    <button type="button" class="event-row" aria-pressed={isChosen} onClick={() => ask({ event: event.event_id })}>
+      <span class="number muted">{whole(event.position)}</span>
+      <span class="mono">{clockText(millisOf(event.timestamp), 3).slice(11)}</span>
+      <span class={`event-type ${kind === 'failed' ? 'failed' : ''}`}>
+        {kind === 'failed' && <Glyph kind="failed" />}
+        {event.event_type}
+      </span>
+      <span class="ellipsis">{event.node_name}</span>
+      <span class="muted ellipsis">{event.status?.toLowerCase()}</span>
+      <span class="ellipsis failed">{event.error}</span>
+    </button>
+  )
+}

@@ -1,0 +1,86 @@
+// The head of the page: which run, how it stands, what can be done with it.
+import { send } from '../../lib/api'
+import { go, hrefOf } from '../../lib/router'
+import { whole } from '../../lib/time'
+import { Act } from '../../parts/Act'
+import { CopyText } from '../../parts/CopyText'
+import { Status } from '../../parts/Status'
+import { Ago, Lasted } from '../../parts/Time'
+import type { ExecutionSummary } from '../executions/summary'
+
+const ENDED = ['COMPLETED', 'FAILED', 'CANCELLED']
+
+export function Header({ run, reload }: { run: ExecutionSummary; reload: () => void }) {
+  const path = `/api/executions/${run.execution_id}`
+  const hasEnded = ENDED.includes(run.status)
+  return (
+    <header class="run">
+      <div class="run-title">
+        <h1>
+          {run.path ?? `catalog entry ${run.catalog_id}`}
+          {run.version !== null && <span class="muted">@{run.version}</span>}
+        </h1>
+        <Status status={run.status} />
+        <span class="buttons">
+          {hasEnded ? (
+            <Act
+              name="Run again"
+              isPublic
+              consequence="Starts a new execution of the same playbook with the same workload. This one stays as it is."
+              act={async () => {
+                const started = await send<{ execution_id: string }>('POST', `${path}/rerun`, {})
+                go(hrefOf(`/executions/${started.execution_id}`))
+              }}
+              onDone={() => undefined}
+            />
+          ) : (
+            <Act
+              name="Cancel"
+              isPublic
+              consequence="Ends this execution: no new command is issued, and what still runs is told to stop. There is no way back."
+              act={(reason) => send('POST', `${path}/cancel`, reason === '' ? {} : { reason })}
+              onDone={reload}
+            />
+          )}
+        </span>
+      </div>
+      <dl class="facts">
+        <Fact name="Execution">
+          <CopyText text={run.execution_id} />
+        </Fact>
+        <Fact name="Started">
+          <Ago at={run.start_time} />
+        </Fact>
+        <Fact name={hasEnded ? 'Lasted' : 'Running for'}>
+          <Lasted from={run.start_time} to={run.end_time} />
+        </Fact>
+        <Fact name={hasEnded ? 'Last step' : 'At step'}>{run.current_step ?? '–'}</Fact>
+        <Fact name="Events">{whole(run.event_count)}</Fact>
+        {run.parent_execution_id !== null && (
+          <Fact name="Started by">
+            <a class="mono" href={hrefOf(`/executions/${run.parent_execution_id}`)}>
+              {run.parent_execution_id}
+            </a>
+          </Fact>
+        )}
+        <Fact name="Children">
+          <a href={hrefOf('/executions', { parent: run.execution_id })}>list</a>
+        </Fact>
+      </dl>
+      {run.error !== null && (
+        <p class="run-error" role="status">
+          <Status status="failed" /> {run.error}
+        </p>
+      )}
+    </header>
+  )
+}
+
+function Fact({ name, children }: { name: string; children: preact.ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}

@@ -1,0 +1,17 @@
+// The live state: every event that is in the log now is in it.
+import { apiPath } from '../../lib/api'
+import { getJson } from '../../lib/losslessJson'
+import { useResource } from '../../lib/useResource'
+import { JsonTree } from '../../parts/JsonTree'
+import { Panel } from '../../parts/Panel'
+import type { ExecutionSummary } from '../executions/summary'
+
+export function StateTab({ run }: { run: ExecutionSummary }) {
+  const path = apiPath(`/api/executions/${run.execution_id}/state`, { ids: 'number' })
+  const state = useResource(`${path} ${run.event_count}`, (signal) => getJson(path, signal))
+  return (
+    <Panel resource={state} lines={10}>
+      {(value) => <JsonTree value={value} open={3} />}
+    </Panel>
+  )
+}

@@ -1,0 +1,67 @@
+// The rows of the list. `j` and `k` move along them, Enter opens one.
+import { useState } from 'preact/hooks'
+import { useKeys } from '../../lib/keys'
+import { go, hrefOf } from '../../lib/router'
+import { whole } from '../../lib/time'
+import { Status } from '../../parts/Status'
+import { Ago, Lasted } from '../../parts/Time'
+import type { ExecutionSummary } from './summary'
+
+export function ExecutionTable({ rows }: { rows: readonly ExecutionSummary[] }) {
+  const [at, setAt] = useState(-1)
+  const move = (by: number): void => {
+    const next = Math.min(rows.length - 1, Math.max(0, at + by))
+    setAt(next)
+    document.getElementById(`row-${rows[next]?.execution_id}`)?.scrollIntoView({ block: 'nearest' })
+  }
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    Enter: () => {
+      const row = rows[at]
+      if (row !== undefined) go(hrefOf(`/executions/${row.execution_id}`))
+    },
+  })
+  return (
+    <div class="scroll">
+      <table class="wide rows">
+        <thead>
+          <tr>
+            <th>Status</th>
+            <th>Path</th>
+            <th>Id</th>
+            <th>Started</th>
+            <th class="number">Lasted</th>
+            <th>Step</th>
+            <th class="number">Events</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            <tr key={row.execution_id} id={`row-${row.execution_id}`} aria-selected={index === at}>
+              <td>
+                <Status status={row.status} />
+              </td>
+              <td class="ellipsis main">
+                <a href={hrefOf(`/executions/${row.execution_id}`)}>{row.path ?? `catalog entry ${row.catalog_id}`}</a>
+                {row.version === null ? null : <span class="muted"> @{row.version}</span>}
+                {row.error === null ? null : <span class="failed"> {row.error}</span>}
+              </td>
+              <td>
+                <code class="whole">{row.execution_id}</code>
+              </td>
+              <td>
+                <Ago at={row.start_time} />
+              </td>
+              <td class="number">
+                <Lasted from={row.start_time} to={row.end_time} />
+              </td>
+              <td class="ellipsis">{row.current_step}</td>
+              <td class="number">{whole(row.event_count)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

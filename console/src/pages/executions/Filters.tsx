@@ -1,0 +1,69 @@
+// The filters of the list. They are in the address, so a saved view is a link.
+import { ask, query } from '../../lib/router'
+import { clockText, millisOf } from '../../lib/time'
+import { Glyph, kindOf } from '../../parts/Status'
+import { FILTERS, type Filter, STATUSES } from './summary'
+
+export function Filters() {
+  const chosen = new Set((query.value.get('status') ?? '').toUpperCase().split(',').filter(Boolean))
+  const toggle = (status: string): void => {
+    const next = new Set(chosen)
+    if (!next.delete(status)) next.add(status)
+    ask({ status: [...next].join(','), cursor: undefined })
+  }
+  return (
+    <search class="filters">
+      {STATUSES.map((status) => (
+        <button
+          key={status}
+          type="button"
+          class={`chip ${kindOf(status)}`}
+          aria-pressed={chosen.has(status)}
+          onClick={() => toggle(status)}
+        >
+          <Glyph kind={kindOf(status)} />
+          {status.toLowerCase()}
+        </button>
+      ))}
+      <TextFilter name="q" label="Text in path, step or error, or an id" wide />
+      <TextFilter name="path" label="Path, * at the end" />
+      <TextFilter name="step" label="Step" />
+      <Given />
+    </search>
+  )
+}
+
+function TextFilter({ name, label, wide = false }: { name: Filter; label: string; wide?: boolean }) {
+  const value = query.value.get(name) ?? ''
+  return (
+    <input
+      key={value}
+      type="search"
+      class={wide ? 'wide' : ''}
+      aria-label={label}
+      placeholder={label}
+      defaultValue={value}
+      onChange={(event) => ask({ [name]: event.currentTarget.value.trim(), cursor: undefined })}
+    />
+  )
+}
+
+/** What has no field of its own is shown as a chip that can be taken off. */
+function Given() {
+  const others = FILTERS.filter((name) => ['since', 'until', 'parent', 'min_seconds'].includes(name))
+  return (
+    <>
+      {others.map((name) => {
+        const value = query.value.get(name)
+        if (value === null) return null
+        const at = millisOf(value)
+        const shown = (name === 'since' || name === 'until') && !Number.isNaN(at) ? clockText(at) : value
+        return (
+          <button key={name} type="button" class="chip" aria-pressed="true" onClick={() => ask({ [name]: undefined })}>
+            {name.replace('_', ' ')} {shown} ✕
+          </button>
+        )
+      })}
+    </>
+  )
+}

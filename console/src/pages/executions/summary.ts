@@ -1,0 +1,23 @@
+// An execution in a list, as GET /api/executions has it.
+export interface ExecutionSummary {
+  execution_id: string
+  catalog_id: string
+  path: string | null
+  version: number | null
+  status: string
+  start_time: string | null
+  end_time: string | null
+  progress: number
+  error: string | null
+  parent_execution_id: string | null
+  event_count: number
+  current_step: string | null
+  last_event_type: string | null
+}
+
+export const STATUSES = ['RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'] as const
+
+/** Parts of the address that narrow the list. */
+export const FILTERS = ['status', 'q', 'path', 'step', 'parent', 'since', 'until', 'min_seconds'] as const
+
+export type Filter = (typeof FILTERS)[number]

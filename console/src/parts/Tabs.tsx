@@ -1,0 +1,47 @@
+// Tabs whose choice is in the address. Digits choose them, too.
+import type { ComponentChildren } from 'preact'
+import { useKeys } from '../lib/keys'
+import { ask, query } from '../lib/router'
+
+export interface Tab {
+  id: string
+  name: ComponentChildren
+}
+
+export function chosenTab(tabs: readonly Tab[], name = 'tab'): string {
+  const asked = query.value.get(name)
+  return (tabs.find((tab) => tab.id === asked) ?? tabs[0]!).id
+}
+
+export function Tabs({ tabs, label }: { tabs: readonly Tab[]; label: string }) {
+  const chosen = chosenTab(tabs)
+  const choose = (id: string): void => ask({ tab: id === tabs[0]!.id ? undefined : id })
+  useKeys(Object.fromEntries(tabs.map((tab, index) => [String(index + 1), () => choose(tab.id)])))
+  const move = (event: KeyboardEvent): void => {
+    const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
+    if (by === 0) return
+    event.stopPropagation()
+    const at = tabs.findIndex((tab) => tab.id === chosen)
+    const next = tabs[(at + by + tabs.length) % tabs.length]!
+    choose(next.id)
+    document.getElementById(`tab-${next.id}`)?.focus()
+  }
+  return (
+    <div class="tabs" role="tablist" aria-label={label}>
+      {tabs.map((tab) => (
+        <button
+          key={tab.id}
+          id={`tab-${tab.id}`}
+          type="button"
+          role="tab"
+          aria-selected={tab.id === chosen}
+          tabIndex={tab.id === chosen ? 0 : -1}
+          onClick={() => choose(tab.id)}
+          onKeyDown={move}
+        >
+          {tab.name}
+        </button>
+      ))}
+    </div>
+  )
+}

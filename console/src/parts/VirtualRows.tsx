@@ -1,0 +1,80 @@
+// A list of any length of which only the visible rows exist. Rows are asked for by their place, a page at a time; the newest
+// pages are kept.
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+
+interface VirtualRowsProps<T> {
+  /** Changes when the rows mean something else. */
+  subject: string
+  total: number
+  height: number
+  /** Rows from this place on, counted from 0. */
+  load: (from: number, limit: number, signal: AbortSignal) => Promise<readonly T[]>
+  row: (item: T | undefined, index: number) => ComponentChildren
+  /** Scrolled into view when it changes. */
+  shown?: number | undefined
+  label: string
+}
+
+const PAGE = 200
+const PAGES_KEPT = 20
+const BEYOND = 8
+
+export function VirtualRows<T>({ subject, total, height, load, row, shown, label }: VirtualRowsProps<T>) {
+  const box = useRef<HTMLDivElement>(null)
+  const pages = useRef(new Map<number, readonly T[]>())
+  const [top, setTop] = useState(0)
+  const [, redraw] = useState(0)
+  const seen = Math.ceil((box.current?.clientHeight ?? 600) / height)
+  const first = Math.max(0, Math.floor(top / height) - BEYOND)
+  const last = Math.min(total, first + seen + 2 * BEYOND)
+
+  useEffect(() => {
+    pages.current.clear()
+    redraw((count) => count + 1)
+  }, [subject])
+
+  useEffect(() => {
+    const control = new AbortController()
+    for (let page = Math.floor(first / PAGE); page * PAGE < last; page++) {
+      const known = pages.current.get(page)
+      const isWhole = known !== undefined && known.length >= Math.min(PAGE, total - page * PAGE)
+      if (isWhole) continue
+      load(page * PAGE, PAGE, control.signal).then(
+        (rows) => {
+          pages.current.set(page, rows)
+          for (const old of pages.current.keys()) {
+            if (pages.current.size <= PAGES_KEPT) break
+            pages.current.delete(old)
+          }
+          redraw((count) => count + 1)
+        },
+        // The panel around it tells of refusals; rows that are missing are asked for again when the list moves.
+        () => undefined,
+      )
+    }
+    return () => control.abort()
+  }, [subject, total, Math.floor(first / PAGE), Math.floor(last / PAGE)])
+
+  useEffect(() => {
+    const element = box.current
+    if (shown === undefined || element === null) return
+    const at = shown * height
+    if (at < element.scrollTop || at > element.scrollTop + element.clientHeight - height) {
+      element.scrollTop = at - element.clientHeight / 2
+    }
+  }, [shown])
+
+  const visible = Array.from({ length: Math.max(0, last - first) }, (_, index) => first + index)
+  return (
+    <div ref={box} class="virtual" onScroll={(event) => setTop(event.currentTarget.scrollTop)}>
+      <ol class="virtual-space" aria-label={label} style={{ height: `${total * height}px` }}>
+        {visible.map((index) => (
+          <li key={index} class="virtual-row" style={{ top: `${index * height}px`, height: `${height}px` }}>
+            {row(pages.current.get(Math.floor(index / PAGE))?.[index % PAGE], index)}
+          </li>
+        ))}
+      </ol>
+    </div>
+  )
+}

@@ -1,0 +1,80 @@
+// Promise: the console finds executions as the command line does, shows one with every event, its state without losing a
+// digit, and why it stands still in the words of the command; what it shows is in the address.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Daemon, runBinary, startDaemon } from '../support/binary.js'
+import { useDatabase } from '../support/database.js'
+import { until } from '../support/until.js'
+import { hasBrowser, useBrowser } from '../support/webPage.js'
+
+const database = useDatabase()
+const browser = useBrowser()
+let daemon: Daemon
+
+const command = async (...args: string[]) => {
+  const { code, stdout, stderr } = await runBinary([...args, '--port', new URL(daemon.url).port, '--json'], {
+    env: { NOETL_DATABASE_URL: database.get().url },
+  })
+  expect([code, stderr]).toEqual([0, expect.anything()])
+  return JSON.parse(stdout)
+}
+
+describe.skipIf(!hasBrowser)('executions', () => {
+  beforeAll(async () => {
+    daemon = await startDaemon([], { env: { NOETL_DATABASE_URL: database.get().url } })
+    await command('demo')
+  })
+  afterAll(() => daemon?.stop())
+
+  it('are listed and filtered as on the command line', async () => {
+    const { page, faults, close } = await browser.open(daemon.url)
+    await page.goto('/console/executions')
+    const ids = async () => (await page.locator('tbody code').allTextContents()).toSorted()
+    await page.locator('tbody tr').first().waitFor()
+    const idsOf = (listed: { execution_id: string }[]) => listed.map((row) => String(row.execution_id)).toSorted()
+    expect(await ids()).toEqual(idsOf((await command('execution', 'list')).executions))
+
+    await page.getByRole('button', { name: 'failed' }).click()
+    await page.waitForURL(/status=FAILED/)
+    const failed = idsOf((await command('execution', 'list', '--status', 'FAILED')).executions)
+    await until('the filter is in force', async () => (await page.locator('tbody tr').count()) === failed.length)
+    expect(await ids()).toEqual(failed)
+
+    await page.getByRole('searchbox', { name: /Text in path/ }).fill('nothing has this')
+    await page.keyboard.press('Enter')
+    await page.getByText('Nothing matches these filters').waitFor()
+    await page.getByRole('button', { name: 'Show all executions' }).click()
+    await page.locator('tbody tr').first().waitFor()
+    await page.goBack()
+    await page.getByText('Nothing matches these filters').waitFor()
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('are shown one by one: events, a whole event, state, and why they wait', async () => {
+    const { executions } = await command('execution', 'list', '--status', 'RUNNING')
+    const id = String(executions[0].execution_id)
+    const { page, faults, close } = await browser.open(daemon.url)
+    await page.goto(`/console/executions/${id}`)
+    const events = page.getByRole('list', { name: 'Events' })
+    await events.getByText('command.issued').first().click()
+    await page.waitForURL(/event=\d{17}/)
+    const event = new URL(page.url()).searchParams.get('event')!
+    const detail = page.getByRole('complementary', { name: 'Event' })
+    await detail.getByText('event_id: ').first().waitFor()
+    expect(await detail.textContent()).toContain(event)
+
+    await page.getByRole('tab', { name: 'State' }).click()
+    await page.getByText('execution_id: ').first().waitFor()
+    expect(await page.locator('.json').first().textContent()).toContain(`execution_id: ${id}`)
+
+    await page.keyboard.press('3')
+    await page.waitForURL(/tab=why/)
+    await page.locator('.findings li').first().waitFor()
+    const told = (await command('state', 'why-stuck', id)).findings as { reason: string }[]
+    const shown = await page.locator('.findings h2').allTextContents()
+    expect(told.length).toBeGreaterThan(0)
+    expect(shown).toEqual(told.map(({ reason }) => expect.stringContaining(reason)))
+    expect(faults()).toEqual([])
+    await close()
+  })
+})
