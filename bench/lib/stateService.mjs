@@ -86,8 +86,8 @@ export async function openStateService(url, { drive = false, threads: count = 1,
     },
     { entriesMax: 10_000, bytesMax: 1_000_000_000, parallelMax: 8 },
   )
-  appender.onAppended((_, executionIds) => {
-    for (const id of executionIds) service.trigger(id)
+  appender.onAppended((_shard, executionIds, _traces, _ended, news) => {
+    for (const id of executionIds) service.trigger(id, undefined, news.get(id))
   })
   await service.start()
   return {

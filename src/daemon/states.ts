@@ -5,6 +5,7 @@ import { createListener } from '../db/listen.js'
 import { ENGINE_DEFAULTS, type EngineSettings } from '../domain/engine/settings.js'
 import { componentLog } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
+import type { LogNews } from '../services/events/logNews.js'
 import { toWorkerDatabase } from '../services/replay/inThread/database.js'
 import { readResultText } from '../services/results/results.js'
 import { createHints } from '../services/state/hints.js'
@@ -78,15 +79,15 @@ export function buildStates(
   if (!isDriving) return { state, threads, services: [state], wake: () => undefined }
 
   const hints = createHints({ databases, onError: loopErrors(deps, 'state hints') })
-  const wakeOne = (id: string, cause?: string): void => {
-    if (state.owns(id)) state.trigger(id, cause)
+  const wakeOne = (id: string, cause?: string, news?: LogNews): void => {
+    if (state.owns(id)) state.trigger(id, cause, news)
     else if (config.stateNotify) hints.add(databases.shardOf(id), id)
   }
   const wake = (executionIds: Iterable<string>): void => {
     for (const id of executionIds) wakeOne(id)
   }
-  core.appender.onAppended((_shard, executionIds, traces) => {
-    for (const id of executionIds) wakeOne(id, traces.get(id))
+  core.appender.onAppended((_shard, executionIds, traces, _ended, news) => {
+    for (const id of executionIds) wakeOne(id, traces.get(id), news.get(id))
   })
   observe(deps, state)
   return { state, threads, services: [state, ...listeners(deps, state)], wake }

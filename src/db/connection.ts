@@ -167,7 +167,9 @@ export function createConnection(settings: ConnectionSettings): Connection {
   }
 
   function send(query: Query, values: readonly Param[]) {
-    const options = { prepare: settings.prepare && query.planEachTime !== true, simple: false } as object
+    const isScript = query.isScript === true
+    const isPrepared = settings.prepare && query.planEachTime !== true && !isScript
+    const options = { prepare: isPrepared, simple: isScript } as object
     return sql.unsafe(query.text, values.map(encodeParam) as never[], options)
   }
 

@@ -30,6 +30,8 @@ export interface TxOptions {
   /** Runs the whole transaction again after a deadlock or serialization failure; default 3 tries. */
   tries?: number
   deadlineMs?: number
+  /** Every statement finds its rows by key: plans are made once and follow indexes, however small the tables still are. */
+  byKey?: boolean
 }
 
 export interface DbStats {

@@ -4,7 +4,7 @@ import { CpError } from '../errors.js'
 import type { Connection } from './connection.js'
 import type { Tx, TxOptions } from './db.js'
 import { isRetryable, sqlstateOf } from './pgErrors.js'
-import { type Query, statement } from './queries.js'
+import { type Query, script, statement } from './queries.js'
 
 export interface TxSource {
   acquire(): Promise<Connection>
@@ -15,6 +15,16 @@ export interface TxSource {
 const COMMIT = statement('commit')
 const ROLLBACK = statement('rollback')
 const ROLLBACK_DEADLINE_MS = 3000
+// Making a plan for a few keys costs more than finding their rows, and a plan that was made while a table was small must not
+// read all of it when it has grown.
+const BY_KEY = [
+  'set local plan_cache_mode = force_generic_plan',
+  'set local enable_seqscan = off',
+  'set local enable_hashjoin = off',
+  'set local enable_mergejoin = off',
+  'set local enable_bitmapscan = off',
+  'set local enable_material = off',
+]
 const IN_FAILED_TRANSACTION = '25P02'
 
 export async function runTransaction<T>(
@@ -83,5 +93,6 @@ async function rollBack(connection: Connection): Promise<void> {
 
 function beginStatement(options: TxOptions): Query {
   const isolation = options.isolation === 'repeatable read' ? ' isolation level repeatable read' : ''
-  return statement(`begin${isolation}${options.readOnly === true ? ' read only' : ''}`)
+  const begin = `begin${isolation}${options.readOnly === true ? ' read only' : ''}`
+  return options.byKey === true ? script(begin, ...BY_KEY) : statement(begin)
 }

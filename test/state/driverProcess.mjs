@@ -83,10 +83,10 @@ service = createStateService(
   },
   { entriesMax: 40, bytesMax: 10_000_000, parallelMax: 8 },
 )
-const wake = (ids) => {
-  for (const id of ids) service.trigger(id)
+const wake = (ids, news) => {
+  for (const id of ids) service.trigger(id, undefined, news?.get(id))
 }
-appender.onAppended((_, executionIds) => wake(executionIds))
+appender.onAppended((_shard, executionIds, _traces, _ended, news) => wake(executionIds, news))
 const adopter = createAdopter({
   databases,
   clock,

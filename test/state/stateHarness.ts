@@ -164,8 +164,8 @@ export async function openState(core: TestCore, options: StateOptions = {}): Pro
     onAdopted: (_shard, executionId) => service.trigger(executionId),
     onError: (error) => counts.errors.push(error.message),
   })
-  core.appender.onAppended((_shard, ids) => {
-    for (const id of ids) service.trigger(id)
+  core.appender.onAppended((_shard, ids, _traces, _ended, news) => {
+    for (const id of ids) service.trigger(id, undefined, news.get(id))
   })
   await service.start()
   await adopter.start()

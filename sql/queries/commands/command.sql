@@ -42,10 +42,10 @@ from unnest(:execution_ids::bigint[], :command_ids::text[]) as given (execution_
 join noetl.command c on c.execution_id = given.execution_id and c.command_key = given.command_key;
 
 -- name: command_change(
---   execution_ids, command_ids, status, attempts, worker_ids, lease_tokens, lease_seconds, data_attempts,
+--   execution_ids, keys, status, attempts, worker_ids, lease_tokens, lease_seconds, data_attempts,
 --   error_attempts, event_ids, errors, known_statuses, known_tokens
 -- )
--- What reports did to commands: executions `execution_ids`, ids `command_ids`, statuses `status`, `attempts`, workers
+-- What reports did to commands: executions `execution_ids`, `keys`, statuses `status`, `attempts`, workers
 -- `worker_ids`, lease tokens `lease_tokens`, seconds of their leases from now on `lease_seconds`, attempts whose data
 -- `data_attempts` or error `error_attempts` has come, events `event_ids`, `errors`. Only those that still are as they were read:
 -- `known_statuses`, `known_tokens`. Answers their leases.
@@ -58,13 +58,13 @@ set status = given.status, attempt = given.attempt, worker_id = given.worker_id,
   started_at = case when given.status = 'RUNNING' and c.status <> 'RUNNING' then clock_timestamp() else c.started_at end,
   completed_at = case when given.status in ('COMPLETED', 'FAILED') then coalesce(c.completed_at, clock_timestamp()) end
 from unnest(
-  :execution_ids::bigint[], :command_ids::bigint[], :status::text[], :attempts::int[], :worker_ids::text[], :lease_tokens::bigint[], :lease_seconds::int[], :data_attempts::int[], :error_attempts::int[], :event_ids::bigint[],
+  :execution_ids::bigint[], :keys::text[], :status::text[], :attempts::int[], :worker_ids::text[], :lease_tokens::bigint[], :lease_seconds::int[], :data_attempts::int[], :error_attempts::int[], :event_ids::bigint[],
   :errors::text[], :known_statuses::text[], :known_tokens::bigint[]
 ) as given (
-  execution_id, command_id, status, attempt, worker_id, lease_token, lease_seconds, data_attempt, error_attempt, event_id, error,
+  execution_id, command_key, status, attempt, worker_id, lease_token, lease_seconds, data_attempt, error_attempt, event_id, error,
   known_status, known_token
 )
-where c.execution_id = given.execution_id and c.command_id = given.command_id
+where c.execution_id = given.execution_id and c.command_key = given.command_key
   and c.status = given.known_status and coalesce(c.lease_token, 0) = given.known_token
 returning c.execution_id, c.command_id, c.lease_until::text as lease_until;
 

@@ -21,6 +21,7 @@ import type { AppendContext, AppendItem, AppendOutcome } from './appendOutcome.j
 import { type ClaimedRow, type CommandBook, endedBy, withAttempt } from './commandBook.js'
 import { checkOwner, foreignOwnerMessage, owned } from './eventOwner.js'
 import { fromRow, type KnownEvent } from './knownEvent.js'
+import type { LogNews } from './logNews.js'
 import { claimOf, type Found, lookUp } from './lookUp.js'
 import { oneByOne, slicesOf } from './slices.js'
 
@@ -32,16 +33,19 @@ export interface AppendWishes {
   found?: Found | undefined
   /** Further writes, sent with the events; their answers are not looked at. Told what became of each event. */
   alongside?: ((outcomes: readonly AppendOutcome[]) => Promise<void>) | undefined
+  /** Told what driven executions have grown by, if the transaction commits. */
+  onNews?: ((news: LogNews) => void) | undefined
 }
 
 export async function appendInTx(
   tx: Tx,
   items: readonly AppendItem[],
   context: AppendContext,
-  { found, alongside }: AppendWishes = {},
+  { found, alongside, onNews }: AppendWishes = {},
 ): Promise<AppendOutcome[]> {
   const known = found ?? (await lookUp(tx, items))
   const plan = await decide(items, known, context)
+  for (const news of plan.news.values()) onNews?.(news)
   const ended = endedBy(
     plan.published.map(({ row }) => row.event),
     known.executions,
@@ -100,6 +104,8 @@ interface Plan {
   /** Executions whose owner was learned just now; what is stored of them follows. */
   moved: Set<LockedExecution>
   claims: ClaimedRow[]
+  /** By execution. */
+  news: Map<string, LogNews>
 }
 
 interface Known {
@@ -112,7 +118,15 @@ interface Known {
 
 /** Everything is locked and known here: a plain decision, in the order given. */
 async function decide(items: readonly AppendItem[], found: Found, context: AppendContext): Promise<Plan> {
-  const plan: Plan = { outcomes: [], events: [], published: [], touched: new Set(), moved: new Set(), claims: [] }
+  const plan: Plan = {
+    outcomes: [],
+    events: [],
+    published: [],
+    touched: new Set(),
+    moved: new Set(),
+    claims: [],
+    news: new Map(),
+  }
   const known: Known = {
     executions: found.executions,
     commands: found.commands,
@@ -172,6 +186,7 @@ function decideOne(item: AppendItem, known: Known, plan: Plan, context: AppendCo
   if (ownership === 'learned') moveOwner(execution, plan)
   noteHighest(known.highest, own)
   learnFromStart(execution, item)
+  const news = execution.engine === undefined ? undefined : newsOf(execution, plan)
   execution.streamVersion += 1n
   execution.eventCount += 1n
   execution.summary = evolveExecution(execution.summary, own)
@@ -189,6 +204,7 @@ function decideOne(item: AppendItem, known: Known, plan: Plan, context: AppendCo
   }
   if (judged !== undefined) known.commands.note(judged, stored)
   plan.events.push(row)
+  news?.rows.push(row)
   if (item.publish) plan.published.push({ item, row })
   // An id that was minted for this event cannot come again in the same call.
   if (checksum !== null) {
@@ -205,6 +221,15 @@ function decideOne(item: AppendItem, known: Known, plan: Plan, context: AppendCo
     ...(own.hidden === undefined ? {} : { isHidden: true }),
     ...(judged?.kind === 'taken' && claimOf(event) !== undefined ? { claim: claimedRow(judged, plan) } : {}),
   }
+}
+
+/** What the execution grows by in this call. */
+function newsOf({ executionId, streamVersion, summary }: LockedExecution, { news }: Plan): LogNews {
+  const known = news.get(executionId)
+  if (known !== undefined) return known
+  const begun: LogNews = { executionId, afterVersion: Number(streamVersion), mark: summary.lastEventId, rows: [] }
+  news.set(executionId, begun)
+  return begun
 }
 
 /** The event changes the log in no way. */

@@ -5,7 +5,7 @@
 
 import { getHeapStatistics } from 'node:v8'
 import type { Databases } from '../../db/databases.js'
-import type { Tx } from '../../db/db.js'
+import type { Tx, TxOptions } from '../../db/db.js'
 import type { EventRecord } from '../../domain/events/eventRecord.js'
 import { isTerminalEventType } from '../../domain/events/eventType.js'
 import { jsonWeight } from '../../domain/json/weight.js'
@@ -19,6 +19,7 @@ import {
   appendInTx,
   withoutSecrets,
 } from './appendInTx.js'
+import type { LogNews } from './logNews.js'
 
 export interface Appender {
   /** All items of one shard, in one transaction. */
@@ -37,6 +38,8 @@ export type AppendListener = (
   traces: ReadonlyMap<string, string>,
   /** Those of them that have ended by it. */
   ended: ReadonlySet<string>,
+  /** What driven executions have grown by; of others, and of those that begin, nothing is told. */
+  news: ReadonlyMap<string, LogNews>,
 ) => void
 
 interface Job {
@@ -71,6 +74,8 @@ const BATCH_BYTES_MAX = 4 * 1_048_576
 const HELD_SHARE_OF_HEAP = 1 / 8
 const EVENT_BYTES = 500
 
+const BY_KEY: TxOptions = { byKey: true }
+
 export interface AppenderLimits {
   /** Bytes of events that may wait and be written at a time, over all shards. */
   heldBytesMax: number
@@ -97,7 +102,12 @@ export function createAppender(
   )
   const listeners: AppendListener[] = []
 
-  function announce(shard: number, items: readonly AppendItem[], outcomes: readonly AppendOutcome[]): void {
+  function announce(
+    shard: number,
+    items: readonly AppendItem[],
+    outcomes: readonly AppendOutcome[],
+    news: readonly LogNews[],
+  ): void {
     const grown = new Set<string>()
     const traces = new Map<string, string>()
     const ended = new Set<string>()
@@ -108,12 +118,19 @@ export function createAppender(
       if (trace !== undefined) traces.set(event.executionId, trace)
       if (isTerminalEventType(event.eventType)) ended.add(event.executionId)
     }
-    if (grown.size > 0) for (const listener of listeners) listener(shard, grown, traces, ended)
+    if (grown.size > 0) {
+      const newsOf = new Map(news.map((one) => [one.executionId, one]))
+      for (const listener of listeners) listener(shard, grown, traces, ended, newsOf)
+    }
   }
 
   async function write(shard: number, items: readonly AppendItem[]): Promise<AppendOutcome[]> {
-    const outcomes = await databases.shards[shard]!.db.tx((tx) => appendInTx(tx, items, context))
-    announce(shard, items, outcomes)
+    let news: LogNews[] = []
+    const outcomes = await databases.shards[shard]!.db.tx((tx) => {
+      news = []
+      return appendInTx(tx, items, context, { onNews: (one) => news.push(one) })
+    }, BY_KEY)
+    announce(shard, items, outcomes, news)
     return outcomes
   }
 
@@ -193,17 +210,18 @@ export function createAppender(
     },
     appendWith: async (executionId, work) => {
       const shard = databases.shardOf(executionId)
-      const done: { items: readonly AppendItem[]; outcomes: AppendOutcome[] }[] = []
+      const done: { items: readonly AppendItem[]; outcomes: AppendOutcome[]; news: LogNews[] }[] = []
       const result = await databases.shards[shard]!.db.tx(async (tx) => {
         done.length = 0
         return work(tx, async (given, wishes) => {
           const items = withoutSecrets(given, context)
-          const outcomes = await appendInTx(tx, items, context, wishes)
-          done.push({ items, outcomes })
+          const news: LogNews[] = []
+          const outcomes = await appendInTx(tx, items, context, { ...wishes, onNews: (one) => news.push(one) })
+          done.push({ items, outcomes, news })
           return outcomes
         })
-      })
-      for (const { items, outcomes } of done) announce(shard, items, outcomes)
+      }, BY_KEY)
+      for (const { items, outcomes, news } of done) announce(shard, items, outcomes, news)
       return result
     },
     onAppended: (listener) => {

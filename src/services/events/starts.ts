@@ -14,6 +14,7 @@ import { CpError } from '../../errors.js'
 import { insertStarts, type SharedStart } from '../../stores/executions/startStore.js'
 import type { Appender, AppendListener } from './appender.js'
 import type { AppendContext } from './appendInTx.js'
+import type { LogNews } from './logNews.js'
 
 export interface StartItem {
   /** The first event of an execution whose id was minted for it, and for nothing else. */
@@ -50,7 +51,7 @@ export function withStarts(appender: Appender, databases: Databases, context: Ap
           }
         })
       })
-      if (started.size > 0) for (const listener of listeners) listener(shard, started, traces, NONE_ENDED)
+      if (started.size > 0) for (const listener of listeners) listener(shard, started, traces, NONE_ENDED, NO_NEWS)
       return result
     },
     onAppended: (listener) => {
@@ -61,6 +62,7 @@ export function withStarts(appender: Appender, databases: Databases, context: Ap
 }
 
 const NONE_ENDED: ReadonlySet<string> = new Set()
+const NO_NEWS: ReadonlyMap<string, LogNews> = new Map()
 
 async function writeStarts(tx: Tx, items: readonly StartItem[], context: AppendContext): Promise<void> {
   const [first] = items

@@ -13,9 +13,11 @@ import { isTracing, startSpan, traced } from '../../runtime/tracing.js'
 import type { AdvanceOutput, ResidentThreads } from '../../workers/resident.js'
 import { adoptExecution } from '../events/adoption.js'
 import type { Appender } from '../events/appender.js'
+import type { LogNews } from '../events/logNews.js'
 import type { Ids } from '../ids/ids.js'
 import type { Membership } from '../leases/membership.js'
 import { createDecisionWriter, type DecisionOutcome } from './decisions.js'
+import { createHandedNews } from './handedNews.js'
 import { receiveDecision } from './inThread/sentVerdict.js'
 import { createNeededValues, type FetchValues } from './neededValues.js'
 import { createOwnership, type Ownership } from './ownership.js'
@@ -64,8 +66,8 @@ export interface StateLimits {
 }
 
 export interface StateService extends Service {
-  /** Something was appended, in this trace. Cheap; ignored for executions that others drive. */
-  trigger(executionId: string, cause?: string | undefined): void
+  /** Something was appended, in this trace: the news, or what is in the log. Cheap; ignored for executions that others drive. */
+  trigger(executionId: string, cause?: string | undefined, news?: LogNews | undefined): void
   owns(executionId: string): boolean
   ask(executionId: string, want: Partial<Want>): Promise<Outcome>
   /** Look through the active executions again. */
@@ -82,6 +84,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
   const { driving } = deps
   const writer = driving === undefined ? undefined : createDecisionWriter({ ...driving, clock })
   const checkAfter = new Map<string, number>()
+  const handedNews = createHandedNews()
   /** The trace of the latest trigger; only while somebody traces, and only until the next round takes it. */
   const causes = new Map<string, string>()
   const slots = createStateSlots(
@@ -127,23 +130,29 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     let applied = 0
     let retried = false
     const needed = createNeededValues(executionId, deps.fetch)
+    const known = handedNews.take(executionId)
+    let handed = want.read ? undefined : known
     for (let round = 0; ; round++) {
       const { fetched } = needed
       const output = await threads
-        .ask(thread, 'advance', { shard, executionId, drive, force, wants, nowMs: clock.now(), fetched })
+        .ask(thread, 'advance', { shard, executionId, drive, force, wants, nowMs: clock.now(), fetched, handed })
         .catch((error: unknown) => {
           // Its successor builds the state again; once, because this state may be what killed it.
           if (!isThreadLoss(error) || retried) throw error
           retried = true
           return undefined
         })
-      if (output === undefined) continue
+      if (output === undefined) {
+        handed = undefined
+        continue
+      }
       onTally(output.tally)
       applied += output.applied
       const { verdict } = output
       if (verdict !== undefined && 'needs' in verdict) {
         await needed.fetch(verdict.needs)
         force = true
+        handed = []
         continue
       }
       if (!output.unadopted) {
@@ -158,6 +167,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
       }
       // The state was incomplete, so nobody was asked yet.
       force = true
+      handed = undefined
       if (round > ADOPT_ROUNDS_MAX) {
         throw new CpError('overloaded', `others write events of execution ${executionId} faster than they are adopted`)
       }
@@ -264,11 +274,15 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
       await ownership?.stop(1_000)
       await threads.close()
     },
-    trigger: (executionId, cause) => {
+    trigger: (executionId, cause, news) => {
       if (ownership?.owns(executionId) !== true) return
       if (cause !== undefined && isTracing()) causes.set(executionId, cause)
-      if (slots.isOnlyWatched(executionId)) resting.add(executionId)
-      else slots.trigger(executionId)
+      if (slots.isOnlyWatched(executionId)) {
+        resting.add(executionId)
+        return
+      }
+      if (news !== undefined) handedNews.add(news)
+      slots.trigger(executionId, { read: news === undefined })
     },
     owns: (executionId) => ownership?.owns(executionId) ?? false,
     ask: slots.ask,

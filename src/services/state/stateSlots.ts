@@ -18,6 +18,8 @@ export interface Want {
   drive: boolean
   /** Ask the orchestrator even if nothing is new. */
   force: boolean
+  /** Look into the log; otherwise what was handed over is all there is. */
+  read: boolean
   view: boolean
   open: boolean
   sealed: boolean
@@ -103,7 +105,7 @@ export interface StateSlots {
   close(deadlineMs: number): Promise<void>
 }
 
-const NOTHING: Want = { drive: false, force: false, view: false, open: false, sealed: false }
+const NOTHING: Want = { drive: false, force: false, read: false, view: false, open: false, sealed: false }
 // Room for the next ones, so that not every new state has to push out exactly one.
 const SHRINK_TO = 0.95
 
@@ -257,12 +259,12 @@ export function createStateSlots(limits: SlotLimits, work: SlotWork): StateSlots
 
   return {
     trigger: (executionId, want = {}) => {
-      if (!closed) add(executionId, { drive: true, ...want })
+      if (!closed) add(executionId, { drive: true, read: true, ...want })
     },
     ask: (executionId, want) =>
       closed
         ? Promise.reject(new CpError('unavailable', 'the live states are closed'))
-        : new Promise((resolve, reject) => add(executionId, want, { resolve, reject })),
+        : new Promise((resolve, reject) => add(executionId, { read: true, ...want }, { resolve, reject })),
     versionOf: (executionId) => {
       const slot = slots.get(executionId)
       return slot?.resident === true ? slot.version : undefined

@@ -113,7 +113,7 @@ export async function changeCommands(tx: Tx, list: readonly CommandChange[]): Pr
   const of = <T>(read: (change: CommandChange) => T | undefined): (T | null)[] => list.map((one) => read(one) ?? null)
   const rows = await tx.run<{ command_id: string; lease_until: string | null }>(q.command_change, [
     of(({ row }) => row.executionId),
-    of(({ row }) => row.commandId),
+    of(({ row }) => row.key),
     of(({ row }) => row.status),
     of(({ row }) => row.attempt),
     of(({ row }) => row.workerId),

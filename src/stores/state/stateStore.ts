@@ -2,12 +2,10 @@
 // keys of decisions that were made.
 import type { Queryable, Tx } from '../../db/db.js'
 import { queries } from '../../db/queries.js'
-import type { WireTime } from '../../domain/events/wireTime.js'
-import type { CatalogId, EventId, ExecutionId } from '../../domain/ids/ids.js'
-import { parseJson } from '../../domain/json/parse.js'
-import type { JsonValue } from '../../domain/json/value.js'
-import type { WorkflowEvent } from '../../domain/state/workflowEvent.js'
-import { timeOf } from '../events/eventRows.js'
+import type { ExecutionId } from '../../domain/ids/ids.js'
+import { readLines, type TailEvent } from './tailEvent.js'
+
+export type { TailEvent } from './tailEvent.js'
 
 const q = queries(
   'state_tail',
@@ -31,30 +29,6 @@ interface TailRow {
   mark: string | null
   /** Of each event: what it is, context, result, meta. */
   lines: string | null
-}
-
-const LINES_PER_EVENT = 4
-
-/** The first line of an event. */
-type Heading = [
-  version: number,
-  eventId: string,
-  catalogId: string,
-  parentExecutionId: string | null,
-  eventType: string | null,
-  nodeName: string | null,
-  workerId: string | null,
-  error: string | null,
-  createdAt: string,
-  sealed: string | null,
-]
-
-export interface TailEvent {
-  version: number
-  /** As it may be shown. */
-  event: WorkflowEvent
-  /** What was taken out of it. */
-  sealed: string | undefined
 }
 
 export interface Tail {
@@ -113,71 +87,10 @@ function tailOf(executionId: ExecutionId, rows: readonly TailRow[], limit: numbe
   }
 }
 
-function readLines(executionId: ExecutionId, text: string | null): TailEvent[] {
-  if (text === null) return []
-  const lines = text.split('\n')
-  const events: TailEvent[] = []
-  for (let at = 0; at < lines.length; at += LINES_PER_EVENT) {
-    const heading = JSON.parse(lines[at]!) as Heading
-    const event = new StoredEvent(executionId, heading, lines[at + 1]!, lines[at + 2]!, lines[at + 3]!)
-    events.push({ version: heading[0], event, sealed: heading[9] ?? undefined })
-  }
-  return events
-}
-
 /** Asked once, for a state that was not built from the log. */
 export async function hasSealed(db: Queryable, executionId: string): Promise<boolean> {
   const [row] = await db.run<{ found: boolean }>(q.state_has_sealed, [executionId])
   return row?.found === true
-}
-
-/** Reads its documents when the fold asks for them: most events are folded without. */
-class StoredEvent implements WorkflowEvent {
-  readonly eventId: EventId
-  readonly catalogId: CatalogId
-  readonly parentExecutionId: ExecutionId | undefined
-  readonly eventType: string
-  readonly nodeName: string | undefined
-  readonly workerId: string | undefined
-  readonly error: string | undefined
-  readonly createdAt: WireTime
-  private contextRead: JsonValue | undefined
-  private resultRead: JsonValue | undefined
-  private metaRead: JsonValue | undefined
-
-  constructor(
-    readonly executionId: ExecutionId,
-    [, eventId, catalogId, parent, eventType, nodeName, workerId, error, createdAt]: Heading,
-    private readonly contextText: string,
-    private readonly resultText: string,
-    private readonly metaText: string,
-  ) {
-    this.eventId = eventId as EventId
-    this.catalogId = catalogId as CatalogId
-    this.parentExecutionId = (parent as ExecutionId | null) ?? undefined
-    this.eventType = eventType ?? ''
-    this.nodeName = nodeName ?? undefined
-    this.workerId = workerId ?? undefined
-    this.error = error ?? undefined
-    this.createdAt = timeOf(createdAt)
-  }
-
-  get context(): JsonValue | undefined {
-    this.contextRead ??= documentOf(this.contextText)
-    return this.contextRead
-  }
-  get result(): JsonValue | undefined {
-    this.resultRead ??= documentOf(this.resultText)
-    return this.resultRead
-  }
-  get meta(): JsonValue | undefined {
-    this.metaRead ??= documentOf(this.metaText)
-    return this.metaRead
-  }
-}
-
-function documentOf(text: string): JsonValue | undefined {
-  return text === '' ? undefined : (parseJson(text) ?? undefined)
 }
 
 export interface Head {

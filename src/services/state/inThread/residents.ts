@@ -19,6 +19,9 @@ import {
   saveStateSnapshot,
 } from '../../../stores/state/stateSnapshotStore.js'
 import { forgetDecisions, hasSealed } from '../../../stores/state/stateStore.js'
+import type { TailEvent } from '../../../stores/state/tailEvent.js'
+import type { HandedPart } from '../handedNews.js'
+import { followingEvents } from './followingEvents.js'
 import { applyOpened, buildOpened } from './openedState.js'
 import { type Asked, questionOf } from './question.js'
 import { packState, unpackState } from './snapshotBytes.js'
@@ -55,6 +58,8 @@ export interface AdvanceRequest extends Asked {
   drive: boolean
   /** Ask the orchestrator even if nothing is new. */
   force: boolean
+  /** All that was appended since the last question; undefined: the log has to be read. */
+  handed?: readonly HandedPart[] | undefined
 }
 
 export interface Advanced {
@@ -142,6 +147,15 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
     return resident
   }
 
+  function take(resident: Resident, row: TailEvent, newEvents: NewEvent[]): void {
+    const { event, version, sealed } = row
+    applyNumbered(resident.live, event, version)
+    resident.mark = event.eventId
+    if (sealed !== undefined) resident.hasSealed = true
+    if (resident.opened !== undefined) applyOpened(resident.opened, row, keyring)
+    newEvents.push({ eventId: event.eventId, eventType: event.eventType, nodeName: event.nodeName })
+  }
+
   async function catchUp(db: Db, resident: Resident, newEvents: NewEvent[], drive: boolean): Promise<CaughtUp> {
     const { live, key } = resident
     let applied = 0
@@ -154,14 +168,8 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
       if (tail.mark !== (resident.mark ?? tail.mark)) {
         throw new CpError('corrupt', `the log of execution ${key.executionId} is not the one its state was made from`)
       }
-      resident.mark = tail.events.at(-1)?.event.eventId ?? tail.mark
-      for (const row of tail.events) {
-        const { event, version, sealed } = row
-        applyNumbered(live, event, version)
-        if (sealed !== undefined) resident.hasSealed = true
-        if (resident.opened !== undefined) applyOpened(resident.opened, row, keyring)
-        newEvents.push({ eventId: event.eventId, eventType: event.eventType, nodeName: event.nodeName })
-      }
+      resident.mark = tail.mark
+      for (const row of tail.events) take(resident, row, newEvents)
       if (newEvents.length > 2 * NEW_EVENTS_MAX) newEvents.splice(0, newEvents.length - NEW_EVENTS_MAX)
       applied += tail.events.length
       if (tail.isWhole) return { applied, unadopted: tail.unadopted }
@@ -175,6 +183,14 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
     const resident = known ?? (await load(db, request))
     if ('absent' in resident) return resident
     try {
+      const events =
+        known === undefined
+          ? undefined
+          : followingEvents(request.executionId, { version: known.live.version, mark: known.mark }, request.handed)
+      if (events !== undefined) {
+        for (const event of events) take(resident, event, newEvents)
+        return { resident, isNew: false, applied: events.length, unadopted: false }
+      }
       const caughtUp = await catchUp(db, resident, newEvents, request.drive)
       return { resident, isNew: known === undefined, ...caughtUp }
     } catch (error) {

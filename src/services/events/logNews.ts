@@ -1,0 +1,11 @@
+// What a driven execution has grown by in one transaction, so that whoever holds its state need not read the log for it.
+import type { NumberedEvent } from '../../stores/events/eventStore.js'
+
+export interface LogNews {
+  executionId: string
+  /** The number of the last event before them, and that event, as far as the read model knows it. */
+  afterVersion: number
+  mark: string | undefined
+  /** In the order of their numbers, which follow each other. */
+  rows: NumberedEvent[]
+}
