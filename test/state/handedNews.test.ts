@@ -2,8 +2,9 @@
 // without a gap, behind the event that the state ends with, values that the database does not spell in another way.
 import { describe, expect, it } from 'vitest'
 import type { LogNews } from '../../src/services/events/logNews.js'
-import { createHandedNews, type HandedPart } from '../../src/services/state/handedNews.js'
+import { createHandedNews } from '../../src/services/state/handedNews.js'
 import { followingEvents } from '../../src/services/state/inThread/followingEvents.js'
+import type { HandedPart } from '../../src/stores/state/tailEvent.js'
 
 const ID = '77'
 

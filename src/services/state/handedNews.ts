@@ -1,15 +1,8 @@
 // What executions have grown by, on its way to the threads that hold their states: whoever has just appended an event need not
 // let it be read from the log. Only a shorter way: events that are missing here, or do not follow what a state contains, are
 // read from the log as ever.
-import type { HandedEvent } from '../../stores/state/tailEvent.js'
+import type { HandedEvent, HandedPart } from '../../stores/state/tailEvent.js'
 import type { LogNews } from '../events/logNews.js'
-
-/** Events of one execution that follow each other. */
-export interface HandedPart {
-  afterVersion: number
-  mark: string | undefined
-  events: HandedEvent[]
-}
 
 export interface HandedNews {
   add(news: LogNews): void

@@ -46,6 +46,13 @@ export function readLines(executionId: ExecutionId, text: string | null): TailEv
 /** What threads give each other: the heading with the time on the wire, and the documents as text, empty without one. */
 export type HandedEvent = readonly [heading: Heading, context: string, result: string, meta: string]
 
+/** Events of one execution that follow each other. */
+export interface HandedPart {
+  afterVersion: number
+  mark: string | undefined
+  events: HandedEvent[]
+}
+
 export function readHanded(executionId: ExecutionId, [heading, ...documents]: HandedEvent): TailEvent {
   const event = new StoredEvent(executionId, heading, heading[8] as WireTime, ...documents)
   return { version: heading[0], event, sealed: heading[9] ?? undefined }

@@ -1,8 +1,7 @@
 // Continues a state by what was handed over instead of read. It must fit exactly: numbers without a gap, behind the very event
 // that the state ends with (a failover may lose commits, and others may have taken their numbers since).
 import type { ExecutionId } from '../../../domain/ids/ids.js'
-import { readHanded, type TailEvent } from '../../../stores/state/tailEvent.js'
-import type { HandedPart } from '../handedNews.js'
+import { type HandedPart, readHanded, type TailEvent } from '../../../stores/state/tailEvent.js'
 
 /** Of what was handed over, the events that the state does not contain. Undefined: there is a gap, or it is another log. */
 export function followingEvents(

@@ -19,8 +19,8 @@ import {
   saveStateSnapshot,
 } from '../../../stores/state/stateSnapshotStore.js'
 import { forgetDecisions, hasSealed } from '../../../stores/state/stateStore.js'
-import type { TailEvent } from '../../../stores/state/tailEvent.js'
-import type { HandedPart } from '../handedNews.js'
+import type { HandedPart, TailEvent } from '../../../stores/state/tailEvent.js'
+import { type Advanced, NOWHERE } from './advanced.js'
 import { followingEvents } from './followingEvents.js'
 import { applyOpened, buildOpened } from './openedState.js'
 import { type Asked, questionOf } from './question.js'
@@ -60,20 +60,6 @@ export interface AdvanceRequest extends Asked {
   force: boolean
   /** All that was appended since the last question; undefined: the log has to be read. */
   handed?: readonly HandedPart[] | undefined
-}
-
-export interface Advanced {
-  found: boolean
-  /** Rows of others have no number yet: the state is not complete before they have. */
-  unadopted: boolean
-  version: number
-  applied: number
-  bytes: number
-  terminal: boolean
-  resident: boolean
-  verdict: Verdict | undefined
-  /** Somebody decides by what happens in it, so it must be followed at once. */
-  isDriven: boolean
 }
 
 const NEW_EVENTS_MAX = 1_000
@@ -335,18 +321,6 @@ interface Absent {
 }
 
 type Progress = Absent | (CaughtUp & { resident: Resident; isNew: boolean })
-
-const NOWHERE: Advanced = {
-  found: true,
-  unadopted: false,
-  version: 0,
-  applied: 0,
-  bytes: 0,
-  terminal: false,
-  resident: false,
-  verdict: undefined,
-  isDriven: true,
-}
 
 function epochMs(): number {
   return performance.timeOrigin + performance.now()
