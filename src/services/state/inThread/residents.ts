@@ -8,7 +8,7 @@ import type { ExecutionId } from '../../../domain/ids/ids.js'
 import type { Keyring } from '../../../domain/secrets/keyring.js'
 import { applyNumbered, emptyLiveState, type LiveState } from '../../../domain/state/liveState.js'
 import { type OpenWork, openWork } from '../../../domain/state/openWork.js'
-import type { Needing, NewEvent, Orchestrator, Verdict } from '../../../domain/state/orchestrator.js'
+import type { Needing, NewEvent, Orchestrator } from '../../../domain/state/orchestrator.js'
 import { isTerminal } from '../../../domain/state/workflowState.js'
 import { CpError, isTransient } from '../../../errors.js'
 import {
