@@ -116,8 +116,9 @@ $(STAMP)/install: package-lock.json package.json
 	@node scripts/installed-as-locked.mjs
 	@touch $@
 
-$(STAMP)/build: $(STAMP)/install $(SOURCES)
+$(STAMP)/build: $(STAMP)/install $(SOURCES) scripts/bundle.mjs
 	npx tsc -p tsconfig.build.json
+	@node scripts/bundle.mjs
 	@touch $@
 
 $(STAMP)/console: $(STAMP)/install $(CONSOLE)

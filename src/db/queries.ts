@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { TERMINAL_STATUSES } from '../domain/executions/executionStatus.js'
 import { CpError } from '../errors.js'
+import { PACKAGE_FOLDER } from '../runtime/packageFolder.js'
 
 export interface Query {
   readonly name: string
@@ -15,7 +16,7 @@ export interface Query {
   readonly isScript?: boolean
 }
 
-export const SQL_FOLDER = fileURLToPath(new URL('../../sql', import.meta.url))
+export const SQL_FOLDER = fileURLToPath(new URL('sql', PACKAGE_FOLDER))
 
 let loaded: ReadonlyMap<string, Query> | undefined
 

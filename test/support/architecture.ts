@@ -12,7 +12,7 @@ export interface SourceFile {
 /** Floor → the floors it may import besides itself. The most specific folder of a file decides. */
 export const FLOORS: Readonly<Record<string, readonly string[]>> = {
   'errors.ts': [],
-  'version.ts': [],
+  'version.ts': ['runtime'],
   // What `noetl-cp/client` exports: it must work without anything else of ours.
   client: [],
   domain: ['errors.ts'],

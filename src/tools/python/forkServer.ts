@@ -12,6 +12,7 @@ import { OutputCut } from '../../domain/tool/outputCut.js'
 import { ToolFailure } from '../../domain/tool/toolFailure.js'
 import { messageOf } from '../../errors.js'
 import { withDeadline } from '../../runtime/deadline.js'
+import { PACKAGE_FOLDER } from '../../runtime/packageFolder.js'
 import { type PythonAnswer, PythonCall, type PythonCallOptions } from './pythonCall.js'
 
 export interface ForkServerSettings {
@@ -27,7 +28,7 @@ export interface ForkServer {
   close(): Promise<void>
 }
 
-const SCRIPT = fileURLToPath(new URL('../../../python/fork_server.py', import.meta.url))
+const SCRIPT = fileURLToPath(new URL('python/fork_server.py', PACKAGE_FOLDER))
 // Importing what playbooks use takes a tenth of a second on an idle machine; a loaded one is given time.
 const START_DEADLINE_MS = 30_000
 const STOP_DEADLINE_MS = 3_000

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { CpError } from '../../../errors.js'
+import { PACKAGE_FOLDER } from '../../../runtime/packageFolder.js'
 
 export interface ConsoleFile {
   contentType: string
@@ -19,7 +20,7 @@ export interface ConsoleFiles {
   asset(name: string): Promise<ConsoleFile | undefined>
 }
 
-const FOLDER = new URL('../../../../dist/console/', import.meta.url)
+const FOLDER = new URL('dist/console/', PACKAGE_FOLDER)
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
