@@ -2,7 +2,7 @@
 // daemons by a hint) and what the metrics see.
 import type { Config } from '../config/keys.js'
 import { createListener } from '../db/listen.js'
-import { ENGINE_DEFAULTS, type EngineSettings } from '../domain/engine/settings.js'
+import { ENGINE_DEFAULTS, ENGINE_VERSION, type EngineSettings } from '../domain/engine/settings.js'
 import { componentLog } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
 import type { LogNews } from '../services/events/logNews.js'
@@ -80,7 +80,9 @@ export function buildStates(
 
   const hints = createHints({ databases, onError: loopErrors(deps, 'state hints') })
   const wakeOne = (id: string, cause?: string, news?: LogNews): void => {
-    if (state.owns(id)) state.trigger(id, cause, news)
+    // Its driver is of another version: a daemon beside this one.
+    const isOthers = news !== undefined && news.engine !== ENGINE_VERSION
+    if (state.owns(id) && !isOthers) state.trigger(id, cause, news)
     else if (config.stateNotify) hints.add(databases.shardOf(id), id)
   }
   const wake = (executionIds: Iterable<string>): void => {

@@ -88,7 +88,13 @@ it('is told, and does not read, what this process has appended', async () => {
     checksum: null,
     sealed: null,
   }
-  const news = { executionId, afterVersion: Number(last!.version), mark: last!.id, rows: [lost] }
+  const news = {
+    executionId,
+    engine: ENGINE_VERSION,
+    afterVersion: Number(last!.version),
+    mark: last!.id,
+    rows: [lost],
+  }
   state.service.trigger(executionId, undefined, news as unknown as LogNews)
   await until('it was taken', () => state.counts.applied > applied)
   expect(await state.sealed(executionId)).toBe(await foldText(database.get(), executionId))

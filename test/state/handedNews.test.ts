@@ -17,7 +17,7 @@ function news(afterVersion: number, mark: string | undefined, ids: readonly stri
     checksum: null,
     sealed: null,
   }))
-  return { executionId: ID, afterVersion, mark, rows: rows as unknown as LogNews['rows'] }
+  return { executionId: ID, engine: 1, afterVersion, mark, rows: rows as unknown as LogNews['rows'] }
 }
 
 function handed(...list: LogNews[]): HandedPart[] | undefined {

@@ -186,7 +186,7 @@ function decideOne(item: AppendItem, known: Known, plan: Plan, context: AppendCo
   if (ownership === 'learned') moveOwner(execution, plan)
   noteHighest(known.highest, own)
   learnFromStart(execution, item)
-  const news = execution.engine === undefined ? undefined : newsOf(execution, plan)
+  const news = newsOf(execution, plan)
   execution.streamVersion += 1n
   execution.eventCount += 1n
   execution.summary = evolveExecution(execution.summary, own)
@@ -223,11 +223,12 @@ function decideOne(item: AppendItem, known: Known, plan: Plan, context: AppendCo
   }
 }
 
-/** What the execution grows by in this call. */
-function newsOf({ executionId, streamVersion, summary }: LockedExecution, { news }: Plan): LogNews {
+/** What the execution grows by in this call; undefined when nobody drives it. */
+function newsOf({ executionId, engine, streamVersion, summary }: LockedExecution, { news }: Plan): LogNews | undefined {
   const known = news.get(executionId)
-  if (known !== undefined) return known
-  const begun: LogNews = { executionId, afterVersion: Number(streamVersion), mark: summary.lastEventId, rows: [] }
+  if (known !== undefined || engine === undefined) return known
+  const afterVersion = Number(streamVersion)
+  const begun: LogNews = { executionId, engine, afterVersion, mark: summary.lastEventId, rows: [] }
   news.set(executionId, begun)
   return begun
 }

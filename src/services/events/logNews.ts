@@ -3,6 +3,8 @@ import type { NumberedEvent } from '../../stores/events/eventStore.js'
 
 export interface LogNews {
   executionId: string
+  /** The version of the engine that drives it. */
+  engine: number
   /** The number of the last event before them, and that event, as far as the read model knows it. */
   afterVersion: number
   mark: string | undefined

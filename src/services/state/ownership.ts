@@ -3,6 +3,7 @@
 
 import type { Databases } from '../../db/databases.js'
 import type { Db } from '../../db/db.js'
+import { ENGINE_VERSION } from '../../domain/engine/settings.js'
 import { LANE_COUNT, LANES, laneOf } from '../../domain/leases/lane.js'
 import { ownsExecution } from '../../domain/shards/topology.js'
 import { type CpError, toCpError } from '../../errors.js'
@@ -36,9 +37,12 @@ export interface Ownership extends Service {
 
 const BEAT_MS = 1_000
 
-/** The lease kind of the lanes that a group of daemons was given: `<index>/<count>`. */
-export function stateLeaseKind(share: string): string {
-  return `state ${share}`
+/**
+ * The lease kind of the lanes that a group of daemons was given: `<index>/<count>`. Daemons of another version of the engine have
+ * lanes of their own: during an upgrade each drives the executions of its version, in all lanes.
+ */
+export function stateLeaseKind(share: string, engine = ENGINE_VERSION): string {
+  return engine === 1 ? `state ${share}` : `state ${share} v${engine}`
 }
 
 export function createOwnership(deps: OwnershipDeps): Ownership {

@@ -74,7 +74,7 @@ export async function whyStuck(deps: WhyStuckDeps, executionId: ExecutionId): Pr
     commandIds.length === 0 ? [] : readClaimAges(db, executionId, commandIds),
     listWaitingRows(db, executionId, OUTBOX_ROWS),
     oldestTransaction(db, TRANSACTION_SECONDS_MIN),
-    leaseHolder(db, stateLeaseKind(share), laneOf(executionId)),
+    leaseHolder(db, stateLeaseKind(share, row.engine ?? undefined), laneOf(executionId)),
     listPools(databases.cluster.db),
     listLimits(databases.cluster.db),
     inactiveSubscription(databases.cluster.db, executionId, row.parent_execution_id),
