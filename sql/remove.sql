@@ -15,7 +15,7 @@ drop function if exists noetl.held_slots(text, text, int[], bigint[]), noetl.cp_
 drop table if exists noetl.member, noetl.lease, noetl.projector_quarantine, noetl.decision_key, noetl.subscription,
   noetl.subscription_dead_letter, noetl.subscription_fence, noetl.subscription_news, noetl.command_limit, noetl.child,
   noetl.stored_credential, noetl.cp_identity, noetl.seal_key, noetl.cp_write_probe, noetl.event_request, noetl.stored_result,
-  noetl.cp_schedule, noetl.cp_on_failure, noetl.failure_hook, noetl.cp_migration;
+  noetl.cp_schedule, noetl.cp_on_failure, noetl.failure_hook, noetl.operator_action, noetl.cp_migration;
 drop sequence if exists noetl.outbox_lease_token;
 
 -- The NoETL server writes rows without an execution as often as it likes.
@@ -24,7 +24,8 @@ drop index if exists noetl.outbox_event_without_execution_key;
 drop index if exists noetl.event_stream_version_idx, noetl.event_unadopted_idx, noetl.event_command_claim_idx,
   noetl.outbox_unsettled_idx, noetl.outbox_unsettled_execution_idx, noetl.outbox_dead_idx, noetl.outbox_dead_execution_idx,
   noetl.outbox_published_idx, noetl.command_queue_idx, noetl.command_lease_idx, noetl.command_deadline_idx, noetl.execution_failed_idx;
-drop function if exists noetl.lane_of(bigint), noetl.due_at(noetl.outbox), noetl.is_lifecycle(text) cascade;
+drop function if exists noetl.lane_of(bigint), noetl.due_at(noetl.outbox), noetl.is_lifecycle(text),
+  noetl.cp_operator_action_kept() cascade;
 -- What its own publisher reads by.
 create index if not exists idx_outbox_status_available on noetl.outbox (status, available_at, outbox_id)
   where status in ('PENDING', 'FAILED');

@@ -25,6 +25,12 @@ export interface Operations {
     body: { name: string; kind?: string | null; component_type?: string | null }
     answer: { status?: string; message?: string }
   }
+  getActivity: {
+    params: Record<never, never>
+    query: { actor?: string; action?: string; target?: string; since?: string; cursor?: string; limit?: number }
+    body: undefined
+    answer: { activity?: readonly ({ id?: string; at?: string; actor?: string; role?: string; via?: 'console' | 'api' | 'cli'; action?: string; target_kind?: string | null; target_id?: string | null; reason?: string | null; request?: unknown; outcome?: 'intent' | 'done' | 'refused' | 'failed'; error?: string | null; finished_at?: string | null })[]; next_cursor?: string | null }
+  }
   getCatalogByPathUiSchema: {
     params: { path: string }
     query: { version?: string }
@@ -542,6 +548,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   deleteDaemonConsoleSession: ['DELETE', '/console/session'],
   deleteVarsByExecutionIdByName: ['DELETE', '/api/vars/{execution_id}/{name}'],
   deleteWorkerPoolDeregister: ['DELETE', '/api/worker/pool/deregister'],
+  getActivity: ['GET', '/api/activity'],
   getCatalogByPathUiSchema: ['GET', '/api/catalog/{path}/ui_schema'],
   getCatalogPlaybookContent: ['GET', '/api/catalog/playbook/content'],
   getCommands: ['GET', '/api/commands'],

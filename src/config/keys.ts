@@ -134,6 +134,7 @@ export const KEYS = {
   apiTokenPrevious: setting('HTTP', 'NOETL_API_TOKEN_PREVIOUS', token, undefined, 'Second valid token while the first is being rotated', secret),
   viewerToken: setting('HTTP', 'NOETL_VIEWER_TOKEN', token, undefined, 'Bearer token that reads the public API and changes nothing', secret),
   consoleMode: setting('HTTP', 'NOETL_CP_CONSOLE', oneOf('on', 'read-only', 'off'), 'on', 'The web console: read-only makes a viewer of every session and refuses writes of web pages that send no token; off has no sessions'),
+  activityRetentionDays: setting('HTTP', 'NOETL_CP_ACTIVITY_RETENTION_DAYS', integer(30, 36500), 365, 'How long the record of what people did is kept'),
   allowOpenApi: setting('HTTP', 'NOETL_ALLOW_OPEN_API', bool, false, 'Allow a public API without token on a non-loopback address, and writes without one where they could start code; web pages of other sites are kept out all the same'),
   allowedHosts: setting('HTTP', 'NOETL_CP_ALLOWED_HOSTS', list, [], 'Further names (or name:port) accepted in Host and Origin by an API without token; the one of NOETL_PUBLIC_SERVER_URL is implied'),
   corsOrigins: setting('HTTP', 'NOETL_CP_CORS_ORIGINS', origins, [], 'Origins whose web pages may call the API from a browser, such as https://gui.example:8443, separated by commas; exact, none by default'),

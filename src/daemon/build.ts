@@ -7,6 +7,7 @@ import { buildRoutes } from '../http/routes/index.js'
 import type { HttpServer } from '../http/server.js'
 import { componentLog } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
+import { createActivityKeeper } from '../services/access/activity.js'
 import { createConsoleCodes } from '../services/access/consoleCodes.js'
 import { createCatalogRemoval } from '../services/catalog/catalogRemoval.js'
 import { createEntryNames } from '../services/catalog/entryNames.js'
@@ -117,6 +118,15 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
     }),
   )
   loops.push(buildFailureHooks(deps, writing, () => listeningAt(http)))
+  loops.push(
+    createActivityKeeper({
+      databases,
+      clock,
+      random,
+      retentionDays: config.activityRetentionDays,
+      onError: loopErrors(deps, 'activity keeper'),
+    }),
+  )
   loops.push(createCatalogRemoval({ databases, clock, random, onError: loopErrors(deps, 'catalog removal') }))
   loops.push(...eventTableLoops(deps), ...outboxLoops(deps), ...replayLoops(deps))
   loops.push(...subscriptionLoops(deps, core, writing))
@@ -173,6 +183,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       clock,
       metricsOff: config.disableMetrics,
       sessions: { tokens: tokenSettings(deps), codes: createConsoleCodes(clock), clock, isSecure: isEncrypted(config) },
+      activity: { databases },
       ingest: writing,
       onAppended: (outcome) => {
         metrics.inc('noetl_cp_events_appended_total', { outcome: outcome.kind, source: 'api' })

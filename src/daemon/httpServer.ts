@@ -8,6 +8,7 @@ import { assertCanListen, readTlsFiles, type TlsFiles } from '../http/listening.
 import type { RouteSpec } from '../http/route.js'
 import { createHttpServer, type HttpLimits, type HttpServer } from '../http/server.js'
 import { componentLog } from '../runtime/log.js'
+import { createActs } from '../services/access/acts.js'
 import { LARGE_BYTES } from '../services/bodies/largeBodies.js'
 import { VERSION } from '../version.js'
 import type { Deps } from './deps.js'
@@ -40,6 +41,15 @@ export function buildHttpServer(deps: Deps, routes: readonly RouteSpec[], protec
       version: VERSION,
       secretRules: deps.secretRules,
       readFlatBody: deps.large.readFlat,
+      acts: createActs({
+        databases: deps.databases,
+        secretRules: deps.secretRules,
+        onUnfinished: (error) =>
+          deps.log.error(
+            { err: error },
+            'an act is over and its record in noetl.operator_action could not be completed',
+          ),
+      }),
     },
     {
       log: componentLog(deps.log, 'http'),

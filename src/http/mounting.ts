@@ -5,8 +5,10 @@ import { readJsonBody } from '../domain/json/body.js'
 import type { JsonObject, JsonValue } from '../domain/json/value.js'
 import type { SecretRules } from '../domain/secrets/secretNames.js'
 import { CpError } from '../errors.js'
+import type { Acts } from '../services/access/acts.js'
 import { LARGE_BYTES } from '../services/bodies/largeBodies.js'
 import { type AccessSettings, checkAccess } from './access.js'
+import { actOf, isAct } from './actOf.js'
 import type { Answers } from './answers.js'
 import { type Body, readBody, streamBody } from './bodies.js'
 import { createByteBudget } from './byteBudget.js'
@@ -22,6 +24,7 @@ export interface MountSettings {
   limits: { bodyBytes: Readonly<Record<BodySize, number>>; bodiesBytes: number }
   secretRules: SecretRules | null
   readFlatBody: ReadFlatBody
+  acts: Acts
 }
 
 /** The task `flatBody`, in a thread. */
@@ -91,7 +94,9 @@ export function mountRoutes(
           },
         }
         const answerOf = async (): Promise<ApiReply> => {
-          const made = await route.handler(given)
+          const made = await (isAct(route, given)
+            ? settings.acts.around(actOf(route, given), () => route.handler(given))
+            : route.handler(given))
           return textIds ? withTextIds(made, route.responses[made.status ?? 200]) : made
         }
         const answer = await (route.isLarge === true ? largeAnswers.make(answerOf, rules, given.signal) : answerOf())

@@ -84,6 +84,8 @@ export interface RouteSpec {
   admit?(head: RequestHead): Promise<unknown>
   /** Has bodies that are too large to be read here read in a thread. */
   readsLarge?: true
+  /** The body is a secret as a whole: the record of acts does without it. */
+  hidesBody?: true
   /** Take the body as bytes, whatever its content type. */
   rawBody?: boolean
   /** Answers of several MB: only few of them are made at a time. */

@@ -10,6 +10,7 @@ import { CpError } from '../errors.js'
 import { withDeadline } from '../runtime/deadline.js'
 import type { Log } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
+import type { Acts } from '../services/access/acts.js'
 import type { AccessSettings } from './access.js'
 import { type Answers, createAnswers } from './answers.js'
 import { type Connections, createConnections } from './connections.js'
@@ -31,6 +32,8 @@ export interface HttpSettings {
   /** What counts as a secret in an answer; null shows everything. */
   secretRules: SecretRules | null
   readFlatBody: ReadFlatBody
+  /** Puts what people do on record. */
+  acts: Acts
 }
 
 /** Bounds of what callers make us hold; whoever goes beyond them is refused or cut off. */

@@ -11,6 +11,7 @@ import {
   type HttpSettings,
 } from '../../src/http/server.js'
 import { silentLog } from '../../src/runtime/log.js'
+import type { Acts } from '../../src/services/access/acts.js'
 import { flatBody } from '../../src/services/bodies/inThread/flatBody.js'
 
 export const OPEN_ACCESS: AccessSettings = {
@@ -25,6 +26,9 @@ export const OPEN_ACCESS: AccessSettings = {
   isLocal: true,
   writesNeedToken: () => false,
 }
+
+/** For servers without a database. */
+export const NO_RECORD: Acts = { around: (_, work) => work() }
 
 const answer = { responses: { 200: 'ok' }, handler: async () => ({ body: { ok: true } }) }
 
@@ -114,6 +118,7 @@ export function server(
       version: '1.2.3',
       secretRules: secretRules(),
       readFlatBody: async (bytes, schema) => flatBody({ bytes, schema }),
+      acts: NO_RECORD,
       ...settings,
       access: { ...OPEN_ACCESS, ...settings.access },
     },

@@ -8,7 +8,7 @@ import { replayRoutes } from '../../src/http/routes/replay/replay.js'
 import { createHttpServer, type HttpServer } from '../../src/http/server.js'
 import { silentLog } from '../../src/runtime/log.js'
 import { takeSeed } from '../../src/services/replay/seeds.js'
-import { OPEN_ACCESS, testLimits } from '../http/httpHarness.js'
+import { NO_RECORD, OPEN_ACCESS, testLimits } from '../http/httpHarness.js'
 import { useDatabase } from '../support/database.js'
 import { type Harness, openReplay, plantLog, replay } from './replayHarness.js'
 import { readVectors } from './replayVectors.js'
@@ -29,6 +29,7 @@ beforeAll(async () => {
       access: { ...OPEN_ACCESS, isLocal: false },
       version: 'test',
       secretRules: secretRules(),
+      acts: NO_RECORD,
       readFlatBody: () => Promise.reject(new Error('not here')),
     },
     { log: silentLog },

@@ -10,7 +10,7 @@ import { createHttpServer, type HttpServer } from '../../src/http/server.js'
 import { silentLog } from '../../src/runtime/log.js'
 import { createIngress } from '../../src/services/subscriptions/ingress.js'
 import { changeSubscription, registerSubscription } from '../../src/services/subscriptions/lifecycle.js'
-import { OPEN_ACCESS, testLimits } from '../http/httpHarness.js'
+import { NO_RECORD, OPEN_ACCESS, testLimits } from '../http/httpHarness.js'
 import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
 import { until } from '../support/until.js'
@@ -43,6 +43,7 @@ beforeAll(async () => {
       access: { ...OPEN_ACCESS, internalTokens: ['internal'], apiTokens: ['api'] },
       version: 'test',
       secretRules: secretRules(),
+      acts: NO_RECORD,
       readFlatBody: () => Promise.reject(new Error('not here')),
     },
     { log: silentLog },

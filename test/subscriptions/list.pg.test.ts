@@ -4,7 +4,7 @@ import { secretRules } from '../../src/domain/secrets/secretNames.js'
 import { subscriptionRoutes } from '../../src/http/routes/subscriptions/subscriptions.js'
 import { createHttpServer, type HttpServer } from '../../src/http/server.js'
 import { silentLog } from '../../src/runtime/log.js'
-import { OPEN_ACCESS, testLimits } from '../http/httpHarness.js'
+import { NO_RECORD, OPEN_ACCESS, testLimits } from '../http/httpHarness.js'
 import { openCore, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
 
@@ -27,6 +27,7 @@ beforeAll(async () => {
       access: OPEN_ACCESS,
       version: 'test',
       secretRules: secretRules(),
+      acts: NO_RECORD,
       readFlatBody: () => Promise.reject(new Error('not here')),
     },
     { log: silentLog },

@@ -15,7 +15,7 @@ import {
 } from '../../src/services/subscriptions/lifecycle.js'
 import { createListenerWatch } from '../../src/services/subscriptions/listenerWatch.js'
 import { keepDead } from '../../src/stores/subscriptions/subscriptionDeliveryStore.js'
-import { OPEN_ACCESS, testLimits } from '../http/httpHarness.js'
+import { NO_RECORD, OPEN_ACCESS, testLimits } from '../http/httpHarness.js'
 import { cli } from '../support/cli.js'
 import { playbook } from '../support/core.js'
 import { until } from '../support/until.js'
@@ -135,6 +135,7 @@ it('the route says so in a header', async () => {
       access: OPEN_ACCESS,
       version: 'test',
       secretRules: secretRules(),
+      acts: NO_RECORD,
       readFlatBody: () => Promise.reject(new Error('not here')),
     },
     { log: silentLog },

@@ -4,7 +4,7 @@ import { secretRules } from '../../src/domain/secrets/secretNames.js'
 import type { RouteSpec } from '../../src/http/route.js'
 import { createHttpServer, type HttpServer } from '../../src/http/server.js'
 import { silentLog } from '../../src/runtime/log.js'
-import { OPEN_ACCESS, testLimits } from '../http/httpHarness.js'
+import { NO_RECORD, OPEN_ACCESS, testLimits } from '../http/httpHarness.js'
 
 export interface RouteServer {
   readonly server: HttpServer
@@ -32,6 +32,7 @@ export function openRoutes(routes: RouteSpec[]): RouteServer {
       access: { ...OPEN_ACCESS, isLocal: false, internalTokens: ['test'] },
       version: 'test',
       secretRules: secretRules(),
+      acts: NO_RECORD,
       readFlatBody: () => Promise.reject(new Error('not here')),
     },
     { log: silentLog },

@@ -18,6 +18,9 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   group('console', 'Open the web console, logged in', async () => [
     (await import('./access/openConsole.js')).consoleCommand,
   ]),
+  group('activity', 'What people did through console, API and commands', async () => [
+    (await import('./access/activity.js')).activity,
+  ]),
   group('doctor', 'Look for trouble, and say how to mend it', async () => [
     (await import('./health/doctor.js')).doctor,
   ]),

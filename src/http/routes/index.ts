@@ -1,5 +1,6 @@
 // The list of routes. A route group is a function from what it needs to RouteSpecs; register it here.
 import type { RouteSpec } from '../route.js'
+import { type ActivityRouteDeps, activityRoutes } from './access/activity.js'
 import { type SessionRouteDeps, sessionRoutes } from './access/session.js'
 import { type CatalogRouteDeps, catalogRoutes } from './catalog/catalog.js'
 import { type DocumentRouteDeps, documentRoutes } from './catalog/documents.js'
@@ -38,6 +39,7 @@ import { type WorkerPoolRouteDeps, workerPoolRoutes } from './workers/workerPool
 export type RouteDeps = HealthRouteDeps &
   MetricsRouteDeps &
   SessionRouteDeps &
+  ActivityRouteDeps &
   EventRouteDeps &
   EventStreamRouteDeps &
   EventWindowRouteDeps &
@@ -75,6 +77,7 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...consoleRoutes(),
     ...metricsRoutes(deps),
     ...sessionRoutes(deps),
+    ...activityRoutes(deps),
     ...eventRoutes(deps),
     ...executeRoutes(deps),
     ...executionRoutes(deps),

@@ -37,6 +37,7 @@ export function credentialRoutes({ credentials }: CredentialRouteDeps): RouteSpe
       summary: 'Store a credential under its name, or replace it',
       access: 'internal',
       effect: 'write',
+      hidesBody: true,
       body: {
         type: 'object',
         required: ['name', 'type', 'data'],
