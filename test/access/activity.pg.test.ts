@@ -159,7 +159,7 @@ it('is written before the act, and an act that cannot be recorded is not done', 
 
 async function listed(target: string): Promise<string[]> {
   const filter = { actor: null, action: null, since: null, beforeId: null, limit: 10 }
-  return (await activityOf(core.databases, { ...filter, target })).actions.map(({ outcome }) => outcome)
+  return (await activityOf(core, { ...filter, target })).actions.map(({ outcome }) => outcome)
 }
 
 it('cannot be changed or removed, except when it is old', async () => {

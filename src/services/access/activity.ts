@@ -16,14 +16,20 @@ export interface ActivityPage {
   next: string | undefined
 }
 
+export interface ActivityDeps {
+  databases: Pick<Databases, 'cluster'>
+}
+
 export async function activityOf(
-  { cluster }: Pick<Databases, 'cluster'>,
+  { databases: { cluster } }: ActivityDeps,
   { limit, ...filter }: ActionFilter,
 ): Promise<ActivityPage> {
   const rows = await listActions(cluster.db, { ...filter, limit: limit + 1 })
   const actions = rows.slice(0, limit)
   return { actions, next: rows.length > limit ? actions.at(-1)?.id : undefined }
 }
+
+export type { ActionRow }
 
 const PASS_MS = 3_600_000
 const ROWS_PER_PASS = 5_000

@@ -29,14 +29,17 @@ export const activity: CommandSpec = {
   run: async (context, input) => {
     const { databases, clock } = await context.deps()
     const since = textOption(input, 'since')
-    const { actions } = await activityOf(databases, {
-      actor: textOption(input, 'actor') ?? null,
-      action: textOption(input, 'action') ?? null,
-      target: textOption(input, 'target') ?? null,
-      since: since === undefined ? null : parseInstant(since, '--since', clock.now()),
-      beforeId: null,
-      limit: integerOption(input, 'limit', { min: 1, max: LIMIT_MAX }) ?? LIMIT_DEFAULT,
-    })
+    const { actions } = await activityOf(
+      { databases },
+      {
+        actor: textOption(input, 'actor') ?? null,
+        action: textOption(input, 'action') ?? null,
+        target: textOption(input, 'target') ?? null,
+        since: since === undefined ? null : parseInstant(since, '--since', clock.now()),
+        beforeId: null,
+        limit: integerOption(input, 'limit', { min: 1, max: LIMIT_MAX }) ?? LIMIT_DEFAULT,
+      },
+    )
     return {
       json: actions.map(({ request, ...row }) => ({ ...row, request: request === null ? null : parseJson(request) })),
       blocks: [

@@ -1,15 +1,13 @@
 // What people did through console, API and command line, newest first.
 
-import type { Databases } from '../../../db/databases.js'
 import { parseJson } from '../../../domain/json/parse.js'
 import type { JsonObject } from '../../../domain/json/value.js'
-import { activityOf } from '../../../services/access/activity.js'
-import type { ActionRow } from '../../../stores/access/operatorActionStore.js'
+import { type ActionRow, type ActivityDeps, activityOf } from '../../../services/access/activity.js'
 import type { RouteSpec } from '../../route.js'
 import { ANY, answerOf, type Schema, TEXT, TEXT_OR_NULL } from '../../schema.js'
 
 export interface ActivityRouteDeps {
-  activity: { databases: Pick<Databases, 'cluster'> }
+  activity: ActivityDeps
 }
 
 const LIMIT_DEFAULT = 100
@@ -55,7 +53,7 @@ export function activityRoutes({ activity }: ActivityRouteDeps): RouteSpec[] {
       },
       responses: { 200: answerOf({ activity: { type: 'array', items: ACTION }, next_cursor: TEXT_OR_NULL }) },
       handler: async ({ query }) => {
-        const { actions, next } = await activityOf(activity.databases, {
+        const { actions, next } = await activityOf(activity, {
           actor: query['actor'] ?? null,
           action: query['action'] ?? null,
           target: query['target'] ?? null,
