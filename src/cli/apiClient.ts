@@ -54,7 +54,11 @@ export function createApiClient(baseUrl: string, token: string | undefined, time
     const answer = readAnswer(text)
     const said = isJsonObject(answer) ? String(answer['error']) : text.slice(0, SHOWN_MAX)
     const problems = isJsonObject(answer) && Array.isArray(answer['problems']) ? answer['problems'] : undefined
-    return new CpError(codeOfStatus(status), `${method} ${path} at ${baseUrl} was answered with ${status}: ${said}`, {
+    // What the daemon refuses it says as any command would; who answers otherwise must be named.
+    const isOurs = isJsonObject(answer) && typeof answer['error'] === 'string' && status < 500 && !isForbidden(status)
+    const where = `${method} ${path} at ${baseUrl} was answered with ${status}: `
+    const advice = isForbidden(status) ? '; set NOETL_API_TOKEN to its token' : ''
+    return new CpError(codeOfStatus(status), `${isOurs ? '' : where}${said}${advice}`, {
       details: { status, said, ...(problems === undefined ? {} : { problems }) },
     })
   }
@@ -74,11 +78,15 @@ export function createApiClient(baseUrl: string, token: string | undefined, time
   }
 }
 
+function isForbidden(status: number): boolean {
+  return status === 401 || status === 403
+}
+
 /** 0 is no answer at all. */
 export function codeOfStatus(status: number): ErrorCode {
   if (status === 0) return 'unavailable'
   if (status === 400) return 'invalid_input'
-  if (status === 401 || status === 403) return 'forbidden'
+  if (isForbidden(status)) return 'forbidden'
   if (status === 404) return 'not_found'
   return status >= 500 ? 'unavailable' : 'refused'
 }

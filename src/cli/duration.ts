@@ -18,9 +18,13 @@ export function parseDuration(text: string, option: string): number {
 export function parseInstant(text: string, option: string, nowMs: number): WireTime {
   if (/^[\d.]+(ms|s|m|h|d|w)$/.test(text.trim())) return wireTimeFromMillis(nowMs - parseDuration(text, option))
   const dated = /^\d{4}-\d{2}-\d{2}$/.test(text.trim()) ? `${text.trim()}T00:00:00Z` : text.trim()
-  const time = parseWireTime(dated, option)
-  if (time === undefined) throw new CpError('invalid_input', `${option} must not be empty`)
-  return time
+  if (!/^\d/.test(dated)) {
+    throw new CpError(
+      'invalid_input',
+      `${option} must be a time such as 2026-11-16T02:22:39Z, a date such as 2026-11-16, or a span before now such as 2h, not ${JSON.stringify(text)}`,
+    )
+  }
+  return parseWireTime(dated, option)!
 }
 
 const STEPS: readonly (readonly [string, number])[] = [

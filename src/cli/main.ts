@@ -18,7 +18,7 @@ import { outputWithoutSecrets } from './withoutSecrets.js'
 
 export async function main(argv: readonly string[], env: Environment, io: Io): Promise<number> {
   let exitCode: number = EXIT.ok
-  endQuietlyOnClosedPipe(io)
+  const outputFailure = watchOutputs(io)
   const called = calledWord(argv)
   const groups = COMMAND_GROUPS.map(async ({ word, summary, load }) => ({
     word,
@@ -50,7 +50,11 @@ export async function main(argv: readonly string[], env: Environment, io: Io): P
     exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage
   }
   await Promise.all([flushed(io.stdout), flushed(io.stderr)])
-  return exitCode
+  const failure = outputFailure()
+  if (failure === undefined) return exitCode
+  print(io.stderr, `noetl-cp: cannot write the output: ${failure.message}; choose another file or make room`)
+  await flushed(io.stderr)
+  return exitCode === EXIT.ok ? EXIT.failed : exitCode
 }
 
 /** `outbox` of `outbox drain` and of `help outbox drain`. */
@@ -98,13 +102,15 @@ function report(error: CpError, isJson: boolean, io: Io, env: Environment): void
     print(io.stderr, String((error.cause as Error | undefined)?.stack ?? error.stack))
 }
 
-/** `noetl-cp events export 1 | head` must not end in a stack trace. */
-function endQuietlyOnClosedPipe(io: Io): void {
+/** `noetl-cp events export 1 | head` ends quietly; what cannot be written for another reason is told. */
+function watchOutputs(io: Io): () => NodeJS.ErrnoException | undefined {
+  let failure: NodeJS.ErrnoException | undefined
   for (const stream of [io.stdout, io.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error
+      if (error.code !== 'EPIPE') failure ??= error
     })
   }
+  return () => failure
 }
 
 function allCommands(command: ReturnType<typeof buildProgram>): ReturnType<typeof buildProgram>[] {

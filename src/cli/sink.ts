@@ -1,8 +1,8 @@
 // Output of a streaming subcommand: standard output or a file, written as fast as the reader takes it. A file
-// appears under its name only when it is complete. A pipe that the reader closes is not an error; it is the end.
+// appears under its name only when it is complete; a device or a pipe that has the name is written into, never replaced. A pipe that the reader closes is not an error; it is the end.
 
 import { once } from 'node:events'
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, statSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { CpError, messageOf } from '../errors.js'
 import { printableLines } from '../runtime/printable.js'
@@ -45,7 +45,8 @@ function toStdout(context: CommandContext): Sink {
 }
 
 function toFile(path: string): Sink {
-  const partial = `${path}.part`
+  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() ?? true
+  const partial = isFile ? `${path}.part` : path
   const stream = createWriteStream(partial)
   let failure: CpError | undefined
   stream.on('error', (error) => {
@@ -65,11 +66,11 @@ function toFile(path: string): Sink {
     finish: async () => {
       await new Promise<void>((resolve) => stream.end(resolve))
       check()
-      await rename(partial, path)
+      if (isFile) await rename(partial, path)
     },
     discard: async () => {
       stream.destroy()
-      await rm(partial, { force: true })
+      if (isFile) await rm(partial, { force: true })
     },
   }
 }

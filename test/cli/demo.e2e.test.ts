@@ -103,6 +103,7 @@ describe('noetl-cp demo', () => {
     const forbidden = await runBinary(['demo'], { env: { ...env, NOETL_API_TOKEN: 'token-of-another-daemon' } })
     expect(forbidden.code).toBe(4)
     expect(forbidden.stderr).toContain('was answered with 403')
+    expect(forbidden.stderr).toContain('set NOETL_API_TOKEN to its token')
     const away = await runBinary(['demo'], { env: { ...env, NOETL_PORT: '1' } })
     expect(away.code).toBe(69)
     expect(away.stderr).toContain('does not answer')

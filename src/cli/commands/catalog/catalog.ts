@@ -30,6 +30,7 @@ const LIMIT_MAX = 1_000
 // Base64 is a third longer than the document it holds.
 export const FILE_BYTES_MAX = YAML_LIMITS.bytesMax * 2
 
+const KINDS: readonly string[] = ['playbook', 'subscription']
 export const fileArgument = { name: 'file', help: 'YAML file, or - for standard input', completes: 'file' } as const
 const versionOption = { flags: '--version <n>', help: 'this version only' }
 
@@ -86,7 +87,7 @@ export const catalogList: CommandSpec = {
   showsAll: true,
   summary: 'Entries of the catalog, newest first',
   options: [
-    { flags: '--kind <kind>', help: 'playbook, subscription, … in any case', completes: ['playbook', 'subscription'] },
+    { flags: '--kind <kind>', help: 'playbook, subscription, … in any case', completes: KINDS },
     { flags: '--archived', help: 'archived ones too' },
     { flags: '--limit <n>', help: `at most ${LIMIT_MAX}`, default: '100' },
   ],
@@ -104,6 +105,9 @@ export const catalogList: CommandSpec = {
       includeContent: false,
       bytesMax: LIST_BYTES_MAX,
     })
+    const kind = textOption(input, 'kind')
+    if (kind !== undefined && entries.length === 0 && !KINDS.includes(kind.toLowerCase()))
+      throw new CpError('not_found', `no entry is of kind ${kind}; usual are ${KINDS.join(' and ')}`)
     return {
       json: { entries: entries.map(summaryOf), has_more: hasMore },
       blocks: [
@@ -119,7 +123,7 @@ export const catalogList: CommandSpec = {
             wireTimeFromPostgres(entry.created_at, 'created_at'),
             entry.archived_at === null ? 'live' : toned('archived', 'dim'),
           ]),
-          empty: 'the catalog is empty',
+          empty: kind === undefined ? 'the catalog is empty' : `no ${kind.toLowerCase()} is registered`,
         },
       ],
       notes: hasMore ? [`only the newest ${entries.length} are shown; raise --limit for more`] : [],

@@ -1,5 +1,6 @@
 // Reading executions: the list and one of them, from the read model.
 
+import type { Deps } from '../../../daemon/deps.js'
 import { type WireTime, wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
 import { formatCursor, parseCursor, pathPattern } from '../../../domain/executions/executionPage.js'
 import { TERMINAL_STATUSES } from '../../../domain/executions/executionStatus.js'
@@ -17,6 +18,7 @@ import {
 import type { CommandSpec, Input } from '../../command.js'
 import { formatAge, parseDuration, parseInstant } from '../../duration.js'
 import { EXIT } from '../../exit.js'
+import { NOT_ANSWERED } from '../../notAnswered.js'
 import { integerOption, textOption } from '../../options.js'
 import { type Cell, type Tone, type ToneCell, toned } from '../../output.js'
 
@@ -70,6 +72,7 @@ export const executionList: CommandSpec = {
       after: cursor(input),
       limit: integerOption(input, 'limit', { min: 1, max: LIMIT_MAX }) ?? 50,
     })
+    if (page.rows.length === 0 && page.failures.length === 0) await assertTenant(deps, textOption(input, 'tenant'))
     const next = page.next === undefined ? null : formatCursor(page.next)
     const failed = page.failures.map(({ shard, error }) => ({ shard, error: error.message }))
     return {
@@ -91,7 +94,7 @@ export const executionList: CommandSpec = {
               row.last_node_name,
             ]
           }),
-          empty: 'no executions',
+          empty: failed.length === 0 ? 'no executions' : NOT_ANSWERED,
         },
       ],
       notes: [
@@ -165,6 +168,28 @@ export const executionShow: CommandSpec = {
 /** What an execution does not have is not worth a line. */
 function present(entries: readonly (readonly [string, Cell | ToneCell])[]) {
   return entries.filter(([, value]) => value !== null)
+}
+
+const EVERY_ONE = {
+  statuses: null,
+  catalogId: null,
+  parentExecutionId: null,
+  step: null,
+  secondsMin: null,
+  secondsMax: null,
+  textPattern: null,
+  textId: null,
+  pathPattern: null,
+  since: null,
+  until: null,
+  after: null,
+}
+
+/** An empty list of a tenant that nobody has ever heard of would be taken for good news. */
+async function assertTenant(deps: Deps, tenantId: string | undefined): Promise<void> {
+  if (tenantId === undefined) return
+  const { rows } = await pageOfExecutions(deps, { ...EVERY_ONE, tenantId, limit: 1 })
+  if (rows.length === 0) throw new CpError('not_found', `no execution belongs to the tenant ${tenantId}`)
 }
 
 function readStatuses(input: Input): string[] | null {

@@ -45,6 +45,7 @@ export const outboxRetry: CommandSpec = {
     const deps = await context.deps()
     requireShard(scope, deps.databases.shards.length)
     const retried = await interruptible(context, (signal) => retryOutbox(deps, { ...scope, signal }))
+    requireFound(scope.ids, retried, scope.limit, `${retried} row(s) may be tried now`, 'FAILED')
     return {
       json: { retried },
       blocks: [{ kind: 'text', text: `${retried} row(s) may be tried now` }],
@@ -128,7 +129,9 @@ async function workOnDead(context: CommandContext, input: Input, work: typeof re
   requireChoice(input, filter.ids, filter.executionId, filter.reason ?? filter.since)
   const scope = { ...filter, ...workOptions(input), dryRun: isSet(input, 'dry-run') }
   requireShard(scope, deps.databases.shards.length)
-  return { scope, result: await interruptible(context, (signal) => work(deps, { ...scope, signal })) }
+  const result = await interruptible(context, (signal) => work(deps, { ...scope, signal }))
+  requireFound(scope.ids, result.matched, scope.limit, `${result.done} row(s) done`, 'DEAD')
+  return { scope, result }
 }
 
 function deadOutput(dryRun: boolean, { matched, done, sample, more }: DeadWork, word: string, text: string): Output {
@@ -215,6 +218,19 @@ function requireChoice(
 ): void {
   if (ids !== undefined || execution !== undefined || other !== undefined || isSet(input, 'all')) return
   throw new CpError('invalid_input', 'say which rows: ids, a filter such as --execution, or --all')
+}
+
+/** Whoever names rows wants to hear of those that were not there. */
+function requireFound(
+  ids: readonly string[] | undefined,
+  found: number,
+  limit: number,
+  done: string,
+  status: 'FAILED' | 'DEAD',
+): void {
+  if (ids === undefined || found >= Math.min(new Set(ids).size, limit)) return
+  const missing = `${new Set(ids).size - found} of the named rows are not there or not ${status}`
+  throw new CpError('not_found', `${done}; ${missing}; see "noetl-cp outbox list --status ${status}"`)
 }
 
 /** Every database counts its own ids. */

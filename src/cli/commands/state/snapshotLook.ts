@@ -7,10 +7,12 @@ import { writeJson } from '../../../domain/json/write.js'
 import { SEED_AGGREGATE_TYPE } from '../../../domain/replay/replaySeed.js'
 import { STATE_SNAPSHOT_TYPE } from '../../../domain/state/sealedState.js'
 import { CpError } from '../../../errors.js'
+import { findExecution } from '../../../services/executions/executionQueries.js'
 import { pageOfSnapshots, type SnapshotListRow } from '../../../services/state/snapshots.js'
 import type { CommandSpec, Input } from '../../command.js'
 import { formatAge } from '../../duration.js'
 import { EXIT } from '../../exit.js'
+import { NOT_ANSWERED } from '../../notAnswered.js'
 import { integerOption, textOption } from '../../options.js'
 
 const TYPES: Readonly<Record<string, string | null>> = {
@@ -63,7 +65,7 @@ export const snapshotList: CommandSpec = {
             formatAge(wireTimeFromPostgres(row.updated_at, 'updated_at'), deps.clock.now()),
             row.execution_status ?? 'gone',
           ]),
-          empty: 'no snapshots',
+          empty: failed.length === 0 ? 'no snapshots' : NOT_ANSWERED,
         },
       ],
       notes: [
@@ -85,7 +87,10 @@ export const snapshotShow: CommandSpec = {
     const deps = await context.deps()
     const after = { type: '', id: '' }
     const { rows } = await pageOfSnapshots(deps, { type: null, executionId, after, limit: LIMIT_MAX })
-    if (rows.length === 0) throw new CpError('not_found', `execution ${executionId} has no snapshot`)
+    if (rows.length === 0) {
+      await findExecution(deps, executionId)
+      throw new CpError('not_found', `execution ${executionId} has no snapshot; see "noetl-cp snapshot take"`)
+    }
     return {
       json: { execution_id: executionId, snapshots: rows.map(toJson) },
       blocks: rows.map((row) => ({
