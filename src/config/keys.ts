@@ -188,6 +188,8 @@ export const KEYS = {
   snapshotEvents: setting('State', 'NOETL_CP_SNAPSHOT_EVENTS', integer(1, 10000000), 500, 'Events between two snapshots of a live state'),
   snapshotAtEnd: setting('State', 'NOETL_CP_SNAPSHOT_AT_END', oneOf('remove', 'keep'), 'remove', 'What becomes of the snapshot when its execution ends'),
 
+  consoleMemoryMb: setting('Console', 'NOETL_CP_CONSOLE_MEMORY_MB', integer(16, 65536), 512, 'Memory of tapes and keyframes for those who scrub through executions; the longest unused go first'),
+
   workerEnabled: setting('Workers', 'NOETL_CP_WORKER', bool, true, 'Run commands of playbooks in this daemon'),
   workerSlots: setting('Workers', 'NOETL_CP_WORKER_SLOTS', integer(1, 1000), 16, 'Commands that run at a time; one that only waits for a child playbook lends its slot', { flag: 'worker-slots' }),
   workerPools: setting('Workers', 'NOETL_CP_WORKER_POOLS', list, ['shared', 'system', 'subscription'], 'Pools whose commands this worker takes', { flag: 'worker-pools' }),

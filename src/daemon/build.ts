@@ -40,6 +40,7 @@ import { apiFacts } from './protection.js'
 import { buildRelays, wakeRelays } from './relays.js'
 import { replayDeps, replayLoops } from './replay.js'
 import { buildResults } from './results.js'
+import { buildScrubbing } from './scrubbing.js'
 import { buildStates } from './states.js'
 import { createStreamWatch } from './streamWatch.js'
 import { buildIngress, subscriptionDeps, subscriptionLoops } from './subscriptions.js'
@@ -169,6 +170,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
     )
   }
   const following = createEventFollowing({ databases, clock })
+  const scrubbing = buildScrubbing(deps)
   core.appender.onAppended((_shard, executionIds) => following.wake(executionIds))
   const credentials = createCredentialWatch({ databases, clock, random, onError: loopErrors(deps, 'credential watch') })
   const queries = { databases, stepProgress: createStepProgress(), entryNames: createEntryNames(databases) }
@@ -223,6 +225,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       wakeOwners: states.wake,
       projector,
       replay: replayDeps(deps),
+      scrubbing,
       replayProfile: config.replayProfile,
       outbox: {
         databases,
@@ -248,7 +251,19 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
   const messaging = bus === undefined || stream === undefined ? [] : [bus, stream]
   return {
     // Whoever follows events is let go first: an answer that has no end would hold up the end of the HTTP server.
-    services: [...messaging, core.ids, schema, health, ...loops, credentials, http, ...worker, following, commands],
+    services: [
+      ...messaging,
+      core.ids,
+      schema,
+      health,
+      ...loops,
+      credentials,
+      scrubbing,
+      http,
+      ...worker,
+      following,
+      commands,
+    ],
     health,
     http,
     protection,

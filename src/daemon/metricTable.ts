@@ -206,6 +206,15 @@ export const METRICS = {
     help: 'Live states built again, by what they were built from.',
     labels: { from: ['snapshot', 'log'] },
   },
+  noetl_cp_console_scrub_seconds: {
+    kind: 'histogram',
+    help: 'Time of questions about a moment of an execution: its tape, its state, its checksum.',
+    labels: { kind: ['tape', 'at', 'checksum'] },
+  },
+  noetl_cp_console_thread_losses_total: {
+    kind: 'counter',
+    help: 'Threads with tapes and keyframes that died or hung.',
+  },
   noetl_cp_state_thread_losses_total: { kind: 'counter', help: 'Threads with live states that died or hung.' },
   noetl_cp_state_decisions_total: {
     kind: 'counter',

@@ -1,18 +1,19 @@
-// Resident threads: each is a pool of one that lives as long as the daemon and holds the live states of the
-// executions that hash to it. A thread that dies or hangs is replaced; what it held is gone, its callers are told,
+// Resident threads: each is a pool of one that lives as long as the daemon and holds what it was asked about: the live
+// states of the executions that hash to it, or the keyframes of a console. A thread that dies or hangs is replaced; what it held is gone, its callers are told,
 // and its successor builds the states again when they are asked for.
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
 import { CpError, messageOf } from '../errors.js'
+import type { TapeSetup, TapeTasks } from '../services/replay/inThread/tapeTasks.js'
 import type { ResidentSetup, ResidentTasks } from '../services/state/inThread/residentTasks.js'
 import { type TaskCall, unwrap } from './protocol.js'
-import type { ResidentResult } from './residentEntry.js'
+import type { ResidentResult } from './residentAnswer.js'
 
 export type { AdvanceOutput, ResidentSetup } from '../services/state/inThread/residentTasks.js'
 export type { SnapshotReport } from '../services/state/inThread/verify.js'
 
-export interface ResidentThreadsOptions {
+interface ThreadsOptions<Setup> {
   /** 0 takes one less than the number of cores, at least 1. */
   threads: number
   memoryMb: number
@@ -20,22 +21,27 @@ export interface ResidentThreadsOptions {
   parallelMax: number
   /** A thread that owes an answer for longer than this is taken for hung. */
   stallMs: number
-  setup: ResidentSetup
-  /** The compiled entry; only tests name another one. */
+  setup: Setup
+  /** The compiled entry; of live states by default. */
   entry?: string
   /** The states of this thread are gone. */
   onLost(thread: number, reason: string): void
 }
 
-export interface ResidentThreads {
+export interface Threads<Tasks extends TaskTable<Tasks>> {
   readonly count: number
-  ask<N extends keyof ResidentTasks>(
+  ask<N extends keyof Tasks>(
     thread: number,
     task: N,
-    input: Parameters<ResidentTasks[N]>[0],
-  ): Promise<Awaited<ReturnType<ResidentTasks[N]>>>
+    input: Parameters<Tasks[N]>[0],
+  ): Promise<Awaited<ReturnType<Tasks[N]>>>
   close(): Promise<void>
 }
+
+type TaskTable<Tasks> = { [N in keyof Tasks]: (input: never) => Promise<unknown> }
+
+export type ResidentThreads = Threads<ResidentTasks>
+export type TapeThreads = Threads<TapeTasks>
 
 // Rows read and folded are garbage at once. More room than this measured no faster, and is memory that comes and goes.
 const YOUNG_MB = 24
@@ -45,7 +51,17 @@ export function residentThreadCount(wanted: number): number {
   return wanted === 0 ? Math.max(1, availableParallelism() - 1) : wanted
 }
 
-export function createResidentThreads(options: ResidentThreadsOptions): ResidentThreads {
+export function createResidentThreads(options: ThreadsOptions<ResidentSetup>): ResidentThreads {
+  return createThreads<ResidentTasks>(options)
+}
+
+/** One thread for everybody who scrubs: live states have their own, and are never delayed by it. */
+export function createTapeThread(options: Omit<ThreadsOptions<TapeSetup>, 'threads'>): TapeThreads {
+  const entry = fileURLToPath(new URL('./tapeEntry.js', import.meta.url))
+  return createThreads<TapeTasks>({ entry, ...options, threads: 1 })
+}
+
+function createThreads<Tasks extends TaskTable<Tasks>>(options: ThreadsOptions<unknown>): Threads<Tasks> {
   const threads = Array.from({ length: residentThreadCount(options.threads) }, (_, index) => openThread(options, index))
   const watch = setInterval(() => {
     for (const thread of threads) thread.checkStall()
@@ -53,7 +69,7 @@ export function createResidentThreads(options: ResidentThreadsOptions): Resident
   watch.unref()
   return {
     count: threads.length,
-    ask: (thread, task, input) => threads[thread]!.ask(task, input) as Promise<never>,
+    ask: (thread, task, input) => threads[thread]!.ask(String(task), input) as Promise<never>,
     close: async () => {
       clearInterval(watch)
       await Promise.all(threads.map((thread) => thread.close()))
@@ -67,7 +83,7 @@ interface Thread {
   close(): Promise<void>
 }
 
-function openThread(options: ResidentThreadsOptions, index: number): Thread {
+function openThread(options: ThreadsOptions<unknown>, index: number): Thread {
   const running = new Map<object, { task: string; since: number }>()
   let pool = openPool()
   let mark: string | undefined
@@ -97,7 +113,7 @@ function openThread(options: ResidentThreadsOptions, index: number): Thread {
 
   return {
     ask: async (task, input) => {
-      if (closed) throw new CpError('unavailable', `the threads of the live states are closed; ${task} was not started`)
+      if (closed) throw new CpError('unavailable', `the threads are closed; ${task} was not started`)
       const ticket = {}
       running.set(ticket, { task, since: performance.now() })
       let result: ResidentResult

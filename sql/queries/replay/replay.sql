@@ -143,3 +143,54 @@ from noetl.execution
 where execution_id > :after::bigint and (:since::timestamptz is null or updated_at >= :since::timestamptz)
 order by execution_id
 limit :limit_rows::int;
+
+-- name: replay_page_tape(
+--   execution_id, from_event_id, to_event_id, tenant_id, organization_id, as_of_time, as_of_version
+-- )
+-- The same as replay_page (events `from_event_id` to `to_event_id` of execution `execution_id`, of tenant `tenant_id` and
+-- organisation `organization_id`, until time `as_of_time` and version `as_of_version`) with the time of each event in
+-- milliseconds and its version, for tapes.
+select event_id::text || array[stage_id, frame_id, command_id]::text
+    || array[event_type, status, node_name, worker_id, aggregate_type, aggregate_id]::text as head,
+  meta::text as meta, coalesce(nullif(payload_ref, 'null'::jsonb), result -> 'reference')::text as payload_ref,
+  (extract(epoch from created_at) * 1000)::float8 as time_ms, stream_version
+from noetl.event
+where execution_id = :execution_id::bigint and event_id >= :from_event_id::bigint and event_id <= :to_event_id::bigint
+  and tenant_id = :tenant_id::text and organization_id = :organization_id::text
+  and (:as_of_time::timestamp is null or ingest_time <= :as_of_time::timestamp at time zone 'utc')
+  and (:as_of_version::bigint is null or stream_version <= :as_of_version::bigint)
+order by event_id;
+
+-- name: replay_news(execution_id, last_event_id, known_version, tenant_id, organization_id)
+-- What whoever has read the log of execution `execution_id`, as tenant `tenant_id` and organisation `organization_id` see
+-- it, up to event `last_event_id`, when it was numbered up to `known_version`, has to know: how far it is numbered now,
+-- whether rows wait for a number, whether events came in below the last, whether that is still there, and whose the log is.
+select
+  (select max(stream_version) from noetl.event where execution_id = :execution_id::bigint and stream_version is not null) as version,
+  exists (
+    select 1 from noetl.event
+    where execution_id = :execution_id and stream_version is null and tenant_id = :tenant_id::text and organization_id = :organization_id::text
+  ) as has_unnumbered,
+  exists (select 1 from noetl.event where execution_id = :execution_id and event_id = :last_event_id::bigint) as has_last,
+  exists (
+    select 1 from noetl.event
+    where execution_id = :execution_id and event_id <= :last_event_id and stream_version > :known_version::bigint
+      and tenant_id = :tenant_id and organization_id = :organization_id
+  ) as has_late,
+  coalesce(x.tenant_id, 'default') as tenant_id, coalesce(x.organization_id, 'default') as organization_id
+from (select 1) as one left join noetl.execution x on x.execution_id = :execution_id;
+
+-- name: replay_stragglers(execution_id, last_event_id, known_version, tenant_id, organization_id, limit_rows)
+-- Events of execution `execution_id` of tenant `tenant_id` and organisation `organization_id` up to event `last_event_id`
+-- that were numbered after version `known_version`, or are not numbered, at most `limit_rows` in id order.
+select event_id, stream_version from noetl.event
+where execution_id = :execution_id::bigint and event_id <= :last_event_id::bigint
+  and tenant_id = :tenant_id::text and organization_id = :organization_id::text
+  and (stream_version > :known_version::bigint or stream_version is null)
+order by event_id
+limit :limit_rows::int;
+
+-- name: replay_count(execution_id, tenant_id, organization_id)
+-- How many events of tenant `tenant_id` and organisation `organization_id` execution `execution_id` has.
+select count(*)::int as count from noetl.event
+where execution_id = :execution_id::bigint and tenant_id = :tenant_id::text and organization_id = :organization_id::text;

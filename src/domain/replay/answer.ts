@@ -128,7 +128,7 @@ function idValue(text: string): JsonValue {
 const ID_KEY = /(?:^|_)(?:event_id|execution_id)$/
 
 /** Integers under names of event and execution ids as text; what users put into their payloads stays as it is. */
-function idsAsText(value: JsonValue): JsonObject {
+export function idsAsText(value: JsonValue): JsonObject {
   return convert(value) as JsonObject
 }
 

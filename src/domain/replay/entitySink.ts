@@ -27,7 +27,10 @@ export class HashSink implements TextSink {
   private rows: RowSink | null = null
 
   /** `kept` gets a copy of every byte that is hashed. */
-  constructor(private readonly kept: Buffer[] | null = null) {}
+  constructor(
+    private readonly kept: Buffer[] | null = null,
+    private readonly onChunk?: () => void,
+  ) {}
 
   /** Until the next call, every entity written here hands its row to these rows. */
   shareWith(rows: RowSink | null): void {
@@ -70,6 +73,7 @@ export class HashSink implements TextSink {
   private take(bytes: Buffer): void {
     this.hash.update(bytes)
     if (this.kept !== null) this.kept.push(Buffer.from(bytes))
+    this.onChunk?.()
   }
 }
 

@@ -87,7 +87,8 @@ function usableBase(options: FoldOptions): JsonObject | null {
   return rest
 }
 
-function headOf(options: FoldOptions): JsonObject {
+/** What a state says about itself before its first event. */
+export function headOf(options: FoldOptions): JsonObject {
   const { snapshotSeed: seed } = options
   const head: JsonObject = {
     tenant_id: options.tenantId,

@@ -21,22 +21,21 @@ import { createLoop, evolveLoop, LOOP_FIELDS, type Loop } from './loop.js'
 import { MAP_SURFACES, type MapSurface } from './profile.js'
 import { createStage, evolveStage, STAGE_FIELDS, type Stage } from './stage.js'
 
+/** Entities in order of first mention. Whoever gets one may change it. */
+export interface EntityMap<T> extends Iterable<[string, T]> {
+  get(key: string): T | undefined
+  set(key: string, entity: T): unknown
+}
+
 export interface StateMaps {
-  stages: Map<string, Stage>
-  frames: Map<string, Frame>
-  commands: Map<string, Command>
-  business_objects: Map<string, BusinessObject>
-  loops: Map<string, Loop>
+  stages: EntityMap<Stage>
+  frames: EntityMap<Frame>
+  commands: EntityMap<Command>
+  business_objects: EntityMap<BusinessObject>
+  loops: EntityMap<Loop>
 }
 
 export class FoldState {
-  readonly maps: StateMaps = {
-    stages: new Map(),
-    frames: new Map(),
-    commands: new Map(),
-    business_objects: new Map(),
-    loops: new Map(),
-  }
   /** Entities of a seed that lack keys or have more; their text cannot be written by pattern. */
   readonly irregular = new Set<JsonObject>()
 
@@ -50,17 +49,45 @@ export class FoldState {
   private lastLoopId = ''
   private lastLoop: Loop | undefined
 
-  private constructor(readonly head: JsonObject) {}
+  private constructor(
+    readonly head: JsonObject,
+    readonly maps: StateMaps,
+  ) {
+    head['event_count'] ??= 0
+    head['last_event_id'] ??= null
+    head['last_event_type'] ??= null
+    if (!Object.hasOwn(head, 'execution')) head['execution'] = createExecution()
+  }
 
   static create(head: JsonObject, base: JsonObject | null): FoldState {
-    const state = new FoldState(base === null ? {} : headOfBase(base))
-    for (const key of Object.keys(head)) setKey(state.head, key, head[key]!)
-    state.head['event_count'] ??= 0
-    state.head['last_event_id'] ??= null
-    state.head['last_event_type'] ??= null
-    if (!Object.hasOwn(state.head, 'execution')) state.head['execution'] = createExecution()
+    const whole: JsonObject = base === null ? {} : headOfBase(base)
+    for (const key of Object.keys(head)) setKey(whole, key, head[key]!)
+    const state = new FoldState(whole, {
+      stages: new Map(),
+      frames: new Map(),
+      commands: new Map(),
+      business_objects: new Map(),
+      loops: new Map(),
+    })
     if (base !== null) state.takeMaps(base)
     return state
+  }
+
+  /** Folds into maps that somebody else keeps. */
+  static over(head: JsonObject, maps: StateMaps): FoldState {
+    return new FoldState(head, maps)
+  }
+
+  /** The maps were sealed: entities must be asked for again before they are changed. */
+  forget(): void {
+    this.lastStageId = ''
+    this.lastStage = undefined
+    this.lastFrameId = ''
+    this.lastFrame = undefined
+    this.lastCommandId = ''
+    this.lastCommand = undefined
+    this.lastLoopId = ''
+    this.lastLoop = undefined
   }
 
   evolve(view: EventView, rules: FoldRules): void {
@@ -139,7 +166,7 @@ export class FoldState {
     for (const surface of MAP_SURFACES) {
       const source = base[surface] ?? {}
       if (!isJsonObject(source)) throw badSeed(surface)
-      const map = this.maps[surface] as Map<string, JsonObject>
+      const map = this.maps[surface] as EntityMap<JsonObject>
       for (const key of Object.keys(source)) {
         const stored = source[key]!
         if (!isJsonObject(stored)) throw badSeed(`${surface}/${key}`)
@@ -192,7 +219,7 @@ function badSeed(place: string): CpError {
 }
 
 /** A map as a JSON object; the values are shared, not copied. */
-export function mapDocument(map: ReadonlyMap<string, JsonValue>): JsonObject {
+export function mapDocument(map: Iterable<[string, JsonValue]>): JsonObject {
   const document: JsonObject = {}
   for (const [key, value] of map) setKey(document, key, value)
   return document

@@ -40,15 +40,19 @@ export interface StateChecksums {
   projections: ProjectionChecksums
 }
 
-/** The whole document with only the shown maps filled, and all surfaces in full. */
+/**
+ * The whole document with only the shown maps filled, and all surfaces in full. `onChunk` is called after every piece
+ * that was hashed, and may throw to give up.
+ */
 export function stateChecksums(
   state: FoldState,
   shown: ReadonlySet<MapSurface>,
   rules: FoldRules,
   kept: Buffer[] | null = null,
+  onChunk?: () => void,
 ): StateChecksums {
   rules.eventId = null
-  const sink = new HashSink(kept)
+  const sink = new HashSink(kept, onChunk)
   const rows = new Map<MapSurface, string>()
   writeHead(state, sink, (surface) => rows.set(surface, writeSurface(state, surface, shown, rules, sink)))
   return {

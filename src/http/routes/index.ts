@@ -27,6 +27,7 @@ import { type OverviewRouteDeps, overviewRoutes } from './health/overview.js'
 import { type OutboxRouteDeps, outboxRoutes } from './outbox/outbox.js'
 import { type ProjectorRouteDeps, projectorRoutes } from './projector/projector.js'
 import { type ReplayRouteDeps, replayRoutes } from './replay/replay.js'
+import { type ScrubRouteDeps, scrubRoutes } from './replay/scrub.js'
 import { type StoredResultRouteDeps, storedResultRoutes } from './results/results.js'
 import { type CleanupRouteDeps, cleanupRoutes } from './retention/cleanup.js'
 import { type SqlRouteDeps, sqlRoutes } from './sql/sql.js'
@@ -65,6 +66,7 @@ export type RouteDeps = HealthRouteDeps &
   ProjectorRouteDeps &
   StateRouteDeps &
   ReplayRouteDeps &
+  ScrubRouteDeps &
   SubscriptionRouteDeps &
   IngressRouteDeps &
   WorkerPoolRouteDeps &
@@ -103,6 +105,7 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...projectorRoutes(deps),
     ...stateRoutes(deps),
     ...replayRoutes(deps),
+    ...scrubRoutes(deps),
     ...subscriptionRoutes(deps),
     ...ingressRoutes(deps),
     ...workerPoolRoutes(deps),

@@ -14,6 +14,9 @@ export interface LogRow {
   schema_name?: string | null
   schema_version?: number
   created_at?: string
+  /** On tapes. */
+  time_ms?: number
+  stream_version?: string | null
 }
 
 type Texts = readonly (string | null)[]

@@ -13,6 +13,10 @@ const q = queries(
   'replay_page_timed',
   'replay_page_python',
   'replay_page_server',
+  'replay_page_tape',
+  'replay_news',
+  'replay_stragglers',
+  'replay_count',
   'replay_open_since',
   'replay_last_event_before',
   'replay_seed_check',
@@ -22,11 +26,12 @@ const q = queries(
   'replay_executions',
 )
 
-export type ReplayColumns = 'cp' | 'timed' | 'python' | 'server'
+export type ReplayColumns = 'cp' | 'timed' | 'tape' | 'python' | 'server'
 
 const PAGE_QUERY = {
   cp: q.replay_page,
   timed: q.replay_page_timed,
+  tape: q.replay_page_tape,
   python: q.replay_page_python,
   server: q.replay_page_server,
 }
@@ -142,6 +147,50 @@ export async function readLogVersion(
     deadlineMs,
   )
   return { streamVersion: row?.stream_version ?? null, hasUnnumbered: row?.has_unnumbered ?? false }
+}
+
+export interface LogNews extends LogOwner {
+  version: string | null
+  has_unnumbered: boolean
+  has_last: boolean
+  has_late: boolean
+}
+
+/** How far a log was read: up to this event, when it was numbered up to that version. */
+export interface ReadSoFar {
+  executionId: string
+  owner: LogOwner
+  lastEventId: string
+  knownVersion: string
+}
+
+export async function readNews(connection: Connection, read: ReadSoFar, deadlineMs: number): Promise<LogNews> {
+  const [row] = await connection.run<LogNews>(q.replay_news, soFar(read), deadlineMs)
+  return row!
+}
+
+/** Events up to the last one read that got their number later, or have none yet. */
+export function readStragglers(
+  connection: Connection,
+  read: ReadSoFar,
+  limit: number,
+  deadlineMs: number,
+): Promise<{ event_id: string; stream_version: string | null }[]> {
+  return connection.run(q.replay_stragglers, [...soFar(read), limit], deadlineMs)
+}
+
+function soFar({ executionId, lastEventId, knownVersion, owner }: ReadSoFar): string[] {
+  return [executionId, lastEventId, knownVersion, owner.tenant_id, owner.organization_id]
+}
+
+export async function countLog(
+  connection: Connection,
+  { executionId, owner }: Pick<ReadSoFar, 'executionId' | 'owner'>,
+  deadlineMs: number,
+): Promise<number> {
+  const values = [executionId, owner.tenant_id, owner.organization_id]
+  const [row] = await connection.run<{ count: number }>(q.replay_count, values, deadlineMs)
+  return row!.count
 }
 
 export interface ReadModelRow {

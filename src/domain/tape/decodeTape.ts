@@ -1,0 +1,43 @@
+// Reads the bytes of a tape, in a browser or anywhere else: nothing here may ask for Node.
+import { type ColumnType, OUTCOMES, type Outcome, TAPE_FORMAT, TAPE_MAGIC, type TapeHead } from './tapeFormat.js'
+
+export type TapeColumn = Uint8Array | Uint16Array | Uint32Array | Float64Array
+
+export interface Tape {
+  head: TapeHead
+  columns: Readonly<Record<string, TapeColumn>>
+}
+
+const ARRAYS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array } satisfies Record<
+  ColumnType,
+  unknown
+>
+
+/** The columns are looks at the buffer, not copies. */
+export function decodeTape(buffer: ArrayBuffer): Tape {
+  const view = new DataView(buffer)
+  if (buffer.byteLength < 8 || view.getUint32(0, true) !== TAPE_MAGIC)
+    throw new Error('these are not the bytes of a tape')
+  const headLength = view.getUint32(4, true)
+  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, headLength))) as TapeHead
+  if (head.format !== TAPE_FORMAT)
+    throw new Error(`this tape has format ${head.format}, not ${TAPE_FORMAT}; load the page again`)
+  const columns: Record<string, TapeColumn> = {}
+  for (const { name, type, offset, length } of head.columns) {
+    columns[name] = new ARRAYS[type](buffer, 8 + headLength + offset, length)
+  }
+  return { head, columns }
+}
+
+export type SpanStatus = 'later' | 'waiting' | 'claimed' | 'running' | Exclude<Outcome, 'open'>
+
+/** What a span of a full tape is when so many events have happened: three comparisons. */
+export function spanStatusAt({ columns }: Tape, span: number, position: number): SpanStatus {
+  const ended = columns['span_ended']![span]!
+  if (ended !== 0 && ended <= position) return OUTCOMES[columns['span_outcome']![span]!]! as SpanStatus
+  const started = columns['span_started']![span]!
+  if (started !== 0 && started <= position) return 'running'
+  const claimed = columns['span_claimed']![span]!
+  if (claimed !== 0 && claimed <= position) return 'claimed'
+  return columns['span_issued']![span]! <= position ? 'waiting' : 'later'
+}

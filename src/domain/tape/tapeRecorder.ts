@@ -1,0 +1,158 @@
+// Records a log, event by event in id order, as columns: what happened when, and the spans of steps, commands, frames,
+// stages and loops as places in the log. A mark of a span is set once and never moved, so the tape can be cut at any place.
+import { canonicalEventType, meaningOf } from '../events/eventType.js'
+import type { EventView } from '../replay/eventView.js'
+import { GrowingColumn } from './growingColumn.js'
+import { NameList } from './nameList.js'
+import { END_FLAG, FAILED_FLAG, OUTCOMES, type Outcome, SPAN_KINDS, type SpanKind } from './tapeFormat.js'
+
+export class TapeRecorder {
+  readonly types = new NameList()
+  readonly steps = new NameList()
+  readonly statuses = new NameList()
+  readonly workers = new NameList()
+  readonly events = {
+    type: new GrowingColumn(),
+    step: new GrowingColumn(),
+    status: new GrowingColumn(),
+    worker: new GrowingColumn(),
+    span: new GrowingColumn(),
+    flags: new GrowingColumn(),
+    /** Of the log; 0 is none. */
+    version: new GrowingColumn(),
+  }
+  /** Milliseconds since 1970. */
+  readonly times: number[] = []
+  readonly spans = {
+    kind: new GrowingColumn(),
+    row: new GrowingColumn(),
+    parent: new GrowingColumn(),
+    issued: new GrowingColumn(),
+    claimed: new GrowingColumn(),
+    started: new GrowingColumn(),
+    ended: new GrowingColumn(),
+    outcome: new GrowingColumn(),
+  }
+  readonly spanKeys: string[] = []
+  /** The newest span of a key. */
+  private newest = new Map<string, number>()
+
+  get length(): number {
+    return this.times.length
+  }
+
+  get bytes(): number {
+    const columns = [...Object.values(this.events), ...Object.values(this.spans)]
+    return columns.reduce((sum, column) => sum + column.bytes, 0) + this.times.length * 8 + this.spanKeys.length * 120
+  }
+
+  add(view: EventView, timeMs: number, version: number): void {
+    const place = this.length + 1
+    const type = canonicalEventType(view.type)
+    const said = meaningOf(type).step
+    const step = this.steps.numberOf(textOf(view.nodeName))
+    const worker = textOf(view.event['worker_id'] ?? view.meta['worker_id'] ?? null)
+    const isFailed = said === 'failed' || view.kind.frame === 'failed' || view.kind.execution === 'FAILED'
+    const isEnd = view.kind.execution !== null && view.kind.execution !== 'RUNNING'
+    const { events } = this
+    events.type.push(this.types.numberOf(view.type))
+    events.step.push(step)
+    events.status.push(this.statuses.numberOf(textOf(view.status)))
+    events.worker.push(this.workers.numberOf(worker))
+    events.flags.push((isFailed ? FAILED_FLAG : 0) | (isEnd ? END_FLAG : 0))
+    events.version.push(version)
+    this.times.push(timeMs)
+    events.span.push(this.follow(view, type, said, step, place))
+  }
+
+  /** Forgets everything after a place. */
+  cut(place: number): void {
+    for (const column of Object.values(this.events)) column.cut(place)
+    this.times.length = Math.min(this.times.length, place)
+    const { spans } = this
+    let kept = this.spanKeys.length
+    while (kept > 0 && spans.issued.get(kept - 1) > place) kept--
+    this.spanKeys.length = kept
+    for (const column of Object.values(spans)) column.cut(kept)
+    this.newest = new Map(this.spanKeys.map((key, index) => [key, index]))
+    for (let index = 0; index < kept; index++) {
+      for (const mark of [spans.claimed, spans.started, spans.ended]) if (mark.get(index) > place) mark.set(index, 0)
+      if (spans.ended.get(index) === 0) spans.outcome.set(index, 0)
+    }
+  }
+
+  /** Answers the number of the span that the event belongs to most closely; 0 is none. */
+  private follow(view: EventView, type: string, said: string | undefined, step: number, place: number): number {
+    const { kind } = view
+    let closest = 0
+    if (view.loopId) {
+      closest = this.touch('loop', view.loopId, step, 0, place)
+      if (kind.loop === 'completed') this.end(closest, place, 'completed')
+    }
+    if (view.stageId) {
+      closest = this.touch('stage', view.stageId, step, closest, place)
+      if (kind.stage === 'closed') this.end(closest, place, 'completed')
+    }
+    if (type.startsWith('step.') && step !== 0) {
+      closest = this.touch('step', this.steps.names[step]!, step, closest, place, said === 'running')
+      if (said !== undefined && said !== 'running') this.end(closest, place, said === 'done' ? 'completed' : 'failed')
+    }
+    if (view.frameId) {
+      closest = this.touch('frame', view.frameId, step, closest, place)
+      this.moveFrame(closest, kind.frame, place)
+    }
+    if (!view.commandId) return closest
+    const parent = this.newest.get(`step:${this.steps.names[step]}`)
+    const isNew = kind.command === 'issued'
+    closest = this.touch('command', view.commandId, step, parent === undefined ? closest : parent + 1, place, isNew)
+    this.moveCommand(closest, kind.command, place)
+    return closest
+  }
+
+  private moveFrame(span: number, action: EventView['kind']['frame'], place: number): void {
+    if (action === 'dispatched') mark(this.spans.claimed, span, place)
+    else if (action === 'started') mark(this.spans.started, span, place)
+    else if (action === 'committed') this.end(span, place, 'completed')
+    else if (action === 'failed') this.end(span, place, 'failed')
+  }
+
+  private moveCommand(span: number, action: EventView['kind']['command'], place: number): void {
+    if (action === 'claimed') mark(this.spans.claimed, span, place)
+    else if (action === 'started') mark(this.spans.started, span, place)
+    else if (action === 'completed' || action === 'failed' || action === 'cancelled') this.end(span, place, action)
+  }
+
+  /** The span of an entity; one that begins again after its end gets a new one. */
+  private touch(kind: SpanKind, id: string, row: number, parent: number, place: number, begins = false): number {
+    const key = `${kind}:${id}`
+    const known = this.newest.get(key)
+    const { spans } = this
+    if (known !== undefined && !(begins && spans.ended.get(known) !== 0)) return known + 1
+    this.newest.set(key, this.spanKeys.length)
+    this.spanKeys.push(key)
+    spans.kind.push(SPAN_KINDS.indexOf(kind))
+    spans.row.push(row)
+    spans.parent.push(parent)
+    spans.issued.push(place)
+    spans.claimed.push(0)
+    // A command waits and a frame is handed out; everything else has begun when it is first spoken of.
+    spans.started.push(kind === 'command' || kind === 'frame' ? 0 : place)
+    spans.ended.push(0)
+    spans.outcome.push(0)
+    return this.spanKeys.length
+  }
+
+  private end(span: number, place: number, outcome: Outcome): void {
+    if (this.spans.ended.get(span - 1) !== 0) return
+    this.spans.ended.set(span - 1, place)
+    this.spans.outcome.set(span - 1, OUTCOMES.indexOf(outcome))
+  }
+}
+
+function mark(column: GrowingColumn, span: number, place: number): void {
+  if (column.get(span - 1) === 0) column.set(span - 1, place)
+}
+
+function textOf(value: unknown): string | null {
+  return value === null || value === undefined ? null : String(value)
+}

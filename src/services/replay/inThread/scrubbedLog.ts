@@ -1,0 +1,217 @@
+// One execution whose log can be looked at anywhere: its tape, its keyframes, and the way to keep both in step with the
+// log. New events are added at the end; one that arrives below the last id throws away what comes after its place, and
+// the epoch is raised, because places have moved.
+import type { Connection } from '../../../db/connection.js'
+import type { JsonObject } from '../../../domain/json/value.js'
+import { integerValue } from '../../../domain/json/value.js'
+import { Keyframes } from '../../../domain/replay/keyframes/keyframes.js'
+import type { LogState } from '../../../domain/replay/keyframes/logState.js'
+import { REGISTRY_DIGEST } from '../../../domain/replay/schemaLabel.js'
+import { GrowingIds } from '../../../domain/tape/growingIds.js'
+import { TapeRecorder } from '../../../domain/tape/tapeRecorder.js'
+import { CpError } from '../../../errors.js'
+import { createRowReader, eventIdOfRow } from '../../../stores/replay/replayRows.js'
+import {
+  countLog,
+  type LogOwner,
+  type LogRange,
+  type ReadSoFar,
+  readLog,
+  readNews,
+  readStragglers,
+} from '../../../stores/replay/replayStore.js'
+import { onSnapshot, type Snapshot, type WorkerDatabase } from './database.js'
+
+const PAGE_SIZE = 2_000
+const STRAGGLERS_MAX = 10_000
+const SEGMENTS_MAX = 3
+const INT64_MIN = -(2n ** 63n)
+const INT64_MAX = 2n ** 63n - 1n
+
+export interface Reached {
+  state: LogState
+  /** The position of the keyframe that it started from. */
+  keyframe: number
+  folded: number
+}
+
+export class ScrubbedLog {
+  readonly tape = new TapeRecorder()
+  readonly ids = new GrowingIds()
+  /** How many events there are, as far as known; the tape may still have fewer. */
+  total = 0
+  private keyframes: Keyframes
+  private lateEvents = 0
+  private knownVersion = '0'
+  private isWhole = false
+  private settled = false
+  /** Events read for jumps, by the position of their keyframe. */
+  private readonly segments = new Map<number, JsonObject[]>()
+  private readonly toEvent = createRowReader()
+
+  constructor(
+    private readonly database: WorkerDatabase,
+    readonly executionId: string,
+    private readonly owner: LogOwner,
+    private readonly mark: string,
+    private readonly bytesMax: number,
+    private readonly deadlineMs: number,
+  ) {
+    this.keyframes = this.openKeyframes(0)
+  }
+
+  get epoch(): string {
+    return `${this.mark}.${this.lateEvents}`
+  }
+
+  get bytes(): number {
+    return this.tape.bytes + this.ids.length * 8 + this.keyframes.bytes
+  }
+
+  /** Events folded for a jump, at most. */
+  get distance(): number {
+    return this.keyframes.step
+  }
+
+  /** What is on the tape stays where it is, although more of the log may still have to be read. */
+  get isSettled(): boolean {
+    return this.settled
+  }
+
+  /** Whether the log is still the one that was read; false: it is somebody else's, or its end is gone. */
+  async check(connection: Connection): Promise<'current' | 'behind' | 'another'> {
+    const news = await readNews(connection, this.read, this.deadlineMs)
+    if (news.tenant_id !== this.owner.tenant_id || news.organization_id !== this.owner.organization_id) return 'another'
+    if (this.ids.length > 0 && !news.has_last) return 'another'
+    const isSame = this.isWhole && !news.has_late && !news.has_unnumbered && (news.version ?? '0') === this.knownVersion
+    if (isSame) return 'current'
+    this.settled = false
+    return 'behind'
+  }
+
+  /** Reads what is new. `goesOn` is asked after each page; what was read until then is kept. */
+  async catchUp(goesOn: () => boolean): Promise<void> {
+    await onSnapshot(this.database, this.deadlineMs, async (snapshot) => {
+      const { connection, leftMs } = snapshot
+      const news = await readNews(connection, this.read, leftMs())
+      this.total = await countLog(connection, this.read, leftMs())
+      if (this.ids.length === 0) this.keyframes = this.openKeyframes(this.total)
+      else if (news.has_late || news.has_unnumbered) await this.takeStragglers(snapshot)
+      this.isWhole = false
+      this.settled = true
+      // Every version that is visible here is read below, or stands above where the reading ends.
+      this.knownVersion = news.version ?? '0'
+      const from = this.ids.length === 0 ? INT64_MIN : this.ids.at(this.ids.length) + 1n
+      let isWanted = true
+      await readLog(connection, this.range(from, INT64_MAX), {
+        leftMs,
+        onRow: (row) => {
+          if (!isWanted) return false
+          this.keyframes.append(this.toEvent(row))
+          this.tape.add(this.keyframes.view, row.time_ms ?? 0, Number(row.stream_version ?? 0))
+          this.ids.push(BigInt(eventIdOfRow(row)))
+          return true
+        },
+        onPage: () => {
+          isWanted = goesOn()
+        },
+      })
+      this.isWhole = isWanted
+    })
+  }
+
+  async stateAt(
+    connection: Connection,
+    position: number,
+  ): Promise<Reached & { touched: ReturnType<LogState['touched']> }> {
+    const before = Math.max(0, position - 1)
+    const { epoch } = this
+    const frame = this.keyframes.before(before)
+    const events = await this.eventsAfter(connection, frame.position, position)
+    if (this.epoch !== epoch) throw this.moved()
+    const state = this.keyframes.stateFrom(frame)
+    for (let index = 0; index < before - frame.position; index++) state.apply(events[index]!)
+    state.seal()
+    if (position > 0) state.apply(events[position - frame.position - 1]!)
+    return { state, keyframe: frame.position, folded: position - frame.position, touched: state.touched() }
+  }
+
+  limit(bytesMax: number): void {
+    this.keyframes.limit(bytesMax)
+    this.segments.clear()
+  }
+
+  private get read(): ReadSoFar {
+    const lastEventId = this.ids.length === 0 ? '-1' : String(this.ids.at(this.ids.length))
+    return { executionId: this.executionId, owner: this.owner, lastEventId, knownVersion: this.knownVersion }
+  }
+
+  private openKeyframes(expected: number): Keyframes {
+    const { tenant_id: tenantId, organization_id: organizationId } = this.owner
+    const executionId = integerValue(BigInt(this.executionId))
+    const options = { tenantId, organizationId, executionId, upcasterRegistryDigest: REGISTRY_DIGEST }
+    return new Keyframes(options, expected, this.bytesMax)
+  }
+
+  /** Events that came in below what was read; those that merely got their number are no news. */
+  private async takeStragglers({ connection, leftMs }: Snapshot): Promise<void> {
+    const found = await readStragglers(connection, this.read, STRAGGLERS_MAX, leftMs())
+    let place: number | undefined = found.length === STRAGGLERS_MAX ? 0 : undefined
+    for (const { event_id: text, stream_version: version } of found) {
+      const id = BigInt(text)
+      if (!this.ids.has(id)) place = Math.min(place ?? Number.POSITIVE_INFINITY, this.ids.upTo(id))
+      else this.tape.events.version.set(this.ids.upTo(id) - 1, Number(version ?? 0))
+    }
+    if (place === undefined) return
+    const kept = this.keyframes.rewind(place)
+    this.tape.cut(kept)
+    this.ids.cut(kept)
+    this.segments.clear()
+    this.lateEvents++
+  }
+
+  /** The events after a keyframe, up to a position. */
+  private async eventsAfter(
+    connection: Connection,
+    keyframe: number,
+    position: number,
+  ): Promise<readonly JsonObject[]> {
+    let events = this.segments.get(keyframe) ?? []
+    const wanted = position - keyframe
+    if (events.length < wanted) {
+      const range = this.range(this.ids.at(keyframe + events.length + 1), this.ids.at(position))
+      const started = performance.now()
+      const more: JsonObject[] = []
+      await readLog(connection, range, {
+        leftMs: () => Math.max(1, this.deadlineMs - (performance.now() - started)),
+        onRow: (row) => more.push(this.toEvent(row)) > 0,
+      })
+      events = [...events, ...more]
+      if (events.length !== wanted) throw this.moved()
+    }
+    this.segments.delete(keyframe)
+    this.segments.set(keyframe, events)
+    for (const [key] of this.segments) if (this.segments.size > SEGMENTS_MAX) this.segments.delete(key)
+    return events
+  }
+
+  /** Something came in or went in between; whoever asks again is told how it is now. */
+  private moved(): CpError {
+    const message = `the log of execution ${this.executionId} has changed meanwhile; ask again`
+    return new CpError('conflict', message, { details: { moved: true } })
+  }
+
+  private range(fromEventId: bigint, toEventId: bigint): LogRange {
+    return {
+      executionId: this.executionId,
+      tenantId: this.owner.tenant_id,
+      organizationId: this.owner.organization_id,
+      columns: 'tape',
+      fromEventId,
+      toEventId,
+      untilTime: null,
+      untilVersion: null,
+      pageSize: PAGE_SIZE,
+    }
+  }
+}

@@ -1,0 +1,12 @@
+// One thing at a time, in the order in which they were asked for.
+
+export type Turns = <T>(work: () => Promise<T>) => Promise<T>
+
+export function createTurns(): Turns {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const mine = last.then(work, work)
+    last = mine.catch(() => undefined)
+    return mine
+  }
+}

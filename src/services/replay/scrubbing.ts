@@ -1,0 +1,87 @@
+// Looking at an execution at any moment: the tape of its log, the state at a place, the checksum there. The work is done
+// in a thread of its own, which live states do not share; here each question gets its owner, its bound and its end.
+import type { Databases } from '../../db/databases.js'
+import type { ExecutionId } from '../../domain/ids/ids.js'
+import { CpError } from '../../errors.js'
+import type { Clock } from '../../runtime/clock.js'
+import type { Service } from '../../runtime/service.js'
+import type { TapeThreads } from '../../workers/resident.js'
+import { findExecution } from '../executions/executionQueries.js'
+import type { ScrubParts, ScrubPlace } from './inThread/scrubAnswers.js'
+import type { TapeQuestion, TapeTasks } from './inThread/tapeTasks.js'
+
+export type { ScrubParts, ScrubPlace } from './inThread/scrubAnswers.js'
+
+export interface ScrubbingDeps {
+  databases: Databases
+  clock: Clock
+  /** Made when it is first needed: whoever never scrubs has no thread for it. */
+  openThread(): TapeThreads
+  onAnswer?(kind: keyof TapeTasks, seconds: number): void
+}
+
+type Output<N extends keyof TapeTasks> = Awaited<ReturnType<TapeTasks[N]>>
+
+export interface Scrubbing extends Service {
+  tape(
+    id: ExecutionId,
+    piece: { level: 'auto' | 'full' | 'coarse'; from: number; to: number; waitMs: number; gzip: boolean },
+    signal: AbortSignal,
+  ): Promise<Output<'tape'>>
+  at(id: ExecutionId, place: ScrubPlace, timeMs: number, parts: ScrubParts, signal: AbortSignal): Promise<Output<'at'>>
+  checksum(id: ExecutionId, place: ScrubPlace, timeMs: number, signal: AbortSignal): Promise<Output<'checksum'>>
+  stats(): Promise<Output<'stats'>>
+}
+
+const WAITING_MAX = 64
+
+export function createScrubbing(deps: ScrubbingDeps): Scrubbing {
+  let thread: TapeThreads | undefined
+  let waiting = 0
+
+  async function ask<N extends Exclude<keyof TapeTasks, 'stats'>>(
+    task: N,
+    id: ExecutionId,
+    rest: Omit<Parameters<TapeTasks[N]>[0], keyof TapeQuestion>,
+    signal: AbortSignal,
+  ): Promise<Output<N>> {
+    if (waiting >= WAITING_MAX) {
+      throw new CpError('overloaded', `${WAITING_MAX} questions about moments of executions wait already; ask again`, {
+        details: { retryAfterSeconds: 1 },
+      })
+    }
+    waiting++
+    const started = deps.clock.monotonic()
+    const cancelled = new SharedArrayBuffer(4)
+    const cancel = (): void => {
+      Atomics.store(new Int32Array(cancelled), 0, 1)
+    }
+    signal.addEventListener('abort', cancel, { once: true })
+    try {
+      const { tenant_id, organization_id } = await findExecution(deps, id)
+      thread ??= deps.openThread()
+      const question: TapeQuestion = {
+        shard: deps.databases.shardOf(id),
+        executionId: id,
+        owner: { tenant_id, organization_id },
+        mark: deps.clock.now().toString(36),
+        cancelled,
+      }
+      return (await thread.ask(0, task, { ...rest, ...question } as never)) as Output<N>
+    } finally {
+      waiting--
+      signal.removeEventListener('abort', cancel)
+      deps.onAnswer?.(task, (deps.clock.monotonic() - started) / 1000)
+    }
+  }
+
+  return {
+    name: 'scrubbing',
+    start: async () => undefined,
+    stop: async () => thread?.close(),
+    tape: (id, piece, signal) => ask('tape', id, piece, signal),
+    at: (id, place, timeMs, parts, signal) => ask('at', id, { place, timeMs, parts }, signal),
+    checksum: (id, place, timeMs, signal) => ask('checksum', id, { place, timeMs }, signal),
+    stats: async () => (await thread?.ask(0, 'stats', {})) ?? { logs: 0, bytes: 0 },
+  }
+}

@@ -1,0 +1,167 @@
+// Promise: tape, state and checksum of an execution at any event are those of `replay`, through the thread and the routes
+// that the console uses; a late event moves the places after it, raises the epoch, and everything is right again.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../src/domain/json/value.js'
+import { decodeTape, spanStatusAt } from '../../src/domain/tape/decodeTape.js'
+import { scrubRoutes } from '../../src/http/routes/replay/scrub.js'
+import { systemClock } from '../../src/runtime/clock.js'
+import { toWorkerDatabase } from '../../src/services/replay/inThread/database.js'
+import { createScrubbing, type Scrubbing } from '../../src/services/replay/scrubbing.js'
+import { createTapeThread } from '../../src/workers/resident.js'
+import { useDatabase } from '../support/database.js'
+import { openRoutes, type RouteServer } from '../support/routeServer.js'
+import { ENTRY, type Harness, openReplay, plantLog, replay } from './replayHarness.js'
+import { readBenchLog } from './replayVectors.js'
+
+const database = useDatabase()
+const ID = '88001'
+const EVENTS = 2_500
+let harness: Harness
+let scrubbing: Scrubbing
+let api: RouteServer
+let rows: JsonObject[]
+
+beforeAll(async () => {
+  harness = openReplay(database.get())
+  scrubbing = createScrubbing({
+    databases: harness.databases,
+    clock: systemClock,
+    openThread: () =>
+      createTapeThread({
+        memoryMb: 256,
+        parallelMax: 4,
+        stallMs: 120_000,
+        entry: ENTRY.replace('entry.js', 'tapeEntry.js'),
+        onLost: () => undefined,
+        setup: {
+          databases: harness.databases.shards.map(({ settings }) => toWorkerDatabase(settings)),
+          bytesMax: 64_000_000,
+          deadlineMs: 60_000,
+          secretNames: [],
+        },
+      }),
+  })
+  api = openRoutes(scrubRoutes({ scrubbing }))
+  const log = (readBenchLog()['events'] as JsonObject[]).slice(0, EVENTS)
+  rows = log.map((row, index) => ({ ...row, execution_id: ID, stream_version: index + 1 }))
+  await database.get().sql(
+    `insert into noetl.execution (execution_id, catalog_id, status, start_time, stream_version, event_count, path)
+     values ($1, 1, 'RUNNING', now(), $2, $2, 'test/scrub')`,
+    [ID, EVENTS],
+  )
+  await plantLog(database.get(), rows)
+})
+afterAll(async () => {
+  await api.close()
+  await scrubbing.stop(5_000)
+  await harness.close()
+})
+
+const at = async (query: string) => (await api.get(`/api/executions/${ID}/at?${query}`)).body
+const tape = async (query = '', headers: Record<string, string> = {}) => {
+  const {
+    rawPayload,
+    headers: sent,
+    statusCode,
+  } = await api.server.app.inject({
+    method: 'GET',
+    url: `/api/executions/${ID}/tape?wait_ms=30000&${query}`,
+    headers,
+  })
+  const buffer = new Uint8Array(rawPayload).buffer as ArrayBuffer
+  return { status: statusCode, headers: sent, decoded: statusCode === 200 ? decodeTape(buffer) : undefined }
+}
+
+async function expectReplayed(position: number, eventId: string): Promise<void> {
+  const { state, checksum } = await replay(harness, { execution_id: ID, as_of_event_id: eventId, ids: 'string' })
+  const sum = (await api.get(`/api/executions/${ID}/checksum?position=${position}`)).body
+  expect(sum).toMatchObject({
+    position,
+    event_id: eventId,
+    checksum,
+    projection_checksums: state['projection_checksums'],
+  })
+  const shown = await at(`position=${position}&part=head,counts,touched,page:commands:0`)
+  expect(shown).toMatchObject({ position, event: { event_id: eventId }, head: { event_count: position } })
+  const commands = state['commands'] as Record<string, JsonObject>
+  expect(shown.pages[0].total).toBe(Object.keys(commands).length)
+  for (const { key, value } of shown.pages[0].entries) expect(value, key).toEqual(commands[key])
+  for (const { surface, key, after } of shown.touched) expect(after).toEqual((state[surface] as JsonObject)[key])
+}
+
+const idAt = (position: number) => String(rows[position - 1]!['event_id'])
+
+describe('an execution at any event', () => {
+  it('has the state and the checksum of a replay, whichever way it is asked for', async () => {
+    for (const position of [1, 2, 1_000, 1_001, 2_499, EVENTS, 700, 1_700])
+      await expectReplayed(position, idAt(position))
+    expect(await at(`event=${idAt(1_234)}`)).toMatchObject({ position: 1_234, version: '1234' })
+    expect(await at('version=77')).toMatchObject({ position: 77, event: { event_id: idAt(77) } })
+    expect(await at('position=0')).toMatchObject({ position: 0, event: null, touched: [], head: { event_count: 0 } })
+    expect(await at('')).toMatchObject({ position: EVENTS, total: EVENTS })
+    expect((await api.get(`/api/executions/${ID}/at?position=${EVENTS + 1}`)).status).toBe(400)
+    expect((await api.get(`/api/executions/${ID}/at?position=1&event=2`)).status).toBe(400)
+    expect((await api.get(`/api/executions/${ID}/at?part=all`)).status).toBe(400)
+    expect((await api.get('/api/executions/4711/at')).status).toBe(404)
+  })
+
+  it('is on a tape: every event in its place, spans as places, and the status of a bar equals the state', async () => {
+    const { decoded, headers } = await tape()
+    const { head, columns } = decoded!
+    expect(head).toMatchObject({ level: 'full', total: EVENTS, built: EVENTS, from: 1, to: EVENTS })
+    for (const position of [1, 3, 1_500, EVENTS]) {
+      expect(head.types[columns['type']![position - 1]!]).toBe(rows[position - 1]!['event_type'])
+      expect(columns['version']![position - 1]).toBe(position)
+    }
+    const states: Record<string, string> = { PENDING: 'waiting', CLAIMED: 'claimed', RUNNING: 'running' }
+    const { state } = await replay(harness, { execution_id: ID, as_of_event_id: idAt(1_300), ids: 'string' })
+    let compared = 0
+    for (const [span, key] of head.span_keys.entries()) {
+      const command = (state['commands'] as Record<string, JsonObject>)[key.replace(/^command:/, '')]
+      if (!key.startsWith('command:') || command === undefined) continue
+      const status = String(command['status'])
+      expect(spanStatusAt(decoded!, span, 1_300), key).toBe(states[status] ?? status.toLowerCase())
+      compared++
+    }
+    expect(compared).toBe(Object.keys(state['commands'] as JsonObject).length)
+    expect((await tape('', { 'if-none-match': String(headers['etag']) })).status).toBe(304)
+    const window = (await tape('from=100&to=199&level=full')).decoded!
+    expect(window.columns['type']).toEqual(columns['type']!.slice(99, 199))
+    const coarse = (await tape('level=coarse')).decoded!
+    expect(coarse.columns['bucket_from']!.length).toBe(2_048)
+    const begun = Array.from(coarse.columns['row_begun']!).reduce((sum, count) => sum + count, 0)
+    expect(begun).toBe(columns['span_row']!.filter((row) => row !== 0).length)
+  })
+
+  it('is right after a late event, under another epoch, and follows what is added', async () => {
+    const { epoch } = await at('position=10')
+    const lateId = BigInt(idAt(1_200)) + 1n
+    const added = { ...rows[1_200]!, event_id: lateId, stream_version: EVENTS + 1 } as unknown as JsonObject
+    await plantLog(database.get(), [added])
+    rows = [...rows.slice(0, 1_200), added, ...rows.slice(1_200)]
+    const after = await at('position=10')
+    expect(after.total).toBe(EVENTS + 1)
+    expect(after.epoch).not.toBe(epoch)
+    for (const position of [1_200, 1_201, 1_202, 2_000, EVENTS + 1]) await expectReplayed(position, idAt(position))
+    const { decoded } = await tape()
+    expect(decoded!.columns['flags']![1_200]! & 2).toBe(2)
+    const next = {
+      ...rows.at(-1)!,
+      event_id: BigInt(idAt(rows.length)) + 1n,
+      stream_version: EVENTS + 2,
+    } as unknown as JsonObject
+    await plantLog(database.get(), [next])
+    rows.push(next)
+    expect(await at('')).toMatchObject({ position: EVENTS + 2, epoch: after.epoch })
+    await expectReplayed(EVENTS + 2, idAt(EVENTS + 2))
+  })
+
+  it('that nobody waits for is given up, and answered when somebody asks again', async () => {
+    const gone = new AbortController()
+    const asked = scrubbing.checksum(ID as never, { by: 'end' }, 0, gone.signal)
+    gone.abort()
+    await expect(asked).rejects.toMatchObject({ code: 'timeout' })
+    expect((await api.get(`/api/executions/${ID}/checksum`)).status).toBe(200)
+    expect(await scrubbing.stats()).toMatchObject({ logs: 1, bytes: expect.any(Number) })
+  })
+})
