@@ -10,6 +10,7 @@ import alive from './alive.mjs'
 import attacks from './attacks.mjs'
 import claims from './claims.mjs'
 import commands from './commands.mjs'
+import console_ from './console.mjs'
 import engine from './engine.mjs'
 import fold from './fold.mjs'
 import history from './history.mjs'
@@ -45,6 +46,7 @@ const BENCHMARKS = [
   engine,
   fold,
   replay,
+  console_,
   state,
   subscription,
   attacks,

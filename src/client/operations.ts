@@ -121,11 +121,23 @@ export interface Operations {
     body: undefined
     answer: { execution_id?: string; catalog_id?: string; path?: string | null; version?: number | null; status?: string; start_time?: string | null; end_time?: string | null; duration_seconds?: number | null; duration_human?: string | null; progress?: number; result?: unknown; error?: string | null; parent_execution_id?: string | null; started_at?: string | null; completed_at?: string | null; event_count?: number; last_event_id?: string | null; last_event_type?: string | null; current_step?: string | null; workload?: unknown; events?: readonly ({ execution_id?: string | null; event_id?: string | null; event_type?: string | null; node_id?: string | null; node_name?: string | null; status?: string | null; created_at?: string | null; timestamp?: string | null; context?: unknown; result?: unknown; error?: string | null; catalog_id?: string | null; parent_execution_id?: string | null; parent_event_id?: string | null; duration?: number | null })[]; pagination?: { page?: number; page_size?: number; total_events?: number; total_pages?: number; has_next?: boolean; has_prev?: boolean } }
   }
+  getExecutionsByExecutionIdAt: {
+    params: { execution_id: string }
+    query: { position?: number; event?: string; version?: string; time?: string; part?: string }
+    body: undefined
+    answer: { execution_id?: string; position?: number; total?: number; epoch?: string; event?: { event_id?: string; event_type?: string | null; node_name?: string | null } | null; version?: string | null; time?: string | null; head?: unknown; counts?: Record<string, unknown>; touched_count?: number; touched?: readonly ({ surface?: string; key?: string; before?: unknown; after?: unknown })[]; entities?: readonly ({ surface?: string; key?: string; value?: unknown })[]; pages?: readonly ({ surface?: string; from?: number; total?: number; entries?: readonly ({ key?: string; value?: unknown })[] })[]; cost?: { keyframe?: number; folded?: number; ms?: number; distance?: number } }
+  }
   getExecutionsByExecutionIdCancellationCheck: {
     params: { execution_id: string }
     query: Record<never, never>
     body: undefined
     answer: { execution_id?: string | null; is_cancelled?: boolean; cancelled?: boolean; completed?: boolean; failed?: boolean; status?: string }
+  }
+  getExecutionsByExecutionIdChecksum: {
+    params: { execution_id: string }
+    query: { position?: number; event?: string; version?: string; time?: string }
+    body: undefined
+    answer: { execution_id?: string; position?: number; event_id?: string | null; epoch?: string; checksum?: string; checksum_algorithm?: string; projection_checksums?: Record<string, unknown>; ms?: number }
   }
   getExecutionsByExecutionIdEvents: {
     params: { execution_id: string }
@@ -162,6 +174,12 @@ export interface Operations {
     query: Record<never, never>
     body: undefined
     answer: { execution_id?: string | null; status?: string; current_step?: string | null; completed?: boolean; failed?: boolean; is_cancelled?: boolean; completed_steps?: readonly string[]; progress?: { total_steps?: number; completed_steps?: number; running_steps?: number; failed_steps?: number }; start_time?: string | null; end_time?: string | null; duration_seconds?: number | null; duration_human?: string | null; variables?: Record<string, unknown>; completion_inferred?: boolean; error?: string | null }
+  }
+  getExecutionsByExecutionIdTape: {
+    params: { execution_id: string }
+    query: { level?: 'auto' | 'full' | 'coarse'; from?: number; to?: number; wait_ms?: number }
+    body: undefined
+    answer: unknown
   }
   getExecutionsByExecutionIdWhyStuck: {
     params: { execution_id: string }
@@ -564,13 +582,16 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   getDbValidate: ['GET', '/api/db/validate'],
   getExecutions: ['GET', '/api/executions'],
   getExecutionsByExecutionId: ['GET', '/api/executions/{execution_id}'],
+  getExecutionsByExecutionIdAt: ['GET', '/api/executions/{execution_id}/at'],
   getExecutionsByExecutionIdCancellationCheck: ['GET', '/api/executions/{execution_id}/cancellation-check'],
+  getExecutionsByExecutionIdChecksum: ['GET', '/api/executions/{execution_id}/checksum'],
   getExecutionsByExecutionIdEvents: ['GET', '/api/executions/{execution_id}/events'],
   getExecutionsByExecutionIdEventsByEventId: ['GET', '/api/executions/{execution_id}/events/{event_id}'],
   getExecutionsByExecutionIdEventsStream: ['GET', '/api/executions/{execution_id}/events/stream'],
   getExecutionsByExecutionIdResult: ['GET', '/api/executions/{execution_id}/result'],
   getExecutionsByExecutionIdState: ['GET', '/api/executions/{execution_id}/state'],
   getExecutionsByExecutionIdStatus: ['GET', '/api/executions/{execution_id}/status'],
+  getExecutionsByExecutionIdTape: ['GET', '/api/executions/{execution_id}/tape'],
   getExecutionsByExecutionIdWhyStuck: ['GET', '/api/executions/{execution_id}/why-stuck'],
   getExecutionsHistogram: ['GET', '/api/executions/histogram'],
   getHealth: ['GET', '/api/health'],

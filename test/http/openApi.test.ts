@@ -29,6 +29,7 @@ it('names every operation once', () => {
 
 /** These answer something else than JSON of a fixed shape. */
 const OTHER = [
+  'GET /api/executions/:execution_id/tape',
   'GET /metrics',
   'GET /api/executions/:execution_id/events/stream',
   'GET /api/executions/:execution_id/result',

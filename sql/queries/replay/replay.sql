@@ -167,16 +167,18 @@ order by event_id;
 -- whether rows wait for a number, whether events came in below the last, whether that is still there, and whose the log is.
 select
   (select max(stream_version) from noetl.event where execution_id = :execution_id::bigint and stream_version is not null) as version,
-  exists (
-    select 1 from noetl.event
+  (
+    select event_id from noetl.event
     where execution_id = :execution_id and stream_version is null and tenant_id = :tenant_id::text and organization_id = :organization_id::text
-  ) as has_unnumbered,
+    order by event_id limit 1
+  ) is not null as has_unnumbered,
   exists (select 1 from noetl.event where execution_id = :execution_id and event_id = :last_event_id::bigint) as has_last,
-  exists (
-    select 1 from noetl.event
+  (
+    select event_id from noetl.event
     where execution_id = :execution_id and event_id <= :last_event_id and stream_version > :known_version::bigint
       and tenant_id = :tenant_id and organization_id = :organization_id
-  ) as has_late,
+    order by stream_version limit 1
+  ) is not null as has_late,
   coalesce(x.tenant_id, 'default') as tenant_id, coalesce(x.organization_id, 'default') as organization_id
 from (select 1) as one left join noetl.execution x on x.execution_id = :execution_id;
 

@@ -104,6 +104,18 @@ export async function readLog(connection: Connection, range: LogRange, reader: L
   reader.onPage?.()
 }
 
+/** A short piece of the log, in one round trip. */
+export function readPiece(
+  connection: Connection,
+  range: LogRange,
+  deadlineMs: number,
+  onRow: (row: LogRow) => void,
+): Promise<void> {
+  const { executionId, fromEventId, toEventId, tenantId, organizationId, untilTime, untilVersion } = range
+  const values = [executionId, fromEventId, toEventId, tenantId, organizationId, untilTime, untilVersion]
+  return connection.each<LogRow>(PAGE_QUERY[range.columns], values, deadlineMs, onRow)
+}
+
 /** Whatever came in before this moment is visible to every view that is taken from now on. */
 export async function readOpenSince(connection: Connection, deadlineMs: number): Promise<WireTime> {
   const [row] = await connection.run<{ open_since: string }>(q.replay_open_since, [], deadlineMs)

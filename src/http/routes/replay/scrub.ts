@@ -36,6 +36,7 @@ function tapeRoute({ scrubbing }: ScrubRouteDeps): RouteSpec {
     path: '/api/executions/:execution_id/tape',
     summary: 'The log of an execution as columns for a timeline; docs/console.md has the layout of the bytes',
     access: 'public',
+    effect: 'read',
     isLarge: true,
     query: {
       level: {
@@ -94,6 +95,7 @@ function atRoute({ scrubbing }: ScrubRouteDeps): RouteSpec {
     path: '/api/executions/:execution_id/at',
     summary: 'The state of an execution when so many events had happened, in slices',
     access: 'public',
+    effect: 'read',
     query: {
       ...WHERE,
       part: {
@@ -150,6 +152,7 @@ function checksumRoute({ scrubbing }: ScrubRouteDeps): RouteSpec {
     path: '/api/executions/:execution_id/checksum',
     summary: 'The checksum of the state of an execution at a moment, as replay computes it',
     access: 'public',
+    effect: 'read',
     query: WHERE,
     responses: {
       200: answerOf({

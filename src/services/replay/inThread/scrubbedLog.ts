@@ -18,6 +18,7 @@ import {
   type ReadSoFar,
   readLog,
   readNews,
+  readPiece,
   readStragglers,
 } from '../../../stores/replay/replayStore.js'
 import { onSnapshot, type Snapshot, type WorkerDatabase } from './database.js'
@@ -180,12 +181,8 @@ export class ScrubbedLog {
     const wanted = position - keyframe
     if (events.length < wanted) {
       const range = this.range(this.ids.at(keyframe + events.length + 1), this.ids.at(position))
-      const started = performance.now()
       const more: JsonObject[] = []
-      await readLog(connection, range, {
-        leftMs: () => Math.max(1, this.deadlineMs - (performance.now() - started)),
-        onRow: (row) => more.push(this.toEvent(row)) > 0,
-      })
+      await readPiece(connection, range, this.deadlineMs, (row) => more.push(this.toEvent(row)))
       events = [...events, ...more]
       if (events.length !== wanted) throw this.moved()
     }
