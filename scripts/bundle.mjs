@@ -18,6 +18,7 @@ const bundle = await rolldown({
     main: join(dist, 'cli/main.js'),
     entry: join(dist, 'workers/entry.js'),
     residentEntry: join(dist, 'workers/residentEntry.js'),
+    tapeEntry: join(dist, 'workers/tapeEntry.js'),
   },
   external: OUTSIDE,
   platform: 'node',

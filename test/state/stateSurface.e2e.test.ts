@@ -2,6 +2,7 @@
 // route brings them up to date; snapshots can be listed, checked, made anew and removed.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { FOLD_VERSION } from '../../src/domain/state/workflowState.js'
+import { decodeTape } from '../../src/domain/tape/decodeTape.js'
 import { type Daemon, startDaemon } from '../support/binary.js'
 import { builtCli } from '../support/cli.js'
 import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
@@ -108,4 +109,26 @@ it('metrics tell what happened', async () => {
   }
   expect(text).toContain('noetl_cp_snapshot_rejected_total{reason="checksum"} 0')
   expect(text).toContain('noetl_cp_state_lanes{shard="0"} 64')
+})
+
+it('the console asks a daemon for any moment and for reasons, and gets what the commands say', async () => {
+  const path = `/api/executions/${executionId}`
+  const { total, events } = (await daemon.get(`${path}/events?limit=2`)).body
+  const second = events[1].event_id
+  const { checksum } = await command(['replay', executionId, '--as-of-event', second])
+  expect((await daemon.get(`${path}/checksum?position=2`)).body).toMatchObject({ event_id: second, checksum })
+  const now = await command(['replay', executionId])
+  expect((await daemon.get(`${path}/checksum`)).body).toMatchObject({ position: total, checksum: now.checksum })
+  expect((await daemon.get(`${path}/at?position=2`)).body).toMatchObject({
+    position: 2,
+    total,
+    event: { event_id: second },
+  })
+  const tape = await fetch(new URL(`${path}/tape?wait_ms=30000`, daemon.url))
+  expect(tape.headers.get('x-noetl-tape-total')).toBe(String(total))
+  expect(decodeTape(await tape.arrayBuffer()).head.built).toBe(total)
+  const { findings } = await command(['state', 'why-stuck', executionId])
+  const asked = (await daemon.get(`${path}/why-stuck`)).body.findings
+  const plain = (list: any[]) => list.map(({ reason, target, actions, next }) => ({ reason, target, actions, next }))
+  expect(plain(asked)).toEqual(plain(findings))
 })
