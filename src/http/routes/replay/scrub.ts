@@ -34,7 +34,7 @@ function tapeRoute({ scrubbing }: ScrubRouteDeps): RouteSpec {
   return {
     method: 'GET',
     path: '/api/executions/:execution_id/tape',
-    summary: 'The log of an execution as columns for a timeline; docs/console.md has the layout of the bytes',
+    summary: 'The log of an execution as columns for a timeline',
     access: 'public',
     effect: 'read',
     isLarge: true,
