@@ -1,5 +1,6 @@
 // Promise: the console finds executions as the command line does, shows one with every event, its state without losing a
-// digit, and why it stands still in the words of the command; what it shows is in the address.
+// digit, and why it stands still in the words of the command; at any event its state is the one that replay computes, by
+// checksum. What it shows is in the address.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, runBinary, startDaemon } from '../support/binary.js'
 import { useDatabase } from '../support/database.js'
@@ -55,6 +56,7 @@ describe.skipIf(!hasBrowser)('executions', () => {
     const id = String(executions[0].execution_id)
     const { page, faults, close } = await browser.open(daemon.url)
     await page.goto(`/console/executions/${id}`)
+    await page.getByRole('tab', { name: 'Events' }).click()
     const events = page.getByRole('list', { name: 'Events' })
     await events.getByText('command.issued').first().click()
     await page.waitForURL(/event=\d{17}/)
@@ -63,17 +65,64 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await detail.getByText('event_id: ').first().waitFor()
     expect(await detail.textContent()).toContain(event)
 
-    await page.getByRole('tab', { name: 'State' }).click()
+    await page.getByRole('tab', { name: 'Live state' }).click()
     await page.getByText('execution_id: ').first().waitFor()
     expect(await page.locator('.json').first().textContent()).toContain(`execution_id: ${id}`)
 
-    await page.keyboard.press('3')
+    await page.keyboard.press('6')
     await page.waitForURL(/tab=why/)
     await page.locator('.findings li').first().waitFor()
     const told = (await command('state', 'why-stuck', id)).findings as { reason: string }[]
     const shown = await page.locator('.findings h2').allTextContents()
     expect(told.length).toBeGreaterThan(0)
     expect(shown).toEqual(told.map(({ reason }) => expect.stringContaining(reason)))
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('are scrubbed: at every position the checksum of replay, what changed, and a link that leads back', async () => {
+    const { executions } = await command('execution', 'list', '--status', 'FAILED')
+    const id = String(executions[0].execution_id)
+    const { page, faults, close } = await browser.open(daemon.url)
+    await page.goto(`/console/executions/${id}`)
+    const handle = page.getByRole('slider', { name: 'Position in the log' })
+    const last = Number(executions[0].event_count)
+    const place = async () => Number(await handle.getAttribute('aria-valuenow'))
+    const goTo = async (key: string, expected: number) => {
+      await page.keyboard.press(key)
+      await until(`position ${expected}`, async () => (await place()) === expected)
+    }
+    const provesReplay = async (position: number) => {
+      const { checksum } = await command('replay', id, '--as-of-version', String(position))
+      await page.getByText(`checksum ${checksum.slice(0, 8)}`).waitFor()
+    }
+    await until('the log is drawn', async () => (await place()) === last)
+    await provesReplay(last)
+    await goTo('Home', 0)
+    await page.getByText('the state is empty').waitFor()
+    await goTo('ArrowRight', 1)
+    await provesReplay(1)
+    await goTo('n', 5)
+    await provesReplay(5)
+    await goTo('ArrowLeft', 4)
+    await provesReplay(4)
+
+    await page.getByRole('tab', { name: 'Changes' }).click()
+    await page.getByRole('cell', { name: '/event_count' }).waitFor()
+    await page.keyboard.press('m')
+    await goTo('ArrowRight', 5)
+    const { events } = (await daemon.get(`/api/executions/${id}/events`)).body
+    await until('the address names both moments', () => {
+      const { searchParams } = new URL(page.url())
+      const isAt = searchParams.get('at') === `event:${events[4].event_id}`
+      return isAt && searchParams.get('pin') === `event:${events[3].event_id}`
+    })
+    const link = page.url()
+    await page.goto('/console/executions')
+    await page.goto(link)
+    await until('the link leads to the same moment', async () => (await place()) === 5)
+    await page.getByText('Pinned at 4').waitFor()
+    await page.getByRole('cell', { name: '/event_count' }).waitFor()
     expect(faults()).toEqual([])
     await close()
   })

@@ -39,3 +39,16 @@ export function nextTheme(): void {
     theme.value === 'dark' || (theme.value === 'system' && matchMedia('(prefers-color-scheme: dark)').matches)
   theme.value = isDark ? 'light' : 'dark'
 }
+
+let probe: HTMLElement | undefined
+
+/** A colour of tokens.css as a canvas takes it. */
+export function colorOf(token: string): string {
+  if (probe === undefined) {
+    probe = document.createElement('i')
+    probe.hidden = true
+    document.body.append(probe)
+  }
+  probe.style.color = `var(--${token})`
+  return getComputedStyle(probe).color
+}

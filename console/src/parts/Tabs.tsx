@@ -36,7 +36,11 @@ export function Tabs({ tabs, label }: { tabs: readonly Tab[]; label: string }) {
           role="tab"
           aria-selected={tab.id === chosen}
           tabIndex={tab.id === chosen ? 0 : -1}
-          onClick={() => choose(tab.id)}
+          onClick={(event) => {
+            choose(tab.id)
+            // Who points goes on with the keys of the screen; who came by the keyboard stays among the tabs.
+            if (event.detail > 0) event.currentTarget.blur()
+          }}
           onKeyDown={move}
         >
           {tab.name}

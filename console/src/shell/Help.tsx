@@ -17,12 +17,10 @@ const EXECUTION: readonly (readonly [string, string])[] = [
   ['← →', 'one event back or on; with Shift ten'],
   ['Home End', 'first and last event'],
   ['n p', 'next and previous failure'],
-  ['[ ]', 'same entity before and after'],
-  ['m', 'pin here: state becomes the difference'],
+  ['[ ]', 'same step before and after'],
+  ['m', 'pin here: changes are shown against it'],
   ['Space', 'play or stop'],
   ['e', 'axis by time or by event'],
-  ['w a s d', 'zoom and pan the timeline'],
-  ['0', 'fit'],
   ['1 … 6', 'tabs'],
 ]
 

@@ -1,7 +1,7 @@
 // One event with all its columns.
 import { apiPath } from '../../lib/api'
 import { getJson } from '../../lib/losslessJson'
-import { ask } from '../../lib/router'
+import { ask, query } from '../../lib/router'
 import { useResource } from '../../lib/useResource'
 import { CopyText } from '../../parts/CopyText'
 import { JsonTree } from '../../parts/JsonTree'
@@ -15,9 +15,11 @@ export function EventDetail({ executionId, eventId }: { executionId: string; eve
       <div class="detail-head">
         <h2>Event</h2>
         <CopyText text={eventId} />
-        <button type="button" class="quiet" aria-label="Close" onClick={() => ask({ event: undefined })}>
-          ✕
-        </button>
+        {query.value.get('event') === eventId && (
+          <button type="button" class="quiet" aria-label="Close" onClick={() => ask({ event: undefined })}>
+            ✕
+          </button>
+        )}
       </div>
       <Panel resource={event} lines={8}>
         {(value) => <JsonTree value={value} open={3} />}

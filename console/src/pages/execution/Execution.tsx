@@ -1,19 +1,10 @@
-// One run: what it is, what happened, what it holds, and why it stands still if it does.
+// One run: what it is, what happened at any moment of its life, what it holds, and why it stands still if it does.
 import { apiPath, get } from '../../lib/api'
 import { useResource } from '../../lib/useResource'
 import { Panel } from '../../parts/Panel'
-import { chosenTab, type Tab, Tabs } from '../../parts/Tabs'
 import type { ExecutionSummary } from '../executions/summary'
-import { EventsTab } from './EventsTab'
 import { Header } from './Header'
-import { StateTab } from './StateTab'
-import { WhyTab } from './WhyTab'
-
-const TABS: readonly Tab[] = [
-  { id: 'events', name: 'Events' },
-  { id: 'state', name: 'State' },
-  { id: 'why', name: 'Why' },
-]
+import { Replay } from './Replay'
 
 export function Execution({ id }: { id: string }) {
   const path = apiPath(`/api/executions/${id}`, { events: 0 })
@@ -27,22 +18,10 @@ export function Execution({ id }: { id: string }) {
         {(run) => (
           <>
             <Header run={run} reload={summary.reload} />
-            <Tabs tabs={TABS} label="About this execution" />
-            <TabOf run={run} />
+            <Replay run={run} />
           </>
         )}
       </Panel>
     </div>
   )
-}
-
-function TabOf({ run }: { run: ExecutionSummary }) {
-  switch (chosenTab(TABS)) {
-    case 'state':
-      return <StateTab run={run} />
-    case 'why':
-      return <WhyTab run={run} />
-    default:
-      return <EventsTab run={run} />
-  }
 }
