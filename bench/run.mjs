@@ -28,6 +28,7 @@ import state from './state.mjs'
 import subscription from './subscription.mjs'
 import templates from './templates.mjs'
 import tools from './tools.mjs'
+import worker from './worker.mjs'
 
 /** Each: { name, run(ctx) → rows of { name, value, unit, ratio?, target?, note? } }. A target is a bound of the ratio. */
 const BENCHMARKS = [
@@ -39,6 +40,7 @@ const BENCHMARKS = [
   history,
   claims,
   commands,
+  worker,
   peers,
   templates,
   tools,
