@@ -85,6 +85,30 @@ describe('a resumed execution', () => {
     expect(next.open()).toEqual([next.id('mend')])
   })
 
+  it('keeps what a tool left behind when it failed', () => {
+    const body = workflow(
+      `step: a, ${work}, next: {arcs: [{step: mend, when: "{{ event.name == 'call.error' }}"}]}`,
+      `step: mend, ${work}, input: {left: "{{ a.code }}"}`,
+    )
+    const one = run(body)
+    const context = { status: 'error', data: { code: 404 }, error: { kind: 'not_found', message: 'gone' } }
+    const meta = { command_id: one.id('a'), attempt: 1 }
+    one.append({
+      eventType: 'call.error',
+      nodeName: 'a',
+      status: 'FAILED',
+      context: { command_id: one.id('a'), result: { status: 'error', context } },
+      meta,
+    } as never)
+    const next = resumed(one.fail('a', { kind: 'not_found', message: 'gone' }).fail('mend'))
+    expect(next.log.filter(({ eventType }) => eventType === 'call.error')).toHaveLength(1)
+    expect(
+      next.log.findLast((event) => event.eventType === 'command.issued' && event.nodeName === 'mend'),
+    ).toMatchObject({
+      context: { args: { left: 404 } },
+    })
+  })
+
   it('goes on with a loop at the first item that failed', () => {
     const body = workflow(
       `step: a, ${work}, loop: {in: [1, 2, 3, 4], iterator: x, spec: {mode: parallel, max_in_flight: 4}}, next: [b]`,

@@ -132,6 +132,7 @@ const COMMAND_TYPES: ReadonlySet<string> = new Set([
   'command.completed',
   'command.failed',
   'call.done',
+  'call.error',
 ])
 
 function isKept(event: EventRecord, extents: ReadonlyMap<VisitKey, Extent>): boolean {
