@@ -116,3 +116,13 @@ describe('outputs', () => {
     expect(statSync(file).size).toBeGreaterThan(100)
   })
 })
+
+it('status counts executions by state, whether the daemon answers or not', async () => {
+  await start()
+  const ran = await run(['status', '--json', '--port', '1'])
+  expect(ran.code).toBe(69)
+  const { executions } = JSON.parse(ran.stdout)
+  const rows = await database.get().sql('select status, count(*)::int as n from noetl.execution group by status')
+  expect(executions).toEqual(Object.fromEntries(rows.map((row) => [row['status'], row['n']])))
+  expect((await run(['status', '--port', '1'])).stdout).toMatch(/executions +\d+ \w+/)
+})

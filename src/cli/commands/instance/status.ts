@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/j
 import { describeTarget } from '../../../domain/shards/databaseTarget.js'
 import type { Topology } from '../../../domain/shards/topology.js'
 import { isOwnTrouble, messageOf } from '../../../errors.js'
+import { overviewOf } from '../../../services/health/overview.js'
 import { type SchemaState, schemaStates } from '../../../services/schema/schema.js'
 import { type TroubledRow, troubledSubscriptions } from '../../../services/subscriptions/views.js'
 import { askDaemon, type DaemonAnswer } from '../../askDaemon.js'
@@ -21,7 +22,7 @@ export const status: CommandSpec = {
   path: ['status'],
   summary: 'One screen about the running instance',
   description:
-    'Shows the daemon, its servers, shards, worker threads, backlog and schema. Exit code 69 when the daemon does not answer or a dependency is down. With --watch it is shown again every two seconds until Ctrl-C, as JSON one line each.',
+    'Shows the daemon, its servers, executions by state, shards, worker threads, backlog and schema. Exit code 69 when the daemon does not answer or a dependency is down. With --watch it is shown again every two seconds until Ctrl-C, as JSON one line each.',
   options: [{ flags: '--watch', help: 'show it again every two seconds' }],
   examples: [
     ['status', 'the instance in the default data folder'],
@@ -40,11 +41,13 @@ async function statusNow(context: CommandContext): Promise<Output> {
   ])
   const { databases } = await context.deps()
   const schema = await schemaStates(databases).catch((error: unknown) => messageOf(error))
-  const troubled = await troubledSubscriptions({ databases }, TROUBLED_MAX).catch((error: unknown) => {
-    // A database that is away, or has no schema yet, is told above.
-    if (isOwnTrouble(error)) return []
-    throw error
-  })
+  // A database that is away, or has no schema yet, is told above.
+  const unlessAway = (error: unknown): undefined => {
+    if (!isOwnTrouble(error)) throw error
+  }
+  const troubled = (await troubledSubscriptions({ databases }, TROUBLED_MAX).catch(unlessAway)) ?? []
+  const overview = await overviewOf(databases).catch(unlessAway)
+  const executions = overview === undefined ? undefined : Object.fromEntries(overview.executions)
   const checks = checksOf(ready)
   const gauges = parseGauges(metrics.status === 200 ? metrics.text : '')
   const isUp = ready.status === 200
@@ -59,6 +62,7 @@ async function statusNow(context: CommandContext): Promise<Output> {
         started_at: instance.startedAt ?? null,
       },
       checks,
+      executions: executions ?? null,
       shards: shardsJson(databases.topology),
       workers: {
         threads: total(gauges, 'noetl_cp_worker_threads') ?? null,
@@ -78,7 +82,7 @@ async function statusNow(context: CommandContext): Promise<Output> {
         rows: Object.entries(checks).map(([name, check]) => dependencyRow(name, check)),
         empty: 'unknown while the daemon is down',
       },
-      workBlock(databases.topology, gauges),
+      workBlock(databases.topology, gauges, executions),
       subscriptionsBlock(gauges, troubled),
       {
         kind: 'table',
@@ -115,7 +119,7 @@ function daemonBlock(instance: Instance, ready: DaemonAnswer): Block {
   }
 }
 
-function workBlock(topology: Topology, gauges: Gauges): Block {
+function workBlock(topology: Topology, gauges: Gauges, executions: Record<string, number> | undefined): Block {
   const { databases, shardIndex, shardCount } = topology
   const threads = total(gauges, 'noetl_cp_worker_threads')
   const outbox = Object.entries(totalsBy(gauges, 'noetl_cp_outbox_rows', 'status'))
@@ -123,6 +127,7 @@ function workBlock(topology: Topology, gauges: Gauges): Block {
     kind: 'record',
     title: 'Work',
     entries: [
+      ['executions', executions === undefined ? UNKNOWN : countsText(executions)],
       ['shards', `${databases.length} database(s); this configuration drives share ${shardIndex} of ${shardCount}`],
       [
         'workers',
@@ -130,9 +135,14 @@ function workBlock(topology: Topology, gauges: Gauges): Block {
           ? UNKNOWN
           : `${threads} thread(s), ${total(gauges, 'noetl_cp_worker_queue') ?? 0} waiting`,
       ],
-      ['outbox', outbox.length === 0 ? UNKNOWN : outbox.map(([name, count]) => `${count} ${name}`).join(', ')],
+      ['outbox', outbox.length === 0 ? UNKNOWN : countsText(Object.fromEntries(outbox))],
     ],
   }
+}
+
+function countsText(counts: Record<string, number>): string {
+  const texts = Object.entries(counts).map(([name, count]) => `${count} ${name}`)
+  return texts.length === 0 ? 'none' : texts.join(', ')
 }
 
 function subscriptionsJson(gauges: Gauges): JsonObject {
