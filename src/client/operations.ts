@@ -109,6 +109,12 @@ export interface Operations {
     body: undefined
     answer: { status?: string; valid?: boolean; tables?: readonly string[]; missing?: readonly string[] }
   }
+  getDoctor: {
+    params: Record<never, never>
+    query: Record<never, never>
+    body: undefined
+    answer: { checked_at?: string; problems?: number; findings?: readonly ({ level?: 'problem' | 'advice'; where?: string; finding?: string; fix?: string })[] }
+  }
   getExecutions: {
     params: Record<never, never>
     query: { catalog_id?: string; path?: string; status?: string; since?: string; until?: string; q?: string; parent?: string; step?: string; tenant?: string; min_seconds?: string; max_seconds?: string; limit?: number; offset?: number; cursor?: string }
@@ -223,6 +229,12 @@ export interface Operations {
     body: undefined
     answer: { execution_id?: string | null; event_id?: string; event_type?: string; node_name?: string; status?: string; timestamp?: string }
   }
+  getOverview: {
+    params: Record<never, never>
+    query: Record<never, never>
+    body: undefined
+    answer: { at?: string; version?: string; mode?: string; ready?: boolean; checks?: readonly ({ name?: string; ok?: boolean; required?: boolean; detail?: string; ms?: number })[]; shards?: readonly ({ shard?: number; label?: string; error?: string | null; backlog?: Record<string, unknown> | null; dead?: number | null; oldest_age_seconds?: number | null; published_last_minute?: number | null; owners?: readonly ({ owner?: string; lanes?: number; live?: boolean })[]; relays?: readonly ({ relay_id?: string; lanes?: number; published?: string; started_at?: string; alive?: boolean })[] })[]; pools?: readonly ({ name?: string; kind?: string; alive?: boolean; silent_seconds?: number | null; capacity?: number })[]; subscriptions?: Record<string, unknown>; schema?: readonly ({ database?: string; applied?: number; pending?: number })[]; errors?: readonly string[]; me?: { role?: string; actor?: string; read_only?: boolean } }
+  }
   getPoolStatus: {
     params: Record<never, never>
     query: Record<never, never>
@@ -258,6 +270,12 @@ export interface Operations {
     query: Record<never, never>
     body: undefined
     answer: { role?: 'none' | 'viewer' | 'writer' | 'operator'; actor?: string; by?: 'token' | 'session' | 'nothing'; expires_at?: string | null; read_only?: boolean; console?: 'on' | 'read-only' | 'off' }
+  }
+  getSettings: {
+    params: Record<never, never>
+    query: Record<never, never>
+    body: undefined
+    answer: { settings?: readonly ({ name?: string; env?: string; group?: string; value?: string | null; default?: string | null; source?: string; from?: string; is_secret?: boolean; help?: string })[] }
   }
   getSubscriptions: {
     params: Record<never, never>
@@ -580,6 +598,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   getDaemonReadyz: ['GET', '/readyz'],
   getDashboardStats: ['GET', '/api/dashboard/stats'],
   getDbValidate: ['GET', '/api/db/validate'],
+  getDoctor: ['GET', '/api/doctor'],
   getExecutions: ['GET', '/api/executions'],
   getExecutionsByExecutionId: ['GET', '/api/executions/{execution_id}'],
   getExecutionsByExecutionIdAt: ['GET', '/api/executions/{execution_id}/at'],
@@ -599,12 +618,14 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   getInternalOutboxPendingCount: ['GET', '/api/internal/outbox/pending-count'],
   getInternalSubscriptionsByIdBacklog: ['GET', '/api/internal/subscriptions/{id}/backlog'],
   getOutboxPayloadByExecutionIdByEventId: ['GET', '/api/outbox/payload/{execution_id}/{event_id}'],
+  getOverview: ['GET', '/api/overview'],
   getPoolStatus: ['GET', '/api/pool/status'],
   getReplayDiff: ['GET', '/api/replay/diff'],
   getReplayState: ['GET', '/api/replay/state'],
   getResultResolve: ['GET', '/api/result/resolve'],
   getRuntimeShardInfo: ['GET', '/api/runtime/shard-info'],
   getSession: ['GET', '/api/session'],
+  getSettings: ['GET', '/api/settings'],
   getSubscriptions: ['GET', '/api/subscriptions'],
   getSubscriptionsById: ['GET', '/api/subscriptions/{id}'],
   getSubscriptionsByIdHistory: ['GET', '/api/subscriptions/{id}/history'],

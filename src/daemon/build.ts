@@ -1,13 +1,16 @@
 // Deps → the list of services of the daemon, in start order. Registering a loop or a route is one line here
 // or in http/routes/index.ts.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { SettingView } from '../config/describe.js'
 import { KEYS } from '../config/keys.js'
 import { type ApiProtection, apiProtection } from '../domain/access/apiProtection.js'
 import { buildRoutes } from '../http/routes/index.js'
 import type { HttpServer } from '../http/server.js'
 import { componentLog } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
+import { sharedAnswer } from '../runtime/sharedAnswer.js'
 import { createActivityKeeper } from '../services/access/activity.js'
+import { apiFindings } from '../services/access/apiDoctor.js'
 import { createConsoleCodes } from '../services/access/consoleCodes.js'
 import { createCatalogRemoval } from '../services/catalog/catalogRemoval.js'
 import { createEntryNames } from '../services/catalog/entryNames.js'
@@ -18,6 +21,7 @@ import { assertNoSubscription } from '../services/executions/lookups.js'
 import { createStepProgress } from '../services/executions/stepProgress.js'
 import { databaseChecks, idsCheck, natsCheck, outboxCheck } from '../services/health/checks.js'
 import { createHealthMonitor, type HealthMonitor } from '../services/health/health.js'
+import { createInstanceOverview } from '../services/health/instanceOverview.js'
 import type { Ids } from '../services/ids/ids.js'
 import { createProjectorLoop } from '../services/projector/projectorLoop.js'
 import { createResultKeeper } from '../services/results/resultKeeper.js'
@@ -30,6 +34,7 @@ import { buildCommands, commandLoops, commandNotices } from './commands.js'
 import { buildCore } from './core.js'
 import { credentialsDeps } from './credentials.js'
 import type { Deps } from './deps.js'
+import { examineInstance } from './doctor.js'
 import { eventTableLoops } from './eventTableLoops.js'
 import { buildFailureHooks } from './failureHooks.js'
 import { buildHttpServer, isEncrypted, tokenSettings } from './httpServer.js'
@@ -58,10 +63,13 @@ export interface DaemonSurroundings {
   environment: Readonly<Record<string, string | undefined>>
   dataDir: string
   workFolder: string
+  /** For people, secrets masked. */
+  settings: readonly SettingView[]
   /** For the run that started this instance. */
   onLook?: WorkerParts['onLook']
 }
 
+const DOCTOR_EVERY_MS = 10_000
 const PROJECTOR_ACK_WAIT_MS = 30_000
 const PROJECTOR_PENDING_MAX = 2_000
 
@@ -186,6 +194,17 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       metricsOff: config.disableMetrics,
       sessions: { tokens: tokenSettings(deps), codes: createConsoleCodes(clock), clock, isSecure: isEncrypted(config) },
       activity: { databases },
+      console: {
+        instance: createInstanceOverview({ databases, health, clock }),
+        findings: sharedAnswer(clock, DOCTOR_EVERY_MS, async () => [
+          ...(await examineInstance(deps)),
+          ...apiFindings(protection()),
+        ]),
+        settings: around.settings,
+        version: VERSION,
+        mode: deps.endpoints.mode,
+        isReadOnly: config.consoleMode === 'read-only',
+      },
       ingest: writing,
       onAppended: (outcome) => {
         metrics.inc('noetl_cp_events_appended_total', { outcome: outcome.kind, source: 'api' })

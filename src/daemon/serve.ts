@@ -1,6 +1,7 @@
 // The daemon's life: start the embedded servers if nothing else is configured, prepare the schema, start
 // the services, run until signalled, stop in reverse within the deadline.
 
+import { describeSettings } from '../config/describe.js'
 import type { LoadedConfig } from '../config/load.js'
 import { readRuntimeFile, writeRuntimeFile } from '../embedded/runtimeFile.js'
 import { type EmbeddedServers, startEmbedded } from '../embedded/startEmbedded.js'
@@ -92,6 +93,7 @@ async function run(options: ServeOptions): Promise<number> {
       environment: options.environment,
       dataDir: options.dataDir,
       workFolder: process.cwd(),
+      settings: describeSettings(options.loaded),
       onLook: options.onLook,
     })
     await startAll(built.services, stopMs * STOP_SHARES.services)

@@ -5,6 +5,7 @@ import { afterEach, expect, inject, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/binary.js'
 import { builtCli } from '../support/cli.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
+import { until } from '../support/until.js'
 
 const INTERNAL = 'internal-token-of-this-test'
 const API = 'public-token-of-this-test'
@@ -178,4 +179,55 @@ it('a foreign Host gets no data and no session', async () => {
     expect(await ask(path, { host: `localhost:${port}`, ...session })).toBe(200)
     expect(await ask(path, { host: `evil.example:${port}`, ...session })).toBe(403)
   }
+})
+
+it('shows the instance as the commands do: overview to everybody, doctor and settings to operators, no secret in any', async () => {
+  const database = await newDatabase()
+  const daemon = await serve(database)
+  const operator = await login(daemon, { token: INTERNAL, actor: 'Ann' })
+  const port = new URL(daemon.url).port
+  const shown = async (words: string[]) =>
+    JSON.parse((await builtCli([...words, '--json', '--port', port], { env: settings(database, {}) })).stdout)
+
+  const overview = await call(daemon, 'GET /api/overview')
+  expect(overview).toMatchObject({
+    status: 200,
+    body: { ready: expect.any(Boolean), errors: [], me: { role: 'writer', actor: 'anonymous', read_only: false } },
+  })
+  expect((await call(daemon, 'GET /api/overview', operator)).body.me).toEqual({
+    role: 'operator',
+    actor: 'Ann',
+    read_only: false,
+  })
+  const status = await shown(['status'])
+  expect(overview.body.schema).toEqual([
+    { database: expect.any(String), applied: status.schema[0].applied, pending: 0 },
+  ])
+  expect(overview.body.shards).toEqual([expect.objectContaining({ shard: 0, error: null, dead: 0, relays: [] })])
+  expect(overview.body.checks.map(({ name }: { name: string }) => name).toSorted()).toEqual(
+    Object.keys(status.checks).toSorted(),
+  )
+
+  for (const route of ['GET /api/doctor', 'GET /api/settings']) {
+    expect((await call(daemon, route)).status, route).toBe(403)
+    expect((await call(daemon, route, { authorization: `Bearer ${INTERNAL}` })).status, route).toBe(200)
+  }
+  const kinds = (findings: { level: string; where: string }[]) =>
+    JSON.stringify(findings.map(({ level, where }) => `${level} ${where}`).toSorted())
+  // What is found may change between two looks.
+  const found = await until('both find the same', async () => {
+    const { body } = await call(daemon, 'GET /api/doctor', operator)
+    return kinds(body.findings) === kinds((await shown(['doctor'])).findings) ? body : undefined
+  })
+  expect(found.problems).toBe(found.findings.filter(({ level }: { level: string }) => level === 'problem').length)
+
+  const all = (await call(daemon, 'GET /api/settings', operator)).body.settings
+  const known = await shown(['config', 'show'])
+  expect(all.map(({ name }: { name: string }) => name)).toEqual(Object.keys(known))
+  const one = (name: string) => all.find((setting: { name: string }) => setting.name === name)
+  expect(one('internalToken')).toMatchObject({ value: '********', source: 'env', is_secret: true })
+  expect(one('consoleMode')).toMatchObject({ value: 'on', default: 'on', source: 'default', env: 'NOETL_CP_CONSOLE' })
+  const password = new URL(database.url).password
+  expect(JSON.stringify([all, found, overview.body])).not.toContain(INTERNAL)
+  if (password !== '') expect(one('databaseUrl').value).not.toContain(`:${password}@`)
 })

@@ -22,6 +22,7 @@ import { type ResumeRouteDeps, resumeRoutes } from './executions/resume.js'
 import { type VarRouteDeps, varRoutes } from './executions/vars.js'
 import { type WhyStuckRouteDeps, whyStuckRoutes } from './executions/whyStuck.js'
 import { type HealthRouteDeps, healthRoutes } from './health/health.js'
+import { type InstanceRouteDeps, instanceRoutes } from './health/instance.js'
 import { type MetricsRouteDeps, metricsRoutes } from './health/metrics.js'
 import { type OverviewRouteDeps, overviewRoutes } from './health/overview.js'
 import { type OutboxRouteDeps, outboxRoutes } from './outbox/outbox.js'
@@ -41,6 +42,7 @@ export type RouteDeps = HealthRouteDeps &
   MetricsRouteDeps &
   SessionRouteDeps &
   ActivityRouteDeps &
+  InstanceRouteDeps &
   EventRouteDeps &
   EventStreamRouteDeps &
   EventWindowRouteDeps &
@@ -80,6 +82,7 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...metricsRoutes(deps),
     ...sessionRoutes(deps),
     ...activityRoutes(deps),
+    ...instanceRoutes(deps),
     ...eventRoutes(deps),
     ...executeRoutes(deps),
     ...executionRoutes(deps),

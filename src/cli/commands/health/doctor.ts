@@ -1,18 +1,14 @@
 import type { Deps } from '../../../daemon/deps.js'
-import { wantedStream } from '../../../daemon/endpoints.js'
+import { examineInstance } from '../../../daemon/doctor.js'
 import { apiFacts } from '../../../daemon/protection.js'
 import { API_PROTECTIONS, type ApiProtection, apiProtection } from '../../../domain/access/apiProtection.js'
-import { syncsAlways } from '../../../embedded/natsConfig.js'
 import { apiFindings } from '../../../services/access/apiDoctor.js'
-import { examine } from '../../../services/health/doctor.js'
 import { askDaemon } from '../../askDaemon.js'
 import type { CommandSpec } from '../../command.js'
 import { parseGauges, totalsBy } from '../../daemonGauges.js'
 import { EXIT } from '../../exit.js'
 import type { Instance } from '../../instance.js'
 import { toned } from '../../output.js'
-
-const CONNECT_DEADLINE_MS = 3_000
 
 export const doctor: CommandSpec = {
   path: ['doctor'],
@@ -25,20 +21,7 @@ export const doctor: CommandSpec = {
   ],
   run: async (context) => {
     const deps = await context.deps()
-    const { natsConfigFile } = deps.endpoints
-    const findings = await examine({
-      databases: deps.databases,
-      documents: deps.documents,
-      bus: deps.bus,
-      clock: deps.clock,
-      keyring: deps.keyring,
-      nats: {
-        stream: wantedStream(deps.config),
-        monitorUrl: deps.endpoints.natsMonitorUrl,
-        ownSyncsAlways: natsConfigFile === undefined ? undefined : await syncsAlways(natsConfigFile),
-        connectDeadlineMs: CONNECT_DEADLINE_MS,
-      },
-    })
+    const findings = await examineInstance(deps)
     findings.push(...apiFindings(await protectionOf(await context.instance(), deps)))
     const problems = findings.filter((finding) => finding.level === 'problem').length
     const blocks = findings.map((finding) => ({

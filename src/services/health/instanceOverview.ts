@@ -1,0 +1,58 @@
+// The instance at one glance: what it depends on, what waits in each shard and who publishes it, workers, subscriptions, schema.
+// Asked for by every open console, so it is made at most once a second; a database that is away is named, never waited for by all.
+import type { Databases } from '../../db/databases.js'
+import { messageOf } from '../../errors.js'
+import type { Clock } from '../../runtime/clock.js'
+import { sharedAnswer } from '../../runtime/sharedAnswer.js'
+import { countSubscriptions } from '../../stores/subscriptions/subscriptionStore.js'
+import { outboxStatus, type ShardStatus } from '../outbox/admin.js'
+import { schemaStates } from '../schema/schema.js'
+import { listWorkerPools, type WorkerPoolView } from '../workers/workerPools.js'
+import type { CheckResult, HealthMonitor } from './health.js'
+
+export interface InstanceOverview {
+  ready: boolean
+  checks: CheckResult[]
+  shards: ShardStatus[]
+  /** Or why there is no answer. */
+  pools: WorkerPoolView[] | string
+  subscriptions: Map<string, number> | string
+  schema: { database: string; applied: number; pending: number }[] | string
+}
+
+export type OverviewAnswer = ReturnType<ReturnType<typeof createInstanceOverview>>
+
+const MADE_EVERY_MS = 1_000
+// It has connections of its own to look with, and changes when somebody migrates.
+const SCHEMA_EVERY_MS = 60_000
+
+export function createInstanceOverview(deps: {
+  databases: Databases
+  health: Pick<HealthMonitor, 'report'>
+  clock: Clock
+}) {
+  const { databases, clock } = deps
+  const schema = sharedAnswer(clock, SCHEMA_EVERY_MS, () => schemaStates(databases))
+  return sharedAnswer(clock, MADE_EVERY_MS, async (): Promise<InstanceOverview> => {
+    const [shards, pools, subscriptions, states] = await Promise.all([
+      outboxStatus({ databases }),
+      listWorkerPools(databases, {}).catch(messageOf),
+      countSubscriptions(databases.cluster.db).catch(messageOf),
+      schema().catch(messageOf),
+    ])
+    return {
+      ...deps.health.report(),
+      shards,
+      pools,
+      subscriptions,
+      schema:
+        typeof states === 'string'
+          ? states
+          : states.value.map(({ label, applied, pending }) => ({
+              database: label,
+              applied: applied.length,
+              pending: pending.length,
+            })),
+    }
+  })
+}
