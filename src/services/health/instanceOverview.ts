@@ -20,8 +20,6 @@ export interface InstanceOverview {
   schema: { database: string; applied: number; pending: number }[] | string
 }
 
-export type OverviewAnswer = ReturnType<ReturnType<typeof createInstanceOverview>>
-
 const MADE_EVERY_MS = 1_000
 // It has connections of its own to look with, and changes when somebody migrates.
 const SCHEMA_EVERY_MS = 60_000
