@@ -34,7 +34,7 @@ where e.execution_id = h.execution_id and h.execution_id in (
 returning h.execution_id, h.attempts, e.catalog_id, e.path, e.error, e.start_event_id, e.start_time::text as start_time,
   e.end_time::text as end_time, e.tenant_id, e.organization_id;
 
--- name: failure_hook_settle(execution_id, state, started_execution_id, error)
+-- name: failure_hook_write(execution_id, state, started_execution_id, error)
 update noetl.failure_hook
 set state = :state::text, started_execution_id = :started_execution_id::bigint, error = :error::text, updated_at = now()
 where execution_id = :execution_id::bigint;

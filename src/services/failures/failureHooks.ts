@@ -12,8 +12,8 @@ import {
   type FailedExecution,
   listOnFailure,
   noteFailures,
-  settleFailure,
   takeFailures,
+  writeHookOutcome,
 } from '../../stores/failures/failureHookStore.js'
 import { type ExecutionsDeps, startExecution } from '../executions/executions.js'
 import { openEvents, type SealedDeps } from '../secrets/sealedValues.js'
@@ -69,16 +69,16 @@ export function createFailureHooks(deps: FailureHooksDeps): FailureHooks {
   async function deal(db: Db, row: FailedExecution, hook: FailureHook | undefined): Promise<void> {
     const id = row.execution_id
     try {
-      if (hook === undefined || (await isOfHook(deps, row))) return await settleFailure(db, id, { state: 'NONE' })
+      if (hook === undefined || (await isOfHook(deps, row))) return await writeHookOutcome(db, id, { state: 'NONE' })
       const started = await perform(deps, row, hook)
-      await settleFailure(db, id, { state: 'DONE', started })
+      await writeHookOutcome(db, id, { state: 'DONE', started })
       deps.onSettled?.('done')
     } catch (error) {
       const failure = toCpError(error)
       const isLast = row.attempts >= ATTEMPTS_MAX
       deps.onSettled?.(isLast ? 'given_up' : 'failed')
       deps.onError(failure)
-      await settleFailure(db, id, { state: isLast ? 'GIVEN_UP' : 'PENDING', error: failure.message })
+      await writeHookOutcome(db, id, { state: isLast ? 'GIVEN_UP' : 'PENDING', error: failure.message })
     }
   }
 

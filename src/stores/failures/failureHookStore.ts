@@ -2,7 +2,7 @@
 import type { Queryable } from '../../db/db.js'
 import { queries } from '../../db/queries.js'
 
-const q = queries('on_failure_put', 'on_failure_list', 'failure_hook_note', 'failure_hook_take', 'failure_hook_settle')
+const q = queries('on_failure_put', 'on_failure_list', 'failure_hook_note', 'failure_hook_take', 'failure_hook_write')
 
 /** `hook`: JSON text. */
 export async function putOnFailure(db: Queryable, catalogId: string, hook: string): Promise<void> {
@@ -40,14 +40,14 @@ export function takeFailures(db: Queryable, againSeconds: number, limit: number)
   return db.run<FailedExecution>(q.failure_hook_take, [againSeconds, limit])
 }
 
-export async function settleFailure(
+export async function writeHookOutcome(
   db: Queryable,
   executionId: string,
-  settled: {
+  outcome: {
     state: 'PENDING' | 'DONE' | 'GIVEN_UP' | 'NONE'
     started?: string | undefined
     error?: string | undefined
   },
 ): Promise<void> {
-  await db.run(q.failure_hook_settle, [executionId, settled.state, settled.started ?? null, settled.error ?? null])
+  await db.run(q.failure_hook_write, [executionId, outcome.state, outcome.started ?? null, outcome.error ?? null])
 }
