@@ -43,11 +43,9 @@ export function recordOf(events: readonly WindowEvent[]): RunRecord {
   const rows: string[] = []
   const stretches: Stretch[] = []
   const open = new Map<string, OpenRow & { row: number }>()
-  let highest = 0
   events.forEach((event, index) => {
     const type = event.event_type.replace('_', '.')
     const isFailure = /\bfailed$|\berror$/.test(type) || /^(failed|error)$/i.test(event.status ?? '')
-    const version = Number(event.stream_version ?? 0)
     moments.push({
       eventId: event.event_id,
       version: event.stream_version,
@@ -56,9 +54,8 @@ export function recordOf(events: readonly WindowEvent[]): RunRecord {
       status: event.status,
       at: Date.parse(event.timestamp),
       isFailure,
-      isLate: version !== 0 && version < highest,
+      isLate: false,
     })
-    highest = Math.max(highest, version)
     const step = event.node_name
     if (step === null || !(OPENS.test(type) || CLOSES.test(type))) return
     let row = open.get(step)
@@ -83,7 +80,19 @@ export function recordOf(events: readonly WindowEvent[]): RunRecord {
     if (row.stretch.outcome === 'running') row.stretch.outcome = 'completed'
     row.stretch = undefined
   })
+  markLate(moments)
   return { moments, rows, stretches }
+}
+
+/** An event that came after one with a higher id has a higher number within the log than some event behind it. */
+function markLate(moments: readonly Moment[]): void {
+  let lowestBehind = Number.POSITIVE_INFINITY
+  for (const moment of moments.toReversed()) {
+    const version = Number(moment.version ?? 0)
+    if (version === 0) continue
+    moment.isLate = version > lowestBehind
+    lowestBehind = Math.min(lowestBehind, version)
+  }
 }
 
 /** How a stretch looks when so many events have happened; undefined: it has not begun. */
