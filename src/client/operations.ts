@@ -211,11 +211,41 @@ export interface Operations {
     body: undefined
     answer: { listener?: string; catalog_path?: string; source?: string; subscription_id?: string; state?: string; verify?: Record<string, unknown>; dispatch?: { playbook?: string; payload_from?: string; execution_pool?: string | null }; dedup?: { enabled?: boolean; window_secs?: number }; directives?: unknown }
   }
+  getInternalOutboxDead: {
+    params: Record<never, never>
+    query: { execution_id?: string; shard?: number; cursor?: string; limit?: number; reason?: string }
+    body: undefined
+    answer: { rows?: readonly ({ shard?: number; outbox_id?: string; execution_id?: string | null; event_id?: string; subject?: string | null; status?: string; attempts?: number; last_error?: string | null; stream_seq?: string | null; bytes?: number; lease_owner?: string | null; available_at?: string | null; created_at?: string | null; published_at?: string | null; updated_at?: string | null; lease_until?: string | null })[]; next_cursor?: string | null }
+  }
+  getInternalOutboxDeadGroups: {
+    params: Record<never, never>
+    query: Record<never, never>
+    body: undefined
+    answer: { groups?: readonly ({ reason?: string; count?: number; newest_at?: string; shard?: number; outbox_id?: string; execution_id?: string | null })[]; failed_shards?: readonly number[] }
+  }
   getInternalOutboxPendingCount: {
     params: Record<never, never>
     query: Record<never, never>
     body: undefined
     answer: { pending?: number }
+  }
+  getInternalOutboxRows: {
+    params: Record<never, never>
+    query: { execution_id?: string; shard?: number; cursor?: string; limit?: number; status?: 'PENDING' | 'FAILED' | 'IN_FLIGHT' | 'PUBLISHED' | 'DEAD' }
+    body: undefined
+    answer: { rows?: readonly ({ shard?: number; outbox_id?: string; execution_id?: string | null; event_id?: string; subject?: string | null; status?: string; attempts?: number; last_error?: string | null; stream_seq?: string | null; bytes?: number; lease_owner?: string | null; available_at?: string | null; created_at?: string | null; published_at?: string | null; updated_at?: string | null; lease_until?: string | null })[]; next_cursor?: string | null }
+  }
+  getInternalOutboxRowsByOutboxId: {
+    params: { outbox_id: string }
+    query: { shard?: number }
+    body: undefined
+    answer: { shard?: number; outbox_id?: string; execution_id?: string | null; event_id?: string; subject?: string | null; status?: string; attempts?: number; last_error?: string | null; stream_seq?: string | null; bytes?: number; lease_owner?: string | null; available_at?: string | null; created_at?: string | null; published_at?: string | null; updated_at?: string | null; lease_until?: string | null; payload_codec?: string; lane?: number; trace?: unknown; payload?: unknown }
+  }
+  getInternalOutboxStatus: {
+    params: Record<never, never>
+    query: Record<never, never>
+    body: undefined
+    answer: { shards?: readonly ({ shard?: number; label?: string; error?: string | null; backlog?: unknown; dead?: number | null; published?: unknown; oldest_age_seconds?: number | null; published_last_minute?: number | null; relays?: readonly unknown[]; owners?: readonly unknown[] })[] }
   }
   getInternalSubscriptionsByIdBacklog: {
     params: { id: string }
@@ -294,6 +324,12 @@ export interface Operations {
     query: { after?: string; limit?: number }
     body: undefined
     answer: { subscription_id?: string; events?: readonly ({ event_id?: string; event_type?: string; state?: string | null; catalog_id?: string | null; at?: string; reason?: string | null; actor?: string | null; until?: string | null })[] }
+  }
+  getSubscriptionsDead: {
+    params: Record<never, never>
+    query: { subscription_id?: string; after?: string; limit?: number }
+    body: undefined
+    answer: { dead_letters?: readonly ({ dead_letter_id?: string; subscription_id?: string; identity?: string; subject?: string | null; bytes?: number; attempts?: number; reason?: string; headers?: unknown; created_at?: string })[]; has_more?: boolean }
   }
   getVarsByExecutionId: {
     params: { execution_id: string }
@@ -505,6 +541,18 @@ export interface Operations {
     body: { outbox_ids: readonly string[]; lease_tokens?: readonly string[]; stream_seqs?: readonly string[]; shard?: number }
     answer: { marked?: number; not_marked?: readonly unknown[] }
   }
+  postInternalOutboxRedrive: {
+    params: Record<never, never>
+    query: Record<never, never>
+    body: { ids?: readonly string[]; execution_id?: string | null; shard?: number; limit?: number; note?: string | null; reason?: string | null; since?: string | null; dry_run?: boolean }
+    answer: { dry_run?: boolean; matched?: number; done?: number; more?: boolean; sample?: readonly ({ shard?: number; outbox_id?: string; execution_id?: string | null; event_id?: string; subject?: string | null; status?: string; attempts?: number; last_error?: string | null; stream_seq?: string | null; bytes?: number; lease_owner?: string | null; available_at?: string | null; created_at?: string | null; published_at?: string | null; updated_at?: string | null; lease_until?: string | null })[] }
+  }
+  postInternalOutboxRetry: {
+    params: Record<never, never>
+    query: Record<never, never>
+    body: { ids?: readonly string[]; execution_id?: string | null; shard?: number; limit?: number; note?: string | null }
+    answer: { done?: number }
+  }
   postInternalProjectionAdvance: {
     params: Record<never, never>
     query: Record<never, never>
@@ -534,6 +582,12 @@ export interface Operations {
     query: Record<never, never>
     body: { reason?: string | null; actor?: string | null; until?: string | null } | undefined
     answer: { subscription_id?: string; path?: string; catalog_id?: string; state?: 'REGISTERED' | 'ACTIVE' | 'PAUSED' | 'DRAINING' | 'DEACTIVATED' | 'UNKNOWN'; last_event_type?: string; updated_at?: string }
+  }
+  postSubscriptionsDeadRedrive: {
+    params: Record<never, never>
+    query: Record<never, never>
+    body: { ids: readonly string[] }
+    answer: { results?: readonly ({ id?: string; outcome?: string; execution_id?: string | null; reason?: string | null })[] }
   }
   postSubscriptionsRegister: {
     params: Record<never, never>
@@ -615,7 +669,12 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   getExecutionsHistogram: ['GET', '/api/executions/histogram'],
   getHealth: ['GET', '/api/health'],
   getInternalIngressByListener: ['GET', '/api/internal/ingress/{listener}'],
+  getInternalOutboxDead: ['GET', '/api/internal/outbox/dead'],
+  getInternalOutboxDeadGroups: ['GET', '/api/internal/outbox/dead/groups'],
   getInternalOutboxPendingCount: ['GET', '/api/internal/outbox/pending-count'],
+  getInternalOutboxRows: ['GET', '/api/internal/outbox/rows'],
+  getInternalOutboxRowsByOutboxId: ['GET', '/api/internal/outbox/rows/{outbox_id}'],
+  getInternalOutboxStatus: ['GET', '/api/internal/outbox/status'],
   getInternalSubscriptionsByIdBacklog: ['GET', '/api/internal/subscriptions/{id}/backlog'],
   getOutboxPayloadByExecutionIdByEventId: ['GET', '/api/outbox/payload/{execution_id}/{event_id}'],
   getOverview: ['GET', '/api/overview'],
@@ -629,6 +688,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   getSubscriptions: ['GET', '/api/subscriptions'],
   getSubscriptionsById: ['GET', '/api/subscriptions/{id}'],
   getSubscriptionsByIdHistory: ['GET', '/api/subscriptions/{id}/history'],
+  getSubscriptionsDead: ['GET', '/api/subscriptions/dead'],
   getVarsByExecutionId: ['GET', '/api/vars/{execution_id}'],
   getVarsByExecutionIdByName: ['GET', '/api/vars/{execution_id}/{name}'],
   getWorkerPools: ['GET', '/api/worker/pools'],
@@ -664,11 +724,14 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   postInternalOutboxClaim: ['POST', '/api/internal/outbox/claim'],
   postInternalOutboxMarkFailed: ['POST', '/api/internal/outbox/mark-failed'],
   postInternalOutboxMarkPublished: ['POST', '/api/internal/outbox/mark-published'],
+  postInternalOutboxRedrive: ['POST', '/api/internal/outbox/redrive'],
+  postInternalOutboxRetry: ['POST', '/api/internal/outbox/retry'],
   postInternalProjectionAdvance: ['POST', '/api/internal/projection/advance'],
   postPlaybooksValidate: ['POST', '/api/playbooks/validate'],
   postPostgresExecute: ['POST', '/api/postgres/execute'],
   postSubscriptions: ['POST', '/api/subscriptions'],
   postSubscriptionsByIdByAction: ['POST', '/api/subscriptions/{id}/{action}'],
+  postSubscriptionsDeadRedrive: ['POST', '/api/subscriptions/dead/redrive'],
   postSubscriptionsRegister: ['POST', '/api/subscriptions/register'],
   postVarsByExecutionId: ['POST', '/api/vars/{execution_id}'],
   postWorkerPoolDeregister: ['POST', '/api/worker/pool/deregister'],

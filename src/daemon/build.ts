@@ -213,6 +213,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
         }
       },
       executions: writing,
+      deadLetters: writing,
       rerun: { ...writing, keyring: deps.keyring },
       resuming: { ...writing, keyring: deps.keyring },
       following,

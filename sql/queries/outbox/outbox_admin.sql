@@ -176,3 +176,17 @@ returning o.outbox_id;
 -- name: outbox_unpublished(outbox_ids)
 -- How many of the rows `outbox_ids` are not published.
 select count(*)::int as waiting from noetl.outbox where outbox_id = any(:outbox_ids::bigint[]) and status <> 'PUBLISHED';
+
+-- name: outbox_dead_groups(scanned_max, limit_rows)
+-- Dead rows by reason, the most frequent first, at most `limit_rows`: how many, when the newest died, and which that is.
+-- Looks at `scanned_max` rows at most.
+select reason, count(*)::int as count, max(updated_at)::text as newest_at,
+  (array_agg(outbox_id order by updated_at desc, outbox_id desc))[1] as outbox_id,
+  (array_agg(execution_id order by updated_at desc, outbox_id desc))[1] as execution_id
+from (
+  select coalesce(left(last_error, 300), '') as reason, updated_at, outbox_id, execution_id
+  from noetl.outbox where status = 'DEAD' order by outbox_id limit :scanned_max::int
+) as dead
+group by reason
+order by count desc, reason
+limit :limit_rows::int;

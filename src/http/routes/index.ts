@@ -25,6 +25,7 @@ import { type HealthRouteDeps, healthRoutes } from './health/health.js'
 import { type InstanceRouteDeps, instanceRoutes } from './health/instance.js'
 import { type MetricsRouteDeps, metricsRoutes } from './health/metrics.js'
 import { type OverviewRouteDeps, overviewRoutes } from './health/overview.js'
+import { type OutboxOperationRouteDeps, outboxOperationRoutes } from './outbox/operations.js'
 import { type OutboxRouteDeps, outboxRoutes } from './outbox/outbox.js'
 import { type ProjectorRouteDeps, projectorRoutes } from './projector/projector.js'
 import { type ReplayRouteDeps, replayRoutes } from './replay/replay.js'
@@ -33,6 +34,7 @@ import { type StoredResultRouteDeps, storedResultRoutes } from './results/result
 import { type CleanupRouteDeps, cleanupRoutes } from './retention/cleanup.js'
 import { type SqlRouteDeps, sqlRoutes } from './sql/sql.js'
 import { type StateRouteDeps, stateRoutes } from './state/state.js'
+import { type DeadLetterRouteDeps, deadLetterRoutes } from './subscriptions/dead.js'
 import { type IngressRouteDeps, ingressRoutes } from './subscriptions/ingress.js'
 import { type RuntimeRouteDeps, runtimeRoutes } from './subscriptions/runtime.js'
 import { type SubscriptionRouteDeps, subscriptionRoutes } from './subscriptions/subscriptions.js'
@@ -65,6 +67,8 @@ export type RouteDeps = HealthRouteDeps &
   CleanupRouteDeps &
   RuntimeRouteDeps &
   OutboxRouteDeps &
+  OutboxOperationRouteDeps &
+  DeadLetterRouteDeps &
   ProjectorRouteDeps &
   StateRouteDeps &
   ReplayRouteDeps &
@@ -105,6 +109,8 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...cleanupRoutes(deps),
     ...runtimeRoutes(deps),
     ...outboxRoutes(deps),
+    ...outboxOperationRoutes(deps),
+    ...deadLetterRoutes(deps),
     ...projectorRoutes(deps),
     ...stateRoutes(deps),
     ...replayRoutes(deps),

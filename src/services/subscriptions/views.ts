@@ -6,6 +6,7 @@ import type { Databases } from '../../db/databases.js'
 import { wireTimeFromPostgres } from '../../domain/events/wireTime.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
 import { writeJson } from '../../domain/json/write.js'
+import { allowedActions } from '../../domain/subscriptions/subscription.js'
 import { CpError, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { type HistoryRow, lifecycleHistory } from '../../stores/subscriptions/subscriptionLogStore.js'
@@ -144,6 +145,7 @@ export function statusOf(row: SubscriptionRow): JsonObject {
 export function verboseStatusOf(row: SubscriptionRow): JsonObject {
   return {
     ...statusOf(row),
+    allowed_actions: allowedActions(row.state),
     version: row.version,
     catalog_version: row.catalog_version,
     mode: row.mode,

@@ -20,6 +20,7 @@ const q = queries(
   'outbox_retry',
   'outbox_redrive',
   'outbox_dead_drop',
+  'outbox_dead_groups',
   'outbox_purge',
   'outbox_audit_page',
   'outbox_republish',
@@ -152,6 +153,21 @@ export function listDeadRows(
     filter.since ?? null,
     filter.ids ?? null,
   ])
+}
+
+export interface DeadGroup {
+  reason: string
+  count: number
+  newest_at: string
+  /** The newest of them. */
+  outbox_id: string
+  execution_id: string | null
+}
+
+const GROUPED_MAX = 100_000
+
+export function listDeadGroups(db: Queryable, limit: number): Promise<DeadGroup[]> {
+  return db.run<DeadGroup>(q.outbox_dead_groups, [GROUPED_MAX, limit])
 }
 
 export interface ShownRow extends ListedRow {

@@ -1,0 +1,79 @@
+// Promise: what operators see of the outbox over HTTP is what the commands show; a dry run changes nothing, and dead rows
+// come back once.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { outboxOperationRoutes } from '../../src/http/routes/outbox/operations.js'
+import { cli } from '../support/cli.js'
+import { openCore, type TestCore } from '../support/core.js'
+import { useDatabase } from '../support/database.js'
+import { plantExecution } from '../support/executions.js'
+import { openRoutes, type RouteServer } from '../support/routeServer.js'
+
+const database = useDatabase()
+let core: TestCore
+let api: RouteServer
+let executionId: string
+
+beforeAll(async () => {
+  core = await openCore([database.get()])
+  api = openRoutes(outboxOperationRoutes({ outbox: core }))
+  executionId = await plantExecution(database.get(), { atMs: Date.parse('2026-03-01T10:00:00Z'), events: 5 })
+  await database.get().sql(
+    `insert into noetl.outbox (execution_id, event_id, subject, payload, status, attempts, last_error, available_at)
+     select $1::bigint, $1::bigint + n, 's', '{"password": "hunter22"}', case when n < 4 then 'DEAD' else 'FAILED' end, 9,
+       case when n = 1 then 'no responders' when n < 4 then 'too large' else 'busy' end, now() + interval '1 hour'
+     from generate_series(1, 5) as n`,
+    [executionId],
+  )
+})
+afterAll(async () => {
+  await api.close()
+  await core.close()
+})
+
+const command = async (args: string[]) => {
+  const ran = await cli([...args, '--json'], { env: { NOETL_DATABASE_URL: database.get().url } })
+  expect(ran.code, ran.stderr).toBe(0)
+  return JSON.parse(ran.stdout)
+}
+const dead = async () => (await api.get('/api/internal/outbox/dead')).body.rows.map((row: any) => row.outbox_id)
+
+it('counts and lists as the commands do, page by page', async () => {
+  const [shard] = (await api.get('/api/internal/outbox/status')).body.shards
+  expect(shard).toMatchObject({ shard: 0, dead: 3, error: null })
+  expect(shard.backlog.failed_waiting).toBe(2)
+  const listed = (await command(['outbox', 'list', '--execution', executionId])).rows.map((row: any) =>
+    String(row.outbox_id),
+  )
+  const ids: string[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const query: string = cursor === '' ? '' : `&cursor=${cursor}`
+    const page: any = (await api.get(`/api/internal/outbox/rows?execution_id=${executionId}&limit=2${query}`)).body
+    ids.push(...page.rows.map((row: any) => row.outbox_id))
+    cursor = page.next_cursor
+  }
+  expect(ids).toEqual(listed)
+  const row = await api.get(`/api/internal/outbox/rows/${ids[0]}`)
+  expect(row.body).toMatchObject({ status: 'DEAD', last_error: 'no responders', execution_id: executionId })
+  expect(row.text).not.toContain('hunter22')
+  expect((await api.get('/api/internal/outbox/rows/999999')).status).toBe(404)
+  expect((await api.get('/api/internal/outbox/dead/groups')).body.groups).toMatchObject([
+    { reason: 'too large', count: 2 },
+    { reason: 'no responders', count: 1, outbox_id: ids[0] },
+  ])
+})
+
+it('brings dead rows back once; a dry run changes nothing; a failed row need not wait', async () => {
+  const before = await dead()
+  const asked = { reason: 'too large', dry_run: true }
+  const dry = (await api.post('/api/internal/outbox/redrive', asked)).body
+  expect(dry).toMatchObject({ dry_run: true, matched: 2, done: 0, more: false })
+  expect(dry.sample.map((row: any) => row.outbox_id)).toEqual(before.slice(1))
+  expect(await dead()).toEqual(before)
+  const redrive = (body: object) => api.post('/api/internal/outbox/redrive', body)
+  expect((await redrive({ reason: 'too large' })).body).toMatchObject({ matched: 2, done: 2 })
+  expect((await redrive({ reason: 'too large' })).body).toMatchObject({ matched: 0, done: 0 })
+  expect((await redrive({ ids: [before[0]], execution_id: executionId })).body).toMatchObject({ done: 1 })
+  expect(await dead()).toEqual([])
+  expect((await api.post('/api/internal/outbox/retry', { execution_id: executionId })).body).toEqual({ done: 2 })
+  expect((await redrive({ ids: ['x'] })).status).toBe(400)
+})

@@ -1,0 +1,50 @@
+// Promise: given-up messages over HTTP are those of `subscription dead list`, page by page; starting them again tells of
+// each what became of it, and one that may not start stays.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { deadLetterRoutes } from '../../src/http/routes/subscriptions/dead.js'
+import { registerEntry } from '../../src/services/catalog/catalog.js'
+import { registerSubscription } from '../../src/services/subscriptions/lifecycle.js'
+import { verboseStatusOf } from '../../src/services/subscriptions/views.js'
+import { cli } from '../support/cli.js'
+import { openCore, type TestCore } from '../support/core.js'
+import { useDatabase } from '../support/database.js'
+import { openRoutes, type RouteServer } from '../support/routeServer.js'
+import { pullDocument } from './specs.js'
+
+const database = useDatabase()
+let core: TestCore
+let api: RouteServer
+
+beforeAll(async () => {
+  core = await openCore([database.get()])
+  api = openRoutes(deadLetterRoutes({ deadLetters: core }))
+})
+afterAll(async () => {
+  await api.close()
+  await core.close()
+})
+
+it('lists them as the command does, and refuses to start those of a subscription that is not active', async () => {
+  await registerEntry(core, { content: pullDocument({ path: 'subs/dead' }) })
+  const { row } = await registerSubscription(core, 'subs/dead', {})
+  expect(verboseStatusOf(row)['allowed_actions']).toEqual(['activate', 'deactivate'])
+  const id = row.subscription_id
+  await database.get().sql(
+    `insert into noetl.subscription_dead_letter (subscription_id, identity, subject, body, reason, attempts)
+     select $1::bigint, 'nats:s:' || n, 's', '{}', 'no playbook', 3 from generate_series(1, 3) as n`,
+    [id],
+  )
+  const ran = await cli(['subscription', 'dead', 'list', '--json'], { env: { NOETL_DATABASE_URL: database.get().url } })
+  const listed = JSON.parse(ran.stdout).dead_letters
+  const first = (await api.get('/api/subscriptions/dead?limit=2')).body
+  const rest = (await api.get(`/api/subscriptions/dead?subscription_id=${id}&after=${listed[1].dead_letter_id}`)).body
+  expect([first.has_more, rest.has_more]).toEqual([true, false])
+  expect([...first.dead_letters, ...rest.dead_letters]).toEqual(listed)
+  const ids = [listed[0].dead_letter_id, '999']
+  const { results } = (await api.post('/api/subscriptions/dead/redrive', { ids })).body
+  expect(results).toMatchObject([
+    { id: ids[0], outcome: 'refused', reason: expect.stringContaining('is REGISTERED') },
+    { id: '999', outcome: 'refused', reason: expect.stringContaining('no given-up message') },
+  ])
+  expect((await api.get('/api/subscriptions/dead')).body.dead_letters).toEqual(listed)
+})
