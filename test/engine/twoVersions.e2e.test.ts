@@ -34,15 +34,25 @@ async function buildOther(): Promise<string> {
   for (const name of copied) await cp(join(root, name), join(folder, name), { recursive: true })
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
   const change = async (file: string, from: string, to: string): Promise<void> => {
-    const path = join(folder, 'dist/domain', file)
+    const path = join(folder, file)
     const text = await readFile(path, 'utf8')
     expect(text).toContain(from)
     await writeFile(path, text.replace(from, to))
   }
-  await change('engine/settings.js', `ENGINE_VERSION = ${ENGINE_VERSION}`, `ENGINE_VERSION = ${OTHER_VERSION}`)
-  await change('state/workflowState.js', `FOLD_VERSION = ${FOLD_VERSION}`, `FOLD_VERSION = ${FOLD_VERSION + 1}`)
+  // The modules one by one: what is bundled cannot be told apart.
+  await change('bin/noetl-cp.js', 'dist/bundle/main.js', 'dist/cli/main.js')
   await change(
-    'engine/emit.js',
+    'dist/domain/engine/settings.js',
+    `ENGINE_VERSION = ${ENGINE_VERSION}`,
+    `ENGINE_VERSION = ${OTHER_VERSION}`,
+  )
+  await change(
+    'dist/domain/state/workflowState.js',
+    `FOLD_VERSION = ${FOLD_VERSION}`,
+    `FOLD_VERSION = ${FOLD_VERSION + 1}`,
+  )
+  await change(
+    'dist/domain/engine/emit.js',
     'const meta = { visit: number, from:',
     'const meta = { rules: "other", visit: number, from:',
   )
