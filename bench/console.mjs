@@ -1,5 +1,4 @@
-// Scrubbing: how long a log takes to be ready, a jump to any event, a checksum there; and what scrubbing costs those who
-// append meanwhile.
+// Scrubbing: how long a log takes to be ready, a jump to any event, and a checksum there.
 import { openDatabases } from '../dist/db/databases.js'
 import { parseTopology } from '../dist/domain/shards/topology.js'
 import { systemClock } from '../dist/runtime/clock.js'

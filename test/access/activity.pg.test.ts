@@ -78,7 +78,9 @@ it('has every act of a session and of an operator, and none of the programs', as
   const internal = { authorization: 'Bearer internal' }
   const why = { reason: 'stuck since noon', password: 'hunter2' }
   expect((await call('POST', '/api/executions/77/cancel', session, why)).status).toBe(200)
-  expect((await call('POST', '/api/internal/outbox/redrive', internal)).status).toBe(200)
+  expect(
+    (await call('POST', '/api/internal/outbox/redrive', internal, { reason: 'no stream', note: 'it is back' })).status,
+  ).toBe(200)
   expect((await call('POST', '/api/things/5/pause', session)).status).toBe(422)
   expect((await call('DELETE', '/api/credentials/pg', session)).status).toBe(503)
   // The traffic of programs, and what was not let in at all.
@@ -101,6 +103,7 @@ it('has every act of a session and of an operator, and none of the programs', as
       via: 'api',
       action: 'outbox.redrive',
       target_id: null,
+      reason: 'it is back',
       outcome: 'done',
     }),
     expect.objectContaining({
