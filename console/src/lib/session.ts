@@ -4,7 +4,7 @@ import { computed, signal } from '@preact/signals'
 import { ApiError, get, send } from './api'
 
 export interface Session {
-  role: 'none' | 'viewer' | 'operator'
+  role: 'none' | 'viewer' | 'writer' | 'operator'
   actor: string
   by: 'token' | 'session' | 'nothing'
   expires_at: string | null
@@ -21,6 +21,9 @@ export const whyNotOperator = computed(() => {
     ? 'The console is read-only here (NOETL_CP_CONSOLE)'
     : 'Operators only: log in with noetl-cp console'
 })
+
+/** The same for what anybody may do who may write. */
+export const whyNotWriter = computed(() => (session.value?.role === 'writer' ? undefined : whyNotOperator.value))
 
 export async function openSession(): Promise<void> {
   const code = /^#code=([\w-]{1,100})$/.exec(window.location.hash)?.[1]

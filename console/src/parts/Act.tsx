@@ -2,7 +2,8 @@
 // as it is unless told otherwise. Without the right to act it says why.
 import { useSignal } from '@preact/signals'
 import { ApiError } from '../lib/api'
-import { session, whyNotOperator } from '../lib/session'
+import { useKeys } from '../lib/keys'
+import { whyNotOperator, whyNotWriter } from '../lib/session'
 import { Dialog } from './Dialog'
 
 export interface ActProps {
@@ -12,23 +13,24 @@ export interface ActProps {
   needsReason?: boolean
   /** Anyone who may write may do it. */
   isPublic?: boolean
-  act: (reason: string) => Promise<unknown>
+  /** One of several, beside the reason. */
+  choice?: { label: string; options: readonly { value: string; name: string }[] }
+  /** Opens the dialog. */
+  hotkey?: string
+  act: (reason: string, choice: string) => Promise<unknown>
   onDone: () => void
 }
 
 export function Act(props: ActProps) {
   const isOpen = useSignal(false)
-  const why = whyNot(props.isPublic === true)
+  const why = props.isPublic === true ? whyNotWriter.value : whyNotOperator.value
+  const open = (): void => {
+    isOpen.value = why === undefined
+  }
+  useKeys(props.hotkey === undefined ? {} : { [props.hotkey]: open })
   return (
     <>
-      <button
-        type="button"
-        disabled={why !== undefined}
-        title={why ?? props.consequence}
-        onClick={() => {
-          isOpen.value = true
-        }}
-      >
+      <button type="button" disabled={why !== undefined} title={why ?? props.consequence} onClick={open}>
         {props.name}…
       </button>
       {isOpen.value && (
@@ -43,20 +45,17 @@ export function Act(props: ActProps) {
   )
 }
 
-function whyNot(isPublic: boolean): string | undefined {
-  if (!isPublic || session.value?.read_only === true) return whyNotOperator.value
-  return session.value?.role === 'none' ? 'Log in with noetl-cp console' : undefined
-}
-
-function ActDialog({ name, consequence, needsReason, act, onDone, onClose }: ActProps & { onClose: () => void }) {
+function ActDialog(props: ActProps & { onClose: () => void }) {
+  const { name, consequence, needsReason, choice, act, onDone, onClose } = props
   const reason = useSignal('')
+  const chosen = useSignal(choice?.options[0]?.value ?? '')
   const isBusy = useSignal(false)
   const refusal = useSignal<string | undefined>(undefined)
   const run = async (): Promise<void> => {
     isBusy.value = true
     refusal.value = undefined
     try {
-      await act(reason.value.trim())
+      await act(reason.value.trim(), chosen.value)
       onClose()
       onDone()
     } catch (error) {
@@ -79,6 +78,23 @@ function ActDialog({ name, consequence, needsReason, act, onDone, onClose }: Act
           }}
         />
       </label>
+      {choice !== undefined && (
+        <label class="field">
+          {choice.label}
+          <select
+            value={chosen.value}
+            onChange={(event) => {
+              chosen.value = event.currentTarget.value
+            }}
+          >
+            {choice.options.map((option) => (
+              <option key={option.value} value={option.value}>
+                {option.name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
       {refusal.value !== undefined && (
         <p class="notice stale" role="alert">
           {refusal.value}

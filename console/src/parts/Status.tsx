@@ -13,6 +13,7 @@ const GLYPHS: Readonly<Record<StatusKind, string>> = {
 /** Statuses of executions, steps, commands, outbox rows and subscriptions. */
 const KINDS: Readonly<Record<string, StatusKind>> = {
   running: 'running',
+  in_flight: 'running',
   started: 'running',
   claimed: 'running',
   active: 'completed',
@@ -25,6 +26,7 @@ const KINDS: Readonly<Record<string, StatusKind>> = {
   error: 'failed',
   skipped: 'cancelled',
   cancelled: 'cancelled',
+  deactivated: 'cancelled',
   inactive: 'cancelled',
   registered: 'cancelled',
   pending: 'waiting',
@@ -55,7 +57,7 @@ export function Status({ status, kind = kindOf(status) }: { status: string; kind
   return (
     <span class={`status ${kind}`}>
       <Glyph kind={kind} />
-      <span>{status.toLowerCase()}</span>
+      <span>{status.toLowerCase().replaceAll('_', ' ')}</span>
     </span>
   )
 }

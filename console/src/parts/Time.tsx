@@ -19,3 +19,15 @@ export function Lasted({ from, to }: { from: string | null | undefined; to: stri
   const end = millisOf(to)
   return <span>{lasted((Number.isNaN(end) ? now.value : end) - start)}</span>
 }
+
+/** A moment to come, with what is left until then. */
+export function Until({ at }: { at: string }) {
+  const ms = millisOf(at)
+  const left = ms - now.value
+  return (
+    <time dateTime={at} title={at}>
+      {clockText(ms)}
+      {left > 0 && <span class="muted"> in {lasted(Math.ceil(left / 1_000) * 1_000)}</span>}
+    </time>
+  )
+}

@@ -1,0 +1,136 @@
+// What was given up, by reason: what died of the same thing comes back together. Rows can be chosen one by one, too.
+import { useEffect, useState } from 'preact/hooks'
+import { apiPath, get } from '../../lib/api'
+import { ask, hrefOf, query } from '../../lib/router'
+import { whole } from '../../lib/time'
+import { useResource } from '../../lib/useResource'
+import { Panel } from '../../parts/Panel'
+import { Ago } from '../../parts/Time'
+import type { OutboxRows } from './outbox'
+import { Requeue, type RequeueScope } from './Requeue'
+import { RowDetail } from './RowDetail'
+import { Pages } from './RowsTab'
+import { RowTable } from './RowTable'
+
+interface Group {
+  reason: string
+  count: number
+  newest_at: string
+  shard: number
+  outbox_id: string
+}
+
+const GROUPS = '/api/internal/outbox/dead/groups'
+
+export function DeadTab() {
+  const reason = query.value.get('reason') ?? undefined
+  const isList = reason !== undefined || query.value.get('rows') === 'all'
+  return isList ? <DeadRows key={reason} reason={reason} /> : <Groups />
+}
+
+function Groups() {
+  const groups = useResource(GROUPS, (signal) => get<{ groups: Group[]; failed_shards: number[] }>(GROUPS, signal), {
+    everyMs: 5_000,
+    topics: ['outbox'],
+  })
+  const failed = groups.data?.failed_shards ?? []
+  return (
+    <Panel
+      resource={groups}
+      missing={failed.length === 0 ? undefined : failed.join(', ')}
+      isEmpty={(data) => data.groups.length === 0}
+      empty={<p>Nothing was given up: every row is published or on its way.</p>}
+    >
+      {(data) => (
+        <>
+          <div class="buttons section">
+            <Requeue name="Requeue all" scope={{}} hotkey="r" onDone={groups.reload} />
+            <a href={hrefOf('/outbox', { tab: 'dead', rows: 'all' })}>Choose rows</a>
+          </div>
+          <div class="scroll">
+            <table class="wide rows">
+              <thead>
+                <tr>
+                  <th class="number">Rows</th>
+                  <th>Reason</th>
+                  <th>Newest</th>
+                  <th />
+                </tr>
+              </thead>
+              <tbody>
+                {data.groups.map((group) => (
+                  <tr key={group.reason}>
+                    <td class="number">{whole(group.count)}</td>
+                    <td class="ellipsis main">
+                      <a
+                        href={hrefOf('/outbox', {
+                          tab: 'dead',
+                          ...(group.reason === '' ? { rows: 'all' } : { reason: group.reason }),
+                        })}
+                      >
+                        {group.reason === '' ? 'no reason is known' : group.reason}
+                      </a>
+                    </td>
+                    <td>
+                      <Ago at={group.newest_at} />
+                    </td>
+                    <td class="number">
+                      {group.reason !== '' && (
+                        <Requeue name="Requeue" scope={{ reason: group.reason }} onDone={groups.reload} />
+                      )}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </>
+      )}
+    </Panel>
+  )
+}
+
+function DeadRows({ reason }: { reason: string | undefined }) {
+  const cursor = query.value.get('cursor') ?? undefined
+  const row = query.value.get('row')
+  const path = apiPath('/api/internal/outbox/dead', { reason, cursor })
+  const rows = useResource(path, (signal) => get<OutboxRows>(path, signal), { everyMs: 5_000, topics: ['outbox'] })
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  useEffect(() => setChosen(new Set()), [path])
+  const all: RequeueScope = reason === undefined ? {} : { reason }
+  const done = (): void => {
+    setChosen(new Set())
+    rows.reload()
+  }
+  return (
+    <>
+      <div class="buttons section">
+        <button
+          type="button"
+          onClick={() => ask({ reason: undefined, rows: undefined, cursor: undefined, row: undefined })}
+        >
+          ‹ All reasons
+        </button>
+        {chosen.size === 0 ? (
+          <Requeue name={reason === undefined ? 'Requeue all' : 'Requeue these'} scope={all} hotkey="r" onDone={done} />
+        ) : (
+          <Requeue name={`Requeue ${chosen.size}`} scope={{ keys: [...chosen] }} hotkey="r" onDone={done} />
+        )}
+        <span class="muted ellipsis">{reason ?? 'whatever the reason'}</span>
+      </div>
+      <div class={row === null ? 'beside' : 'beside open'}>
+        <div>
+          <Panel
+            resource={rows}
+            isEmpty={(data) => data.rows.length === 0}
+            empty={<p>No dead row has this reason any more.</p>}
+          >
+            {(data) => <RowTable rows={data.rows} chosen={chosen} onChoose={setChosen} />}
+          </Panel>
+          <Pages cursor={cursor} next={rows.data?.next_cursor ?? undefined} />
+        </div>
+        {row !== null && <RowDetail key={row} row={row} />}
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,82 @@
+// Rows of the outbox as a table; with `chosen`, each can be ticked.
+import { ask, hrefOf, query } from '../../lib/router'
+import { whole } from '../../lib/time'
+import { Status } from '../../parts/Status'
+import { Ago } from '../../parts/Time'
+import { keyOf, type OutboxRow } from './outbox'
+
+interface RowTableProps {
+  rows: readonly OutboxRow[]
+  chosen?: ReadonlySet<string>
+  onChoose?: (keys: ReadonlySet<string>) => void
+}
+
+export function RowTable({ rows, chosen, onChoose }: RowTableProps) {
+  const open = query.value.get('row')
+  return (
+    <div class="scroll">
+      <table class="wide rows">
+        <thead>
+          <tr>
+            {chosen !== undefined && <th class="tick" aria-label="Chosen" />}
+            <th>Row</th>
+            <th>Status</th>
+            <th>Execution</th>
+            <th>Reason</th>
+            <th class="number">Attempts</th>
+            <th class="number">Bytes</th>
+            <th>Changed</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)} aria-selected={keyOf(row) === open}>
+              {chosen !== undefined && (
+                <td class="tick">
+                  <input
+                    type="checkbox"
+                    aria-label={`Choose row ${row.outbox_id}`}
+                    checked={chosen.has(keyOf(row))}
+                    onChange={() => onChoose?.(toggled(chosen, keyOf(row)))}
+                  />
+                </td>
+              )}
+              <td>
+                <button type="button" class="link mono" onClick={() => ask({ row: keyOf(row) })}>
+                  {row.outbox_id}
+                </button>
+                {row.shard > 0 && <span class="muted"> shard {row.shard}</span>}
+              </td>
+              <td>
+                <Status status={row.status} />
+              </td>
+              <td>
+                {row.execution_id === null ? (
+                  <span class="muted">–</span>
+                ) : (
+                  <a class="mono" href={hrefOf(`/executions/${row.execution_id}`)}>
+                    {row.execution_id}
+                  </a>
+                )}
+              </td>
+              <td class="ellipsis" title={row.last_error ?? undefined}>
+                {row.last_error}
+              </td>
+              <td class="number">{row.attempts}</td>
+              <td class="number">{whole(row.bytes)}</td>
+              <td>
+                <Ago at={row.updated_at} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function toggled(chosen: ReadonlySet<string>, key: string): ReadonlySet<string> {
+  const next = new Set(chosen)
+  if (!next.delete(key)) next.add(key)
+  return next
+}

@@ -1,0 +1,86 @@
+// What can be done with a subscription in its state, by the word of the server; what cannot says why.
+import { ApiError, send } from '../../lib/api'
+import { session } from '../../lib/session'
+import { Act } from '../../parts/Act'
+import { ACTIONS, type Action, LEADS_TO, type Subscription } from './subscription'
+
+const NAMES: Readonly<Record<Action, string>> = {
+  activate: 'Activate',
+  pause: 'Pause',
+  resume: 'Resume',
+  drain: 'Drain',
+  deactivate: 'Deactivate',
+}
+
+const CONSEQUENCES: Readonly<Record<Action, string>> = {
+  activate: 'Messages start executions from now on.',
+  pause:
+    'No message starts an execution any more, on any daemon, until it is resumed or the pause ends. Messages wait in the source.',
+  resume: 'Messages start executions again, those that waited first.',
+  drain: 'No new messages are taken; what a daemon holds is started; then it is deactivated.',
+  deactivate: 'Stops at once, and frees path and listener for another subscription.',
+}
+
+const HOTKEYS: Partial<Record<Action, string>> = { pause: 'p', resume: 'r', drain: 'd' }
+
+const MINUTE = 60_000
+const ENDS = [
+  { value: '', name: 'until it is resumed' },
+  { value: String(15 * MINUTE), name: 'for 15 minutes' },
+  { value: String(60 * MINUTE), name: 'for an hour' },
+  { value: String(24 * 60 * MINUTE), name: 'for a day' },
+]
+
+export function Actions({ subscription, onDone }: { subscription: Subscription; onDone: () => void }) {
+  const { subscription_id: id, state, allowed_actions: allowed } = subscription
+  const refused = ACTIONS.filter((action) => !allowed.includes(action))
+  return (
+    <>
+      <div class="buttons">
+        {ACTIONS.filter((action) => allowed.includes(action)).map((action) => (
+          <Act
+            key={action}
+            name={NAMES[action]}
+            consequence={consequenceOf(action, state)}
+            needsReason={action === 'pause'}
+            isPublic
+            {...(HOTKEYS[action] === undefined ? {} : { hotkey: HOTKEYS[action] })}
+            {...(action === 'pause' ? { choice: { label: 'How long', options: ENDS } } : {})}
+            act={(reason, lasts) => change(id, action, { reason, lasts })}
+            onDone={onDone}
+          />
+        ))}
+      </div>
+      {refused.length > 0 && (
+        <p class="muted">
+          Not from {state.toLowerCase()}: {refused.join(', ')}.
+        </p>
+      )}
+    </>
+  )
+}
+
+function consequenceOf(action: Action, state: string): string {
+  if (LEADS_TO[action] !== state) return CONSEQUENCES[action]
+  return action === 'pause'
+    ? 'It is paused: this sets a new end of the pause.'
+    : `It is ${state.toLowerCase()}: nothing changes.`
+}
+
+const TRIES = 5
+const BETWEEN_MS = 2_000
+
+/** 503: changed, but not stopped everywhere yet. Repeating it changes nothing more and waits for the rest. */
+async function change(id: string, action: Action, { reason, lasts }: { reason: string; lasts: string }): Promise<void> {
+  const until = lasts === '' ? {} : { until: new Date(Date.now() + Number(lasts)).toISOString() }
+  const body = { actor: session.value?.actor ?? null, ...(reason === '' ? {} : { reason }), ...until }
+  for (let tried = 1; ; tried++) {
+    try {
+      await send('POST', `/api/subscriptions/${id}/${action}`, body)
+      return
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 503 || tried === TRIES) throw error
+      await new Promise((resolve) => setTimeout(resolve, BETWEEN_MS))
+    }
+  }
+}

@@ -1,0 +1,61 @@
+// What happened to a subscription, newest first: who changed it, and why.
+import { get } from '../../lib/api'
+import { useResource } from '../../lib/useResource'
+import { Panel } from '../../parts/Panel'
+import { Status } from '../../parts/Status'
+import { Ago, Until } from '../../parts/Time'
+
+interface HistoryItem {
+  event_id: string
+  event_type: string
+  state: string | null
+  at: string
+  reason: string | null
+  actor: string | null
+  until: string | null
+}
+
+export function History({ id, changed }: { id: string; changed: string }) {
+  const path = `/api/subscriptions/${encodeURIComponent(id)}/history`
+  const history = useResource(`${path} ${changed}`, (signal) => get<{ events: HistoryItem[] }>(path, signal))
+  return (
+    <Panel
+      resource={history}
+      isEmpty={({ events }) => events.length === 0}
+      empty={<p>The log has nothing of it yet.</p>}
+    >
+      {({ events }) => (
+        <div class="scroll">
+          <table class="wide">
+            <thead>
+              <tr>
+                <th>When</th>
+                <th>State</th>
+                <th>Event</th>
+                <th>By</th>
+                <th>Reason</th>
+                <th>Ends</th>
+              </tr>
+            </thead>
+            <tbody>
+              {events.toReversed().map((item) => (
+                <tr key={item.event_id}>
+                  <td>
+                    <Ago at={item.at} />
+                  </td>
+                  <td>{item.state === null ? <span class="muted">–</span> : <Status status={item.state} />}</td>
+                  <td title={item.event_id}>{item.event_type}</td>
+                  <td>{item.actor ?? <span class="muted">–</span>}</td>
+                  <td class="ellipsis" title={item.reason ?? undefined}>
+                    {item.reason ?? <span class="muted">–</span>}
+                  </td>
+                  <td>{item.until === null ? <span class="muted">–</span> : <Until at={item.until} />}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Panel>
+  )
+}

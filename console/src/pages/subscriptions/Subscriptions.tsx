@@ -1,0 +1,139 @@
+// Every subscription with its state; one of them in full.
+import { apiPath, getAnswer } from '../../lib/api'
+import { ask, hrefOf, path as place, query } from '../../lib/router'
+import { useResource } from '../../lib/useResource'
+import { CopyText } from '../../parts/CopyText'
+import { Panel } from '../../parts/Panel'
+import { Glyph, kindOf, Status } from '../../parts/Status'
+import { Ago } from '../../parts/Time'
+import { SubscriptionPage } from './SubscriptionPage'
+import { STATES, type Subscription } from './subscription'
+
+const PAGE = 200
+
+export function Subscriptions() {
+  const id = /^\/subscriptions\/(.+)$/.exec(place.value)?.[1]
+  return id === undefined ? <List /> : <SubscriptionPage key={id} id={decodeURIComponent(id)} />
+}
+
+function List() {
+  const [state, cursor, text] = ['state', 'cursor', 'path'].map((name) => query.value.get(name) ?? undefined)
+  const path = apiPath('/api/subscriptions', { state, cursor, path: text, verbose: true, limit: PAGE })
+  const list = useResource(path, (signal) => getAnswer<{ subscriptions: Subscription[] }>(path, signal), {
+    everyMs: 3_000,
+    topics: ['subscriptions'],
+  })
+  const next = list.data?.headers.get('x-noetl-next-cursor') ?? undefined
+  return (
+    <div class="page">
+      <h1>Subscriptions</h1>
+      <search class="filters">
+        {STATES.map((one) => (
+          <button
+            key={one}
+            type="button"
+            class={`chip ${kindOf(one)}`}
+            aria-pressed={state === one}
+            onClick={() => ask({ state: state === one ? undefined : one, cursor: undefined })}
+          >
+            <Glyph kind={kindOf(one)} />
+            {one.toLowerCase()}
+          </button>
+        ))}
+        <input
+          key={text ?? ''}
+          type="search"
+          aria-label="Path, * at the end"
+          placeholder="Path, * at the end"
+          defaultValue={text ?? ''}
+          onChange={(event) => ask({ path: event.currentTarget.value.trim(), cursor: undefined })}
+        />
+      </search>
+      <Panel
+        resource={list}
+        lines={6}
+        isEmpty={({ body }) => body.subscriptions.length === 0}
+        empty={state === undefined && text === undefined ? <NoneYet /> : <p>No subscription matches these filters.</p>}
+      >
+        {({ body }) => <Rows rows={body.subscriptions} />}
+      </Panel>
+      {next !== undefined && (
+        <nav class="pages" aria-label="Pages">
+          <button type="button" onClick={() => ask({ cursor: next })}>
+            More
+          </button>
+        </nav>
+      )}
+    </div>
+  )
+}
+
+function Rows({ rows }: { rows: readonly Subscription[] }) {
+  return (
+    <div class="scroll">
+      <table class="wide rows">
+        <thead>
+          <tr>
+            <th>State</th>
+            <th>Path</th>
+            <th>Id</th>
+            <th>Source</th>
+            <th>Driven by</th>
+            <th>Changed</th>
+            <th>Reason</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.subscription_id}>
+              <td>
+                <Status status={row.state} />
+              </td>
+              <td class="ellipsis main">
+                <a href={hrefOf(`/subscriptions/${row.subscription_id}`)}>{row.path}</a>
+                <span class="muted"> @{row.catalog_version}</span>
+                {row.trouble !== null && <span class="failed"> {row.trouble}</span>}
+              </td>
+              <td>
+                <code class="whole">{row.subscription_id}</code>
+              </td>
+              <td>
+                {row.source} <span class="muted">{row.mode}</span>
+              </td>
+              <td>
+                {row.driver === 'external' ? 'a runtime of its own' : (row.runtime ?? <span class="muted">–</span>)}
+              </td>
+              <td>
+                <Ago at={row.updated_at} />
+              </td>
+              <td class="ellipsis">{row.reason}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+const FIRST = `apiVersion: noetl.io/v2
+kind: Subscription
+metadata: { name: orders, path: shop/orders }
+spec:
+  source: nats
+  subject: orders.created
+  mode: pull
+  dispatch: { playbook: shop/handle-order }`
+
+function NoneYet() {
+  return (
+    <>
+      <h2>No subscriptions yet</h2>
+      <p>Each message of a stream, or each call of a webhook, starts one execution. A first one:</p>
+      <pre>{FIRST}</pre>
+      <p>
+        Put it into a file, then <CopyText text="noetl-cp catalog register orders.yaml" /> and{' '}
+        <CopyText text="noetl-cp subscription register shop/orders" />
+      </p>
+    </>
+  )
+}

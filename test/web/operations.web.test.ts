@@ -1,0 +1,161 @@
+// Promise: an operator sees in the console what waits and what was given up, brings it back after a dry run that changes
+// nothing, and steers a subscription by exactly the actions its state allows; each act is on record with its reason.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Daemon, startDaemon } from '../support/binary.js'
+import { useDatabase } from '../support/database.js'
+import { hasBrowser, useBrowser } from '../support/webPage.js'
+
+const TOKEN = 'internal-token-of-this-test'
+const EXECUTION = '380994186641326081'
+const HOSTILE = 'too large <img src=x onerror="document.title=`hacked`">'
+
+const PLAYBOOK = `apiVersion: noetl.io/v2
+kind: Playbook
+metadata: { name: orders, path: shop/handle-order }
+workflow: [{ step: start, tool: { kind: noop } }]
+`
+const SUBSCRIPTION = `apiVersion: noetl.io/v2
+kind: Subscription
+metadata: { name: orders, path: shop/orders }
+spec: { source: nats, subject: orders.created, mode: pull, dispatch: { playbook: shop/handle-order } }
+`
+
+const database = useDatabase()
+const browser = useBrowser()
+let daemon: Daemon
+
+const env = () => ({ NOETL_DATABASE_URL: database.get().url, NOETL_INTERNAL_API_TOKEN: TOKEN })
+const post = async (path: string, body: object) => {
+  const answer = await fetch(new URL(path, daemon.url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  expect(answer.status).toBe(200)
+  return (await answer.json()) as { subscription_id: string }
+}
+const dead = () =>
+  database.get().sql<{ id: string }>("select outbox_id::text as id from noetl.outbox where status = 'DEAD' order by 1")
+
+async function openAsOperator() {
+  const opened = await browser.open(daemon.url)
+  const { page } = opened
+  await page.goto('/console/')
+  await page.getByRole('button', { name: 'log in' }).click()
+  await page.getByLabel('Token').fill(TOKEN)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'operator' }).waitFor()
+  return opened
+}
+
+describe.skipIf(!hasBrowser)('an operator', () => {
+  beforeAll(async () => {
+    await database.get().sql(
+      `insert into noetl.outbox (execution_id, event_id, subject, payload, status, attempts, last_error, available_at)
+       select $1::bigint, $1::bigint + n, 's', '{"n": 9007199254740993}', case when n < 4 then 'DEAD' else 'FAILED' end, 9,
+         case when n = 1 then 'no responders' when n < 4 then $2 else 'busy' end, now() + interval '1 hour'
+       from generate_series(1, 4) as n`,
+      [EXECUTION, HOSTILE],
+    )
+    daemon = await startDaemon([], { env: env() })
+  })
+  afterAll(() => daemon?.stop())
+
+  it('brings dead rows back: dry run, reason, outcome', async () => {
+    const stranger = await browser.open(daemon.url)
+    await stranger.page.goto('/console/outbox')
+    await stranger.page.getByRole('alert').getByText('noetl-cp console', { exact: true }).waitFor()
+    await stranger.close()
+
+    const { page, faults, close } = await openAsOperator()
+    await page.goto('/console/outbox')
+    await page.getByText('1 row waits, the oldest for').waitFor()
+    await page.getByRole('link', { name: '3', exact: true }).click()
+    const group = page.getByRole('row', { name: HOSTILE })
+    await group.getByRole('button', { name: 'Requeue…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Dry run: 2 rows would come back').waitFor()
+    const act = dialog.getByRole('button', { name: 'Requeue 2 rows' })
+    expect(await act.isDisabled()).toBe(true)
+    expect(await dead()).toHaveLength(3)
+
+    await dialog.getByLabel('Reason').fill('the stream takes larger ones now')
+    await act.click()
+    await dialog.getByText('2 rows came back').waitFor()
+    const [left, ...others] = await dead()
+    expect([left, others]).toEqual([{ id: expect.any(String) }, []])
+    // One dies again while it is looked at.
+    await database.get().sql("update noetl.outbox set status = 'DEAD' where event_id = $1::bigint + 2", [EXECUTION])
+    await dialog.getByText('died again').first().waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+
+    await page.getByRole('link', { name: 'no responders' }).click()
+    await page.getByRole('button', { name: left!.id, exact: true }).click()
+    await page.getByRole('complementary', { name: 'Row' }).getByText('9007199254740993').waitFor()
+    const { activity } = (await daemon.get('/api/activity?action=outbox.redrive')).body
+    expect(activity).toMatchObject([
+      { outcome: 'done', request: { note: 'the stream takes larger ones now' } },
+      { outcome: 'done', request: { dry_run: true } },
+    ])
+    expect(await page.locator('img').count()).toBe(0)
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('steers a subscription by what its state allows, and starts a given-up message again', async () => {
+    await post('/api/catalog/register', { content: PLAYBOOK })
+    await post('/api/catalog/register', { content: SUBSCRIPTION })
+    const { subscription_id: id } = await post('/api/subscriptions', { path: 'shop/orders' })
+    await database.get().sql(
+      `insert into noetl.subscription_dead_letter (subscription_id, identity, subject, body, reason, attempts)
+       values ($1::bigint, 'nats:s:1', 's', '{}', 'no playbook', 3)`,
+      [id],
+    )
+    const { page, faults, close } = await openAsOperator()
+    await page.goto('/console/subscriptions')
+    await page.getByRole('link', { name: 'shop/orders' }).click()
+    const buttons = page.locator('main .buttons').first().getByRole('button')
+    const isIn = async (state: string) => {
+      await page.getByRole('img', { name: `Lifecycle: ${state};` }).waitFor()
+      const { body } = await daemon.get(`/api/subscriptions/${id}?verbose=true`)
+      expect(body.state).toBe(state.toUpperCase())
+      const shown = (await buttons.allTextContents()).map((text) => text.replace('…', '').toLowerCase())
+      expect(shown).toEqual(body.allowed_actions)
+      return body
+    }
+    const act = async (name: string, before: () => Promise<unknown> = async () => undefined) => {
+      await page.getByRole('button', { name: `${name}…`, exact: true }).click()
+      await before()
+      await page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
+    }
+    await isIn('registered')
+    await act('Activate')
+    await isIn('active')
+    await act('Pause', async () => {
+      await page.getByLabel('Reason').fill(HOSTILE)
+      await page.getByLabel('How long').selectOption('for 15 minutes')
+    })
+    const paused = await isIn('paused')
+    expect([paused.reason, paused.paused_until]).toEqual([HOSTILE, expect.stringMatching(/^\d{4}-/)])
+    await page.getByRole('cell', { name: HOSTILE }).waitFor()
+    await act('Resume')
+    await isIn('active')
+
+    await page.getByRole('tab', { name: 'Dead messages' }).click()
+    await act('Start again')
+    const started = page.getByRole('status').getByRole('link')
+    await started.waitFor()
+    const execution = await started.textContent()
+    expect((await daemon.get(`/api/executions/${execution}`)).status).toBe(200)
+    await page.getByText('No message was given up.').waitFor()
+
+    await act('Deactivate')
+    await isIn('deactivated')
+    const { activity } = (await daemon.get('/api/activity?action=subscriptions')).body
+    expect(activity.map((one: any) => [one.action, one.outcome]).toReversed()).toEqual(
+      ['activate', 'pause', 'resume', 'dead.redrive', 'deactivate'].map((name) => [`subscriptions.${name}`, 'done']),
+    )
+    expect(faults()).toEqual([])
+    await close()
+  })
+})
