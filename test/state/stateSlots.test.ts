@@ -100,7 +100,7 @@ describe('triggers', () => {
     states.trigger('1')
     calls[0]!.finish({ version: 7 })
     await settle()
-    expect(calls[1]!.want).toEqual({ drive: true, force: true, view: true, open: false, sealed: true })
+    expect(calls[1]!.want).toEqual({ drive: true, force: true, view: true, open: false, read: true, sealed: true })
     calls[1]!.finish({ version: 8 })
     expect((await answers).map(({ version }) => version)).toEqual([8, 8])
   })

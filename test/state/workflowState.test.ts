@@ -11,7 +11,13 @@ import { parseState, serialiseState } from '../../src/domain/state/serialiseStat
 import type { StepInfo } from '../../src/domain/state/stepView.js'
 import { viewState, viewStateStep } from '../../src/domain/state/viewState.js'
 import type { WorkflowEvent } from '../../src/domain/state/workflowEvent.js'
-import { emptyState, isTerminal, type WorkflowState, workflowStatus } from '../../src/domain/state/workflowState.js'
+import {
+  emptyState,
+  FOLD_VERSION,
+  isTerminal,
+  type WorkflowState,
+  workflowStatus,
+} from '../../src/domain/state/workflowState.js'
 import { CpError } from '../../src/errors.js'
 
 const EXECUTION = '320816801799737344' as ExecutionId
@@ -326,8 +332,8 @@ describe('stored text', () => {
     ['nothing', ''],
     ['cut', text.slice(0, -5)],
     ['a list', '[]'],
-    ['no execution', '{"fold_version":2}'],
-    ['other fold', text.replace('"fold_version":2', '"fold_version":1')],
+    ['no execution', `{"fold_version":${FOLD_VERSION}}`],
+    ['other fold', text.replace(`"fold_version":${FOLD_VERSION}`, '"fold_version":1')],
     ['steps that are none', text.replace(/"steps":.*/, '"steps":[1]}')],
     ['a fact without id', text.replace('"id":"15",', '')],
     [
