@@ -1,8 +1,11 @@
 // Promise: an operator sees in the console what waits and what was given up, brings it back after a dry run that changes
-// nothing, and steers a subscription by exactly the actions its state allows; each act is on record with its reason.
+// nothing, and steers a subscription by exactly the actions its state allows; each act is on record with its reason. The
+// overview says in one line how it is and leads to what needs somebody; no secret is shown among the settings.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/binary.js'
 import { useDatabase } from '../support/database.js'
+import { DOCTOR_PROBLEMS } from '../support/servers.js'
+import { until } from '../support/until.js'
 import { hasBrowser, useBrowser } from '../support/webPage.js'
 
 const TOKEN = 'internal-token-of-this-test'
@@ -24,7 +27,12 @@ const database = useDatabase()
 const browser = useBrowser()
 let daemon: Daemon
 
-const env = () => ({ NOETL_DATABASE_URL: database.get().url, NOETL_INTERNAL_API_TOKEN: TOKEN })
+const env = () => ({
+  NOETL_DATABASE_URL: database.get().url,
+  NOETL_INTERNAL_API_TOKEN: TOKEN,
+  // However long this takes, the rows that wait for ever are no reason to be not ready.
+  NOETL_CP_OUTBOX_MAX_AGE: '86400',
+})
 const post = async (path: string, body: object) => {
   const answer = await fetch(new URL(path, daemon.url), {
     method: 'POST',
@@ -94,8 +102,8 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     await page.getByRole('complementary', { name: 'Row' }).getByText('9007199254740993').waitFor()
     const { activity } = (await daemon.get('/api/activity?action=outbox.redrive')).body
     expect(activity).toMatchObject([
-      { outcome: 'done', request: { note: 'the stream takes larger ones now' } },
-      { outcome: 'done', request: { dry_run: true } },
+      { outcome: 'done', reason: 'the stream takes larger ones now' },
+      { outcome: 'done', reason: 'dry run', request: { dry_run: true } },
     ])
     expect(await page.locator('img').count()).toBe(0)
     expect(faults()).toEqual([])
@@ -155,6 +163,40 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     expect(activity.map((one: any) => [one.action, one.outcome]).toReversed()).toEqual(
       ['activate', 'pause', 'resume', 'dead.redrive', 'deactivate'].map((name) => [`subscriptions.${name}`, 'done']),
     )
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('is told on one page how the instance is, and led to what needs attention', async () => {
+    const { body: overview } = await daemon.get('/api/overview')
+    const { dead: given, label } = overview.shards[0]
+    expect(given).toBeGreaterThan(0)
+    const { page, faults, close } = await openAsOperator()
+    await page.getByText('Ready. Nothing was published in the last minute').waitFor()
+    expect(
+      await page
+        .getByRole('row', { name: `0 ${label}` })
+        .getByRole('cell')
+        .nth(4)
+        .textContent(),
+    ).toBe(`${given}`)
+    await page.getByRole('link', { name: `${given} rows of the outbox of shard 0 given up` }).click()
+    await page.getByRole('button', { name: 'Requeue all…' }).waitFor()
+
+    await page.getByText('Instance', { exact: true }).click()
+    await page.getByRole('link', { name: 'Doctor' }).click()
+    await page.getByRole('cell', { name: DOCTOR_PROBLEMS[0]! }).waitFor()
+    await page.getByRole('link', { name: 'Settings' }).click()
+    await page.getByRole('searchbox', { name: 'Search settings' }).fill('NOETL_INTERNAL_API_TOKEN')
+    await page.getByRole('cell', { name: 'NOETL_INTERNAL_API_TOKEN', exact: true }).first().waitFor()
+    await page.getByRole('button', { name: 'not the default' }).click()
+    await page.getByRole('cell', { name: 'NOETL_INTERNAL_API_TOKEN', exact: true }).first().waitFor()
+    expect(await page.locator('body').textContent()).not.toContain(TOKEN)
+
+    await page.getByRole('link', { name: 'Activity' }).click()
+    await page.getByRole('heading', { name: 'Activity' }).waitFor()
+    const { activity } = (await daemon.get('/api/activity')).body
+    await until('every act is listed', async () => (await page.locator('tbody tr').count()) === activity.length)
     expect(faults()).toEqual([])
     await close()
   })

@@ -1,6 +1,9 @@
 // The places of the console: what the navigation lists, which key leads there, and what is loaded for it.
 import type { ComponentType } from 'preact'
 import { Executions } from '../pages/executions/Executions'
+import { Activity } from '../pages/instance/Activity'
+import { Doctor } from '../pages/instance/Doctor'
+import { Settings } from '../pages/instance/Settings'
 import { Outbox } from '../pages/outbox/Outbox'
 import { Overview } from '../pages/overview/Overview'
 import { Subscriptions } from '../pages/subscriptions/Subscriptions'
@@ -27,6 +30,29 @@ export const PLACES: readonly Place[] = [
     key: 's',
     icon: 'M2 12a2 2 0 1 1 4 0 2 2 0 0 1-4 0zM2 6a8 8 0 0 1 8 8H8a6 6 0 0 0-6-6zM2 2a12 12 0 0 1 12 12h-2A10 10 0 0 0 2 4z',
     page: Subscriptions,
+  },
+  {
+    name: 'Doctor',
+    path: '/doctor',
+    key: 'd',
+    icon: 'M6 2h4v4h4v4h-4v4H6v-4H2V6h4z',
+    page: Doctor,
+    isBehindCog: true,
+  },
+  {
+    name: 'Activity',
+    path: '/activity',
+    key: 'a',
+    icon: 'M1 7h3l2-5 4 10 2-5h3v2h-2l-3 6L6 6 5 9H1z',
+    page: Activity,
+    isBehindCog: true,
+  },
+  {
+    name: 'Settings',
+    path: '/settings',
+    icon: 'M2 4h6v2H2zM10 3h2v1h2v2h-2v1h-2zM2 10h2V9h2v4H4v-1H2zM8 10h6v2H8z',
+    page: Settings,
+    isBehindCog: true,
   },
 ]
 

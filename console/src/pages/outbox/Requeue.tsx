@@ -59,7 +59,9 @@ export function Requeue(props: RequeueProps) {
 
 function RequeueDialog({ name, scope, onClose }: RequeueProps & { onClose: () => void }) {
   const outcome = useSignal<Redriven | undefined>(undefined)
-  const plan = useResource(`dry run of ${JSON.stringify(scope)}`, () => redrive(scope, { dry_run: true }))
+  const plan = useResource(`dry run of ${JSON.stringify(scope)}`, () =>
+    redrive(scope, { dry_run: true, note: 'dry run' }),
+  )
   return (
     <Dialog title={name} onClose={onClose}>
       {outcome.value === undefined ? (
@@ -219,7 +221,7 @@ function rowsText(count: number, more: boolean): string {
 }
 
 /** An id alone may be in several databases, so each database is asked for its own. */
-async function redrive(scope: RequeueScope, how: { dry_run?: boolean; note?: string }): Promise<Redriven> {
+async function redrive(scope: RequeueScope, how: { dry_run?: boolean; note: string }): Promise<Redriven> {
   if (scope.keys === undefined) {
     return send('POST', '/api/internal/outbox/redrive', { reason: scope.reason ?? null, limit: ROWS_MAX, ...how })
   }

@@ -1,19 +1,54 @@
 // In five seconds: is it healthy, is it keeping up, where is the trouble.
+import { get } from '../../lib/api'
+import { hrefOf } from '../../lib/router'
+import { session } from '../../lib/session'
+import { lasted } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
+import { CopyText } from '../../parts/CopyText'
 import { Panel } from '../../parts/Panel'
-import { Status } from '../../parts/Status'
-import { type Readiness, readReadiness } from '../../shell/Health'
+import { Glyph, Status } from '../../parts/Status'
+import { count, type Trouble, troublesOf } from './attention'
+import type { InstanceOverview } from './instance'
+import { Lanes } from './Lanes'
+import { Tiles } from './Tiles'
+import { verdictOf } from './verdict'
+
+const PATH = '/api/overview'
+const DOCTOR = '/api/doctor'
 
 export function Overview() {
-  const readiness = useResource('/readyz', readReadiness, { everyMs: 5_000 })
+  const overview = useResource(PATH, (signal) => get<InstanceOverview>(PATH, signal), {
+    everyMs: 2_000,
+    topics: ['overview'],
+  })
+  // Its word is for operators alone.
+  const isOperator = session.value?.role === 'operator'
+  const doctor = useResource(isOperator ? DOCTOR : null, (signal) => get<{ problems: number }>(DOCTOR, signal), {
+    everyMs: 30_000,
+  })
+  const problems = isOperator ? (doctor.data?.problems ?? 0) : 0
   return (
     <div class="page">
       <h1 class="visually-hidden">Overview</h1>
-      <Panel resource={readiness} lines={6}>
+      <Panel resource={overview} lines={6}>
         {(data) => (
           <>
             <p class="verdict">{verdictOf(data)}</p>
-            <Checks data={data} />
+            <Attention
+              troubles={[
+                ...troublesOf(data),
+                ...(problems === 0
+                  ? []
+                  : [{ what: `the doctor found ${count(problems, 'problem', 'problems')}`, place: '/doctor' }]),
+              ]}
+            />
+            <Tiles subscriptions={data.subscriptions} />
+            <Lanes shards={data.shards} />
+            <Pools pools={data.pools} />
+            <Checks checks={data.checks} />
+            <p class="muted section">
+              noetl-cp {data.version}, {data.mode}
+            </p>
           </>
         )}
       </Panel>
@@ -21,38 +56,98 @@ export function Overview() {
   )
 }
 
-function verdictOf({ status, checks }: Readiness): string {
-  const failing = Object.entries(checks).filter(([, check]) => !check.ok && check.required)
-  if (status === 'ready') return 'Ready.'
-  return `Not ready: ${failing.map(([name, { detail }]) => `${name}: ${detail ?? 'does not answer'}`).join('; ')}`
+function Attention({ troubles }: { troubles: readonly Trouble[] }) {
+  if (troubles.length === 0) {
+    return (
+      <p class="calm">
+        <Glyph kind="completed" /> Nothing needs attention.
+      </p>
+    )
+  }
+  return (
+    <section class="attention" aria-labelledby="attention">
+      <h2 id="attention">Needs attention</h2>
+      <ul>
+        {troubles.map(({ what, place, asked }) => (
+          <li key={what}>
+            <Glyph kind="stuck" />
+            {place === undefined ? <span>{what}</span> : <a href={hrefOf(place, asked)}>{what}</a>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
 }
 
-function Checks({ data }: { data: Readiness }) {
+function Pools({ pools }: { pools: InstanceOverview['pools'] }) {
+  if (pools.length === 0) {
+    return (
+      <p class="section muted">
+        No worker pool: commands wait until one comes. Start one with <CopyText text="noetl-cp worker" />
+      </p>
+    )
+  }
   return (
-    <table>
-      <caption>Checks</caption>
-      <thead>
-        <tr>
-          <th>Check</th>
-          <th>State</th>
-          <th>Detail</th>
-        </tr>
-      </thead>
-      <tbody>
-        {Object.entries(data.checks).map(([name, { ok, required, detail }]) => (
-          <tr key={name}>
-            <td>{name}</td>
-            <td>
-              {ok ? (
-                <Status status="ok" kind="completed" />
-              ) : (
-                <Status status={required ? 'failed' : 'off'} kind={required ? 'failed' : 'cancelled'} />
-              )}
-            </td>
-            <td>{detail}</td>
+    <div class="scroll section">
+      <table class="wide">
+        <caption>Worker pools</caption>
+        <thead>
+          <tr>
+            <th>Pool</th>
+            <th>State</th>
+            <th>Kind</th>
+            <th class="number">Capacity</th>
+            <th>Last heard</th>
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {pools.map((pool) => (
+            <tr key={`${pool.kind} ${pool.name}`}>
+              <td>{pool.name}</td>
+              <td>
+                {pool.alive ? <Status status="alive" kind="completed" /> : <Status status="silent" kind="stuck" />}
+              </td>
+              <td>{pool.kind}</td>
+              <td class="number">{pool.capacity}</td>
+              <td>{pool.silent_seconds === null ? '–' : `${lasted(pool.silent_seconds * 1_000)} ago`}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Checks({ checks }: { checks: InstanceOverview['checks'] }) {
+  return (
+    <div class="scroll section">
+      <table class="wide">
+        <caption>Checks</caption>
+        <thead>
+          <tr>
+            <th>Check</th>
+            <th>State</th>
+            <th class="number">Took</th>
+            <th>Detail</th>
+          </tr>
+        </thead>
+        <tbody>
+          {checks.map(({ name, ok, required, detail, ms }) => (
+            <tr key={name}>
+              <td>{name}</td>
+              <td>
+                {ok ? (
+                  <Status status="ok" kind="completed" />
+                ) : (
+                  <Status status={required ? 'failed' : 'off'} kind={required ? 'failed' : 'cancelled'} />
+                )}
+              </td>
+              <td class="number">{ms} ms</td>
+              <td>{detail}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   )
 }

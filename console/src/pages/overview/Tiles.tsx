@@ -1,0 +1,61 @@
+// How many there are, each number a link to the list of them.
+import { get } from '../../lib/api'
+import { hrefOf } from '../../lib/router'
+import { whole } from '../../lib/time'
+import { useResource } from '../../lib/useResource'
+import { CopyText } from '../../parts/CopyText'
+import { Glyph, kindOf } from '../../parts/Status'
+
+interface Stats {
+  total_executions: number
+  running_executions: number
+  completed_executions: number
+  failed_executions: number
+  cancelled_executions: number
+}
+
+const PATH = '/api/dashboard/stats'
+
+export function Tiles({ subscriptions }: { subscriptions: Record<string, number> }) {
+  const { data } = useResource(PATH, (signal) => get<Stats>(PATH, signal), { everyMs: 5_000 })
+  if (data === undefined) return <ul class="tiles" />
+  if (data.total_executions === 0) {
+    return (
+      <p class="section">
+        No executions yet: <CopyText text="noetl-cp demo" /> makes some.
+      </p>
+    )
+  }
+  const executions = [
+    ['RUNNING', data.running_executions],
+    ['COMPLETED', data.completed_executions],
+    ['FAILED', data.failed_executions],
+    ['CANCELLED', data.cancelled_executions],
+  ] as const
+  return (
+    <ul class="tiles">
+      {executions.map(([status, value]) => (
+        <Tile key={status} name={status.toLowerCase()} value={value} href={hrefOf('/executions', { status })} />
+      ))}
+      <Tile
+        name="active subscriptions"
+        kind="active"
+        value={subscriptions['ACTIVE'] ?? 0}
+        href={hrefOf('/subscriptions', { state: 'ACTIVE' })}
+      />
+    </ul>
+  )
+}
+
+function Tile({ name, kind = name, value, href }: { name: string; kind?: string; value: number; href: string }) {
+  return (
+    <li>
+      <a href={href}>
+        <b>{whole(value)}</b>
+        <span>
+          <Glyph kind={kindOf(kind)} /> {name}
+        </span>
+      </a>
+    </li>
+  )
+}

@@ -1,0 +1,29 @@
+// The instance at one glance, as GET /api/overview has it.
+import type { Backlog, Relay } from '../outbox/outbox'
+
+export interface InstanceOverview {
+  at: string
+  version: string
+  mode: string
+  ready: boolean
+  checks: { name: string; ok: boolean; required: boolean; detail: string | null; ms: number }[]
+  shards: ShardOverview[]
+  pools: { name: string; kind: string; alive: boolean; silent_seconds: number | null; capacity: number }[]
+  subscriptions: Record<string, number>
+  schema: { database: string; applied: number; pending: number }[]
+  errors: string[]
+}
+
+export interface ShardOverview {
+  shard: number
+  label: string
+  error: string | null
+  backlog: Backlog | null
+  dead: number | null
+  oldest_age_seconds: number | null
+  published_last_minute: number | null
+  owners: { owner: string; lanes: number; live: boolean }[]
+  relays: Relay[]
+}
+
+export const LANES = 64

@@ -1,0 +1,22 @@
+// The one line: is it healthy, is it keeping up.
+import { lasted, whole } from '../../lib/time'
+import { waitingOf } from '../outbox/outbox'
+import type { InstanceOverview } from './instance'
+
+export function verdictOf({ ready, checks, shards }: InstanceOverview): string {
+  if (!ready) {
+    const failing = checks.filter(({ ok, required }) => !ok && required).map(({ name }) => name)
+    return failing.length === 0 ? 'Not ready.' : `Not ready: ${failing.join(', ')}.`
+  }
+  const lastMinute = shards.reduce((sum, shard) => sum + (shard.published_last_minute ?? 0), 0)
+  const waiting = shards.reduce((sum, { backlog }) => sum + (backlog === null ? 0 : waitingOf(backlog)), 0)
+  const oldest = Math.max(0, ...shards.map((shard) => shard.oldest_age_seconds ?? 0))
+  const rate = lastMinute === 0 ? 'Nothing was published in the last minute' : `Publishing ${rateText(lastMinute)}`
+  const behind =
+    waiting === 0 ? 'nothing waits' : `${whole(waiting)} waiting, nothing older than ${lasted(oldest * 1_000)}`
+  return `Ready. ${rate}, ${behind}.`
+}
+
+function rateText(perMinute: number): string {
+  return perMinute < 60 ? `${whole(perMinute)} a minute` : `${whole(Math.round(perMinute / 60))}/s`
+}
