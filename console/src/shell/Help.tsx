@@ -24,6 +24,11 @@ const EXECUTION: readonly (readonly [string, string])[] = [
   ['1 … 6', 'tabs'],
 ]
 
+const OPERATIONS: readonly (readonly [string, string])[] = [
+  ['r', 'outbox, dead rows: requeue'],
+  ['p r d', 'a subscription: pause, resume, drain'],
+]
+
 export function Help({ onClose }: { onClose: () => void }) {
   const places = PLACES.flatMap(({ key, name }) => (key === undefined ? [] : [[`g ${key}`, name] as const]))
   return (
@@ -31,6 +36,7 @@ export function Help({ onClose }: { onClose: () => void }) {
       <div class="keys">
         <KeyList title="Everywhere" keys={[...EVERYWHERE, ...places]} />
         <KeyList title="One execution" keys={EXECUTION} />
+        <KeyList title="Outbox and subscriptions (each asks first)" keys={OPERATIONS} />
       </div>
       <form method="dialog">
         <button type="submit">Close</button>

@@ -54,7 +54,9 @@ function Groups() {
                   <th class="number">Rows</th>
                   <th>Reason</th>
                   <th>Newest</th>
-                  <th />
+                  <th>
+                    <span class="visually-hidden">What can be done</span>
+                  </th>
                 </tr>
               </thead>
               <tbody>

@@ -18,7 +18,11 @@ export function RowTable({ rows, chosen, onChoose }: RowTableProps) {
       <table class="wide rows">
         <thead>
           <tr>
-            {chosen !== undefined && <th class="tick" aria-label="Chosen" />}
+            {chosen !== undefined && (
+              <th class="tick">
+                <span class="visually-hidden">Chosen</span>
+              </th>
+            )}
             <th>Row</th>
             <th>Status</th>
             <th>Execution</th>

@@ -91,7 +91,9 @@ function Messages({ messages, startAgain, onDone }: MessagesProps) {
             <th class="number">Attempts</th>
             <th class="number">Bytes</th>
             <th>Given up</th>
-            <th />
+            <th>
+              <span class="visually-hidden">What can be done</span>
+            </th>
           </tr>
         </thead>
         <tbody>
