@@ -126,4 +126,58 @@ describe.skipIf(!hasBrowser)('executions', () => {
     expect(faults()).toEqual([])
     await close()
   })
+
+  it('follow the handle without asking, and mark the event that arrived late, none behind it', async () => {
+    const { executions } = await command('execution', 'list', '--status', 'COMPLETED')
+    const id = String(executions[0].execution_id)
+    const last = Number(executions[0].event_count)
+    const { page, context, faults, close } = await browser.open(daemon.url)
+    await page.goto(`/console/executions/${id}`)
+    const handle = page.getByRole('slider', { name: 'Position in the log' })
+    const place = async () => Number(await handle.getAttribute('aria-valuenow'))
+    await until('the log is drawn', async () => (await place()) === last)
+    const completed = page.locator('.counters div', { hasText: 'completed' }).locator('dd')
+    expect(Number(await completed.textContent())).toBeGreaterThan(0)
+    await context.setOffline(true)
+    await page.keyboard.press('Home')
+    await page.keyboard.press('ArrowRight')
+    await until('counters of the first event', async () => (await completed.textContent()) === '0')
+    expect(await handle.getAttribute('aria-valuetext')).toContain(`event 1 of ${last}`)
+    await context.setOffline(false)
+
+    const { events } = (await daemon.get(`/api/executions/${id}/events`)).body
+    const ids = (events as { event_id: string }[]).map(({ event_id }) => BigInt(event_id))
+    // So many events are before the one that arrives late.
+    const before = ids.findIndex((eventId, index) => index > 0 && eventId - ids[index - 1]! > 1n)
+    expect(before).toBeGreaterThan(0)
+    const lateId = ids[before]! - 1n
+    await page.goto(`/console/executions/${id}?at=event:${ids[before]}`)
+    await until('the place of the link', async () => (await place()) === before + 1)
+    // It is stored last, with an id between two others.
+    await database.get().sql(
+      `insert into noetl.event (execution_id, event_id, catalog_id, stream_version, event_type, node_name, status)
+       select execution_id, $2::bigint, catalog_id, (select max(stream_version) + 1 from noetl.event where execution_id = $1::bigint),
+         'step.note', node_name, status
+       from noetl.event where execution_id = $1::bigint and event_id = $3::bigint`,
+      [id, String(lateId), String(ids[before])],
+    )
+    await database
+      .get()
+      .sql('update noetl.execution set event_count = event_count + 1 where execution_id = $1::bigint', [id])
+    await until('the same event one place later', async () => (await place()) === before + 2)
+    const marked: number[] = []
+    await page.keyboard.press('Home')
+    for (let position = 1; position <= last + 1; position++) {
+      await page.keyboard.press('ArrowRight')
+      await until(`position ${position}`, async () => (await place()) === position)
+      if (await page.getByText('arrived late').isVisible()) marked.push(position)
+    }
+    expect(marked).toEqual([before + 1])
+    await page.goto(`/console/executions/${id}?at=event:${lateId}`)
+    const { checksum } = await command('replay', id, '--as-of-event', String(lateId))
+    await page.getByText(`checksum ${checksum.slice(0, 8)}`).waitFor()
+    expect(await place()).toBe(before + 1)
+    expect(faults()).toEqual([])
+    await close()
+  })
 })

@@ -41,14 +41,21 @@ export function nextTheme(): void {
 }
 
 let probe: HTMLElement | undefined
+/** Looked up once: each look makes the browser settle all styles. */
+const colors = new Map<string, string>()
+paint.subscribe(() => colors.clear())
 
 /** A colour of tokens.css as a canvas takes it. */
 export function colorOf(token: string): string {
+  const known = colors.get(token)
+  if (known !== undefined) return known
   if (probe === undefined) {
     probe = document.createElement('i')
     probe.hidden = true
     document.body.append(probe)
   }
   probe.style.color = `var(--${token})`
-  return getComputedStyle(probe).color
+  const { color } = getComputedStyle(probe)
+  colors.set(token, color)
+  return color
 }

@@ -21,6 +21,8 @@ const EXECUTION: readonly (readonly [string, string])[] = [
   ['m', 'pin here: changes are shown against it'],
   ['Space', 'play or stop'],
   ['e', 'axis by time or by event'],
+  ['w s', 'nearer and farther; 0 all of it'],
+  ['a d', 'to the left and to the right'],
   ['1 … 6', 'tabs'],
 ]
 

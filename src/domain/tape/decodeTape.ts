@@ -1,6 +1,8 @@
 // Reads the bytes of a tape, in a browser or anywhere else: nothing here may ask for Node.
 import { type ColumnType, OUTCOMES, type Outcome, TAPE_FORMAT, TAPE_MAGIC, type TapeHead } from './tapeFormat.js'
 
+export { FAILED_FLAG, LATE_FLAG } from './tapeFormat.js'
+
 export type TapeColumn = Uint8Array | Uint16Array | Uint32Array | Float64Array
 
 export interface Tape {

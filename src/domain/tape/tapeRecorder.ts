@@ -6,6 +6,9 @@ import { GrowingColumn } from './growingColumn.js'
 import { NameList } from './nameList.js'
 import { END_FLAG, FAILED_FLAG, OUTCOMES, type Outcome, SPAN_KINDS, type SpanKind } from './tapeFormat.js'
 
+/** A call that failed is done: only its status says how. */
+const FAILED_STATUS = /^(failed|error)$/i
+
 export class TapeRecorder {
   readonly types = new NameList()
   readonly steps = new NameList()
@@ -52,12 +55,17 @@ export class TapeRecorder {
     const said = meaningOf(type).step
     const step = this.steps.numberOf(textOf(view.nodeName))
     const worker = textOf(view.event['worker_id'] ?? view.meta['worker_id'] ?? null)
-    const isFailed = said === 'failed' || view.kind.frame === 'failed' || view.kind.execution === 'FAILED'
+    const status = textOf(view.status)
+    const isFailed =
+      said === 'failed' ||
+      view.kind.frame === 'failed' ||
+      view.kind.execution === 'FAILED' ||
+      FAILED_STATUS.test(status ?? '')
     const isEnd = view.kind.execution !== null && view.kind.execution !== 'RUNNING'
     const { events } = this
     events.type.push(this.types.numberOf(view.type))
     events.step.push(step)
-    events.status.push(this.statuses.numberOf(textOf(view.status)))
+    events.status.push(this.statuses.numberOf(status))
     events.worker.push(this.workers.numberOf(worker))
     events.flags.push((isFailed ? FAILED_FLAG : 0) | (isEnd ? END_FLAG : 0))
     events.version.push(version)

@@ -1,70 +1,116 @@
-// What is different at the cursor: against the event before, or against the moment that is pinned.
+// What is different at the handle: against the event before, which is what the event has touched, or against the moment that
+// is pinned, for which the daemon compares two whole states.
 import { apiPath } from '../../lib/api'
-import { getJson, type Json } from '../../lib/losslessJson'
+import { getJson, isBranch, type Json } from '../../lib/losslessJson'
 import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { Leaf } from '../../parts/JsonTree'
 import { Panel } from '../../parts/Panel'
+import { type Difference, differencesOf } from './difference'
+import type { Slice } from './slices'
+import type { Here } from './useMoment'
 import { useRested } from './useRested'
-
-interface Difference {
-  pointer: string
-  kind: string
-  from?: Json
-  to?: Json
-}
 
 const SHOWN_MAX = 500
 
-export function ChangesTab(props: { executionId: string; from: string | undefined; to: string | undefined }) {
-  const wanted = useRested(`${props.from ?? ''} ${props.to ?? ''}`)
-  const [from, to] = wanted.split(' ') as [string, string]
-  const path = apiPath('/api/replay/diff', { execution_id: props.executionId, from, to, ids: 'number' })
-  const diff = useResource(from === '' || to === '' ? null : path, (signal) => getJson(path, signal))
-  if (props.from === undefined || props.to === undefined) {
-    return <div class="empty">There is nothing before the first event to compare with.</div>
-  }
+interface ChangesTabProps {
+  executionId: string
+  here: Here
+  position: number
+  pinned: number | undefined
+}
+
+export function ChangesTab({ executionId, here, position, pinned }: ChangesTabProps) {
+  if (position === 0) return <div class="empty">There is nothing before the first event to compare with.</div>
+  if (pinned === undefined || pinned === position) return <SinceLastEvent here={here} />
+  return (
+    <SincePin
+      executionId={executionId}
+      from={here.slices.peek(pinned)?.eventId}
+      to={here.slices.peek(position)?.eventId}
+    />
+  )
+}
+
+function SinceLastEvent({ here: { slice, before } }: { here: Here }) {
+  if (slice === undefined || before?.position !== slice.position - 1) return <div class="skeleton" aria-busy="true" />
+  const left = slice.touchedCount - slice.touched.length
+  return (
+    <>
+      <Differences list={changesBetween(before, slice)} />
+      {left > 0 && <p class="muted">and in {whole(left)} more entities, which the state has</p>}
+    </>
+  )
+}
+
+function changesBetween(before: Slice, slice: Slice): Difference[] {
+  const ofEntities = slice.touched.flatMap(({ surface, key, before: was, after }) => {
+    const pointer = `/${surface}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    // Of something new, what it has; a long list of what it has not says nothing.
+    return was === null
+      ? differencesOf(undefined, after, pointer).filter(({ to }) => !isNothing(to))
+      : differencesOf(was, after, pointer)
+  })
+  return [...ofEntities, ...differencesOf(before.head, slice.head, '')]
+}
+
+function isNothing(value: Json | undefined): boolean {
+  return value === undefined || value === null || (isBranch(value) && Object.keys(value).length === 0)
+}
+
+function SincePin({
+  executionId,
+  from,
+  to,
+}: {
+  executionId: string
+  from: string | undefined
+  to: string | undefined
+}) {
+  const rested = useRested(`${from ?? ''} ${to ?? ''}`)
+  const [left, right] = rested.split(' ') as [string, string]
+  const path = apiPath('/api/replay/diff', {
+    execution_id: executionId,
+    from: `event:${left}`,
+    to: `event:${right}`,
+    ids: 'number',
+  })
+  const diff = useResource(left === '' || right === '' ? null : path, (signal) => getJson(path, signal))
   const listOf = (answer: Json): Difference[] => (answer as unknown as { differences: Difference[] }).differences
   return (
-    <Panel
-      resource={diff}
-      lines={8}
-      isEmpty={(answer) => listOf(answer).length === 0}
-      empty={<p>Both states are equal.</p>}
-    >
-      {(answer) => (
-        <div class="scroll">
-          <table class="wide changes">
-            <thead>
-              <tr>
-                <th>Where</th>
-                <th>Before</th>
-                <th>After</th>
-              </tr>
-            </thead>
-            <tbody>
-              {listOf(answer)
-                .slice(0, SHOWN_MAX)
-                .map((one) => (
-                  <tr key={one.pointer}>
-                    <td class="mono">{one.pointer}</td>
-                    <td class="mono before">
-                      {one.from === undefined ? <i class="muted">–</i> : <Leaf value={one.from} />}
-                    </td>
-                    <td class="mono after">
-                      {one.to === undefined ? <i class="muted">–</i> : <Leaf value={one.to} />}
-                    </td>
-                  </tr>
-                ))}
-            </tbody>
-          </table>
-          {listOf(answer).length > SHOWN_MAX && (
-            <p class="muted">
-              first {SHOWN_MAX} of {whole(listOf(answer).length)} differences
-            </p>
-          )}
-        </div>
-      )}
+    <Panel resource={diff} lines={8}>
+      {(answer) => <Differences list={listOf(answer)} />}
     </Panel>
+  )
+}
+
+function Differences({ list }: { list: readonly Difference[] }) {
+  if (list.length === 0) return <div class="empty">Both states are equal.</div>
+  return (
+    <div class="scroll">
+      <table class="wide changes">
+        <thead>
+          <tr>
+            <th>Where</th>
+            <th>Before</th>
+            <th>After</th>
+          </tr>
+        </thead>
+        <tbody>
+          {list.slice(0, SHOWN_MAX).map((one) => (
+            <tr key={one.pointer}>
+              <td class="mono">{one.pointer}</td>
+              <td class="mono before">{one.from === undefined ? <i class="muted">–</i> : <Leaf value={one.from} />}</td>
+              <td class="mono after">{one.to === undefined ? <i class="muted">–</i> : <Leaf value={one.to} />}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {list.length > SHOWN_MAX && (
+        <p class="muted">
+          first {SHOWN_MAX} of {whole(list.length)} differences
+        </p>
+      )}
+    </div>
   )
 }

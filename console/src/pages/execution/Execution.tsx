@@ -18,7 +18,7 @@ export function Execution({ id }: { id: string }) {
         {(run) => (
           <>
             <Header run={run} reload={summary.reload} />
-            <Replay run={run} />
+            <Replay key={run.execution_id} run={run} />
           </>
         )}
       </Panel>

@@ -1,61 +1,65 @@
-// The exact state at the cursor, folded by the daemon from the log up to that event, with the checksum that proves it.
-import { apiPath } from '../../lib/api'
-import { getJson, isBranch, type Json } from '../../lib/losslessJson'
-import { useResource } from '../../lib/useResource'
+// The exact state at the handle, folded by the daemon from the log up to that event, with the checksum that proves it.
+import { isBranch, type Json } from '../../lib/losslessJson'
+import { lasted, whole } from '../../lib/time'
 import { CopyText } from '../../parts/CopyText'
 import { JsonTree } from '../../parts/JsonTree'
-import { Panel } from '../../parts/Panel'
-import { useRested } from './useRested'
+import { Surface } from './Surface'
+import type { Here } from './useMoment'
 
-const EVENTS_MAX = 100_000
-
-export function MomentTab({ executionId, eventId }: { executionId: string; eventId: string | undefined }) {
-  const rested = useRested(eventId)
-  const path = apiPath('/api/replay/state', {
-    execution_id: executionId,
-    as_of_event_id: rested,
-    limit: EVENTS_MAX,
-    ids: 'number',
-  })
-  const state = useResource(rested === undefined ? null : path, (signal) => getJson(path, signal))
-  if (eventId === undefined) return <div class="empty">Nothing has happened yet: the state is empty.</div>
-  const checksum = rested === eventId ? fieldOf(state.data, 'checksum') : undefined
+export function MomentTab({ executionId, here, position }: { executionId: string; here: Here; position: number }) {
+  if (position === 0) return <div class="empty">Nothing has happened yet: the state is empty.</div>
+  const { slice, isExact, checksum, error } = here
+  if (slice === undefined) {
+    return error === undefined ? (
+      <div class="skeleton" aria-busy="true" />
+    ) : (
+      <p class="notice stale">The state could not be folded: {error.message}</p>
+    )
+  }
+  const surfaces = Object.entries(slice.counts)
+    .map(([name, byStatus]) => ({
+      name,
+      byStatus,
+      count: Object.values(byStatus).reduce((sum, count) => sum + count, 0),
+    }))
+    .filter(({ count }) => count > 0)
   return (
-    <>
+    <div class={isExact ? 'moment' : 'moment old'} aria-busy={!isExact}>
       <p class="proof">
-        <span class={checksum === undefined ? 'chip-sum waiting' : 'chip-sum completed'}>
-          {checksum === undefined ? 'folding…' : `checksum ${checksum.slice(0, 8)}`}
+        <span class={checksum === undefined ? 'chip-sum muted' : 'chip-sum completed'}>
+          {checksum === undefined ? 'checksum …' : `checksum ${checksum.slice(0, 8)}`}
         </span>
-        {checksum !== undefined && <CopyText text={`noetl-cp replay ${executionId} --as-of-event ${eventId}`} />}
+        {isExact && slice.eventId !== undefined && (
+          <CopyText text={`noetl-cp replay ${executionId} --as-of-event ${slice.eventId}`} />
+        )}
+        <span class="muted folded">
+          {whole(slice.folded)} events folded in {lasted(slice.foldedMs)}
+        </span>
       </p>
-      <Panel resource={state} lines={10}>
-        {(value) => <JsonTree value={surfacesFirst(value)} open={2} />}
-      </Panel>
-    </>
+      {error !== undefined && <p class="notice stale">Shown as it was: {error.message}</p>}
+      <div class="moment-parts">
+        <section class="card" aria-label="Execution">
+          <h2>Execution</h2>
+          <JsonTree value={runFirst(slice.head)} open={2} />
+        </section>
+        <section class="card" aria-label="Entities">
+          <h2>Entities</h2>
+          {surfaces.length === 0 && <p class="muted">No command, loop, stage or frame yet.</p>}
+          {surfaces.map(({ name, byStatus, count }) => (
+            <Surface key={name} executionId={executionId} name={name} byStatus={byStatus} count={count} slice={slice} />
+          ))}
+        </section>
+      </div>
+    </div>
   )
 }
 
-const SURFACES = [
-  'execution',
-  'commands',
-  'loops',
-  'stages',
-  'frames',
-  'business_objects',
-  'event_count',
-  'last_event_type',
-]
+const FIRST = ['execution', 'event_count', 'last_event_id', 'last_event_type']
 
-/** What the run holds before what is known about the answer, which is folded away. */
-function surfacesFirst(value: Json): Json {
-  if (!isBranch(value) || Array.isArray(value)) return value
-  const first = SURFACES.filter((name) => name in value).map((name) => [name, value[name]!] as const)
-  const rest = Object.entries(value).filter(([name]) => !SURFACES.includes(name))
-  return { ...Object.fromEntries(first), 'about this answer': [Object.fromEntries(rest)] }
-}
-
-function fieldOf(value: Json | undefined, name: string): string | undefined {
-  if (value === undefined || !isBranch(value) || Array.isArray(value)) return undefined
-  const found = value[name]
-  return typeof found === 'string' ? found : undefined
+/** What the run is at before what is known about the fold, which is folded away. */
+function runFirst(head: Json): Json {
+  if (!isBranch(head) || Array.isArray(head)) return head
+  const first = FIRST.filter((name) => name in head).map((name) => [name, head[name]!] as const)
+  const rest = Object.entries(head).filter(([name]) => !FIRST.includes(name))
+  return { ...Object.fromEntries(first), 'about the fold': [Object.fromEntries(rest)] }
 }

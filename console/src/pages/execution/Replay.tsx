@@ -1,10 +1,10 @@
-// Scrubber, timeline and the tabs that follow the cursor.
-import { useEffect, useMemo, useRef } from 'preact/hooks'
+// Scrubber, timeline and the tabs that follow the handle.
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { query } from '../../lib/router'
 import { whole } from '../../lib/time'
 import { chosenTab, type Tab, Tabs } from '../../parts/Tabs'
 import type { ExecutionSummary } from '../executions/summary'
-import { axisOf } from './axis'
+import { axisOf, showAll } from './axis'
 import { ChangesTab } from './ChangesTab'
 import { pin, positionAt, readCursor } from './cursor'
 import { EventDetail } from './EventDetail'
@@ -13,7 +13,9 @@ import { MomentTab } from './MomentTab'
 import { Scrubber } from './Scrubber'
 import { StateTab } from './StateTab'
 import { Timeline } from './Timeline'
-import { DRAWN_MAX, useRecord } from './useRecord'
+import type { RunTape } from './tape'
+import { useMoment } from './useMoment'
+import { useTape } from './useTape'
 import { WhyTab } from './WhyTab'
 
 const TABS: readonly Tab[] = [
@@ -26,30 +28,53 @@ const TABS: readonly Tab[] = [
 ]
 
 export function Replay({ run }: { run: ExecutionSummary }) {
-  const { record, isLoading, error } = useRecord(run.execution_id, run.event_count)
-  const { moments } = record
-  const kind = query.value.get('axis') === 'time' ? 'time' : 'event'
-  const axis = useMemo(() => axisOf(kind, moments), [kind, moments])
-  const isRead = useRef(false)
+  const { run: tape, error, reload } = useTape(run.execution_id, run.event_count)
+  const [readEpoch, setReadEpoch] = useState<string>()
+  const epoch = tape?.epoch
+  useEffect(showAll, [])
+  // The address names events: where they are is asked once, and again when places have moved.
   useEffect(() => {
-    if (isRead.current || isLoading) return
-    isRead.current = true
-    readCursor(moments)
-  }, [isLoading, moments])
-  const position = positionAt(moments.length)
-  const idAt = (place: number): string | undefined => moments[place - 1]?.eventId
-  const momentAt = (place: number): string | undefined => (place > 0 ? `event:${idAt(place)}` : undefined)
+    if (epoch === undefined) return
+    const control = new AbortController()
+    const done = (): void => {
+      if (!control.signal.aborted) setReadEpoch(epoch)
+    }
+    readCursor(run.execution_id, control.signal).then(done, done)
+    return () => control.abort()
+  }, [epoch])
   return (
     <>
-      <Scrubber record={record} axis={axis} total={run.event_count} />
-      {run.event_count > DRAWN_MAX && (
-        <p class="notice partial">
-          The first {whole(Math.min(moments.length, DRAWN_MAX))} of {whole(run.event_count)} events are drawn; the list
-          of events has all of them.
+      {error !== undefined && (
+        <p class="notice stale" role="status">
+          The log could not be loaded: {error.message}{' '}
+          <button type="button" class="link" onClick={reload}>
+            Try again
+          </button>
         </p>
       )}
-      {error !== undefined && <p class="notice stale">The log could not be loaded: {error.message}</p>}
-      <Timeline record={record} axis={axis} />
+      {tape === undefined || readEpoch === undefined ? (
+        <div class="skeleton scrub-skeleton" aria-busy="true" />
+      ) : (
+        <Moments run={run} tape={tape} reload={reload} />
+      )}
+    </>
+  )
+}
+
+function Moments({ run, tape, reload }: { run: ExecutionSummary; tape: RunTape; reload: () => void }) {
+  const kind = query.value.get('axis') === 'time' ? 'time' : 'event'
+  const axis = useMemo(() => axisOf(kind, tape), [kind, tape])
+  const position = positionAt(tape.length)
+  const here = useMoment(run.execution_id, tape, position, reload)
+  return (
+    <>
+      <Scrubber run={tape} axis={axis} position={position} />
+      {tape.length < tape.total && (
+        <p class="notice partial" role="status">
+          {whole(tape.length)} of {whole(tape.total)} events are drawn so far; the list of events has all of them.
+        </p>
+      )}
+      <Timeline run={tape} axis={axis} position={position} />
       <Tabs tabs={TABS} label="About this execution" />
       {tabOf()}
     </>
@@ -57,12 +82,15 @@ export function Replay({ run }: { run: ExecutionSummary }) {
 
   function tabOf() {
     const id = run.execution_id
-    const eventId = idAt(position)
     switch (chosenTab(TABS)) {
       case 'changes':
-        return <ChangesTab executionId={id} from={momentAt(pin.value ?? position - 1)} to={momentAt(position)} />
+        return <ChangesTab executionId={id} here={here} position={position} pinned={pin.value} />
       case 'event':
-        return eventId === undefined ? null : <EventDetail executionId={id} eventId={eventId} />
+        return position === 0 || here.slice?.eventId === undefined ? (
+          <div class="empty">Nothing has happened yet.</div>
+        ) : (
+          <EventDetail executionId={id} eventId={here.slice.eventId} />
+        )
       case 'events':
         return <EventsTab run={run} />
       case 'state':
@@ -70,7 +98,7 @@ export function Replay({ run }: { run: ExecutionSummary }) {
       case 'why':
         return <WhyTab run={run} />
       default:
-        return <MomentTab executionId={id} eventId={eventId} />
+        return <MomentTab executionId={id} here={here} position={position} />
     }
   }
 }

@@ -1,71 +1,97 @@
-// The life of a run as a bar: how dense its events are, where it failed, and a handle to take hold of any moment.
-import { useEffect } from 'preact/hooks'
+// The life of a run as a bar, and a handle to take hold of any moment. What it shows follows the handle without a question.
+import { useEffect, useRef } from 'preact/hooks'
 import { useKeys } from '../../lib/keys'
-import { ask, query } from '../../lib/router'
-import { colorOf } from '../../lib/theme'
-import { clockText, whole } from '../../lib/time'
-import type { Axis } from './axis'
-import { isFollowing, isPlaying, moveTo, pin, pinAt, positionAt } from './cursor'
-import type { Moment, RunRecord } from './record'
-import { type Pen, useCanvas } from './useCanvas'
+import { ask } from '../../lib/router'
+import { clockText, lasted, whole } from '../../lib/time'
+import { type Axis, keepInView, panBy, positionOf, showAll, view, zoomBy } from './axis'
+import { Counters } from './Counters'
+import { isFollowing, isPlaying, moveTo, pin, positionAt, togglePin } from './cursor'
+import { type Density, densityOf, drawDensity } from './drawDensity'
+import { FAILED_FLAG, hasFlag, momentAt, type RunTape, seek } from './tape'
+import { useCanvas } from './useCanvas'
 
-const HEIGHT = 44
-const CELL = 3
+const HEIGHT = 52
+const ZOOM = 0.5
+const PAN = 0.25
 
-export function Scrubber({ record, axis, total }: { record: RunRecord; axis: Axis; total: number }) {
-  const { moments } = record
-  const position = positionAt(moments.length)
-  const canvas = useCanvas(HEIGHT, (pen) => drawDensity(pen, record, axis, position), [
-    record,
-    axis,
-    position,
-    pin.value,
-  ])
-  const moment = moments[position - 1]
-  const go = (to: number): void => moveTo(to, moments)
-  /** The next event of a kind in one direction, if there is one. */
-  const seek = (by: 1 | -1, isWanted: (moment: Moment) => boolean): void => {
-    let at = position + by
-    while (at >= 1 && at <= moments.length && !isWanted(moments[at - 1]!)) at += by
-    if (at >= 1 && at <= moments.length) go(at)
-  }
-  const isSameStep = (other: Moment): boolean => other.step === moment?.step
-  useKeys({
-    ArrowLeft: (event) => go(position - (event.shiftKey ? 10 : 1)),
-    ArrowRight: (event) => go(position + (event.shiftKey ? 10 : 1)),
-    Home: () => go(0),
-    End: () => go(moments.length),
-    n: () => seek(1, (one) => one.isFailure),
-    p: () => seek(-1, (one) => one.isFailure),
-    '[': () => seek(-1, isSameStep),
-    ']': () => seek(1, isSameStep),
-    m: () => pinAt(pin.value === undefined ? position : undefined, moments),
-    Space: () => {
-      isPlaying.value = !isPlaying.value
+interface ScrubberProps {
+  run: RunTape
+  axis: Axis
+  position: number
+}
+
+export function Scrubber({ run, axis, position }: ScrubberProps) {
+  const { length, total } = run
+  const { columns } = run.tape
+  const counted = useRef<{ run: RunTape; axis: Axis; width: number; density: Density }>()
+  const fraction = axis.fractions[position]!
+  const canvas = useCanvas(
+    HEIGHT,
+    (pen) => {
+      const known = counted.current
+      if (known === undefined || known.run !== run || known.axis !== axis || known.width !== pen.width) {
+        counted.current = { run, axis, width: pen.width, density: densityOf(run, axis, pen.width) }
+      }
+      const pinned = pin.value === undefined ? undefined : axis.fractions[Math.min(length, pin.value)]
+      drawDensity(pen, counted.current!.density, { now: fraction, pinned, view: view.value })
     },
-    e: () => ask({ axis: query.value.get('axis') === 'time' ? undefined : 'time' }, { replace: true }),
+    [run, axis, position, pin.value, view.value],
+  )
+  const moment = momentAt(run, position)
+  const go = (to: number | undefined): void => {
+    if (to === undefined) return
+    moveTo(to, length)
+    keepInView(axis.fractions[Math.max(0, Math.min(length, to))]!)
+  }
+  // Keys come faster than the page is drawn.
+  const here = (): number => positionAt(length)
+  const isFailure = (index: number): boolean => hasFlag(columns['flags']![index]!, FAILED_FLAG)
+  const isSameStep = (index: number): boolean => columns['step']![index] === columns['step']![here() - 1]
+  const toggleAxis = (): void => ask({ axis: axis.kind === 'time' ? undefined : 'time' }, { replace: true })
+  const togglePlay = (): void => {
+    isPlaying.value = !isPlaying.value
+  }
+  useKeys({
+    ArrowLeft: (event) => go(here() - (event.shiftKey ? 10 : 1)),
+    ArrowRight: (event) => go(here() + (event.shiftKey ? 10 : 1)),
+    Home: () => go(0),
+    End: () => go(length),
+    n: () => go(seek(run, here(), 1, isFailure)),
+    p: () => go(seek(run, here(), -1, isFailure)),
+    '[': () => go(seek(run, here(), -1, isSameStep)),
+    ']': () => go(seek(run, here(), 1, isSameStep)),
+    m: () => togglePin(here()),
+    Space: togglePlay,
+    e: toggleAxis,
+    w: () => zoomBy(ZOOM, axis.fractions[here()]!),
+    s: () => zoomBy(1 / ZOOM, axis.fractions[here()]!),
+    a: () => panBy(-PAN),
+    d: () => panBy(PAN),
+    '0': showAll,
   })
-  usePlay(position, moments.length, go)
+  usePlay(position, length, go)
   const fromPointer = (event: PointerEvent): void => {
     const { left, width } = (event.currentTarget as HTMLElement).getBoundingClientRect()
-    go(axis.positionAt(Math.max(0, Math.min(1, (event.clientX - left) / width))))
+    go(positionOf(axis, Math.max(0, Math.min(1, (event.clientX - left) / width))))
   }
   const text =
     moment === undefined
       ? 'before the first event'
       : `event ${whole(position)} of ${whole(total)}, ${moment.type}${moment.step === null ? '' : `, step ${moment.step}`}`
+  const version = columns['version']![position - 1]
   return (
     <section class="scrubber" aria-label="Replay">
       <div class="scrub-bar">
         <button
           type="button"
+          class="play"
           aria-label={isPlaying.value ? 'Stop' : 'Play'}
           title="Play or stop (Space)"
-          onClick={() => {
-            isPlaying.value = !isPlaying.value
-          }}
+          onClick={togglePlay}
         >
-          {isPlaying.value ? '❚❚' : '▶'}
+          <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
+            <path d={isPlaying.value ? 'M4 3h3v10H4zM9 3h3v10H9z' : 'M4 2.5v11l9-5.5z'} fill="currentColor" />
+          </svg>
         </button>
         <span class="scrub-place">
           <b>{whole(position)}</b> <span class="muted">of {whole(total)}</span>
@@ -78,13 +104,16 @@ export function Scrubber({ record, axis, total }: { record: RunRecord; axis: Axi
               <span class={moment.isFailure ? 'failed' : ''}>{moment.type}</span>
               {moment.step !== null && <b>{moment.step}</b>}
               <span class="muted mono">{clockText(moment.at, 3)}</span>
+              {version !== undefined && version !== 0 && version !== position && (
+                <span class="muted">version {whole(version)}</span>
+              )}
               {moment.isLate && <span class="waiting">arrived late</span>}
             </>
           )}
         </span>
         <span class="scrub-tools">
           {!isFollowing() && (
-            <button type="button" onClick={() => go(moments.length)}>
+            <button type="button" onClick={() => go(length)}>
               Jump to now
             </button>
           )}
@@ -92,41 +121,58 @@ export function Scrubber({ record, axis, total }: { record: RunRecord; axis: Axi
             type="button"
             aria-pressed={pin.value !== undefined}
             title="Compare with this moment (m)"
-            onClick={() => pinAt(pin.value === undefined ? position : undefined, moments)}
+            onClick={() => togglePin(position)}
           >
             {pin.value === undefined ? 'Pin' : `Pinned at ${whole(pin.value)}`}
           </button>
-          <button
-            type="button"
-            title="Axis by event or by time (e)"
-            onClick={() => ask({ axis: query.value.get('axis') === 'time' ? undefined : 'time' }, { replace: true })}
-          >
-            {query.value.get('axis') === 'time' ? 'by time' : 'by event'}
+          <button type="button" title="Axis by event or by time (e)" onClick={toggleAxis}>
+            {axis.kind === 'time' ? 'by time' : 'by event'}
           </button>
         </span>
       </div>
-      <div
-        class="scrub-track"
-        role="slider"
-        tabIndex={0}
-        aria-label="Position in the log"
-        aria-valuemin={0}
-        aria-valuemax={moments.length}
-        aria-valuenow={position}
-        aria-valuetext={text}
-        onPointerDown={(event) => {
-          event.currentTarget.setPointerCapture(event.pointerId)
-          fromPointer(event)
-        }}
-        onPointerMove={(event) => event.buttons > 0 && fromPointer(event)}
-      >
-        <canvas ref={canvas} style={{ height: `${HEIGHT}px` }} />
+      <div class="scrub-grid">
+        <Counters run={run} position={position} />
+        <div
+          class="scrub-track"
+          role="slider"
+          tabIndex={0}
+          aria-label="Position in the log"
+          aria-valuemin={0}
+          aria-valuemax={length}
+          aria-valuenow={position}
+          aria-valuetext={text}
+          onPointerDown={(event) => {
+            event.currentTarget.setPointerCapture(event.pointerId)
+            fromPointer(event)
+          }}
+          onPointerMove={(event) => event.buttons > 0 && fromPointer(event)}
+        >
+          <canvas ref={canvas} style={{ height: `${HEIGHT}px` }} />
+        </div>
+        <Scale run={run} axis={axis} />
       </div>
     </section>
   )
 }
 
-/** About ten seconds for the whole run, but never more than sixty steps a second nor fewer than two. */
+const LABELS = 5
+
+/** What the timeline below shows, from its left edge to its right. */
+function Scale({ run, axis }: { run: RunTape; axis: Axis }) {
+  const { from, to } = view.value
+  const places = Array.from({ length: LABELS }, (_, index) => from + ((to - from) * index) / (LABELS - 1))
+  const times = run.tape.columns['time']!
+  const spanMs = run.length === 0 ? 0 : times[run.length - 1]! - times[0]!
+  return (
+    <div class="scrub-scale muted" aria-hidden="true">
+      {places.map((place) => (
+        <span key={place}>{axis.kind === 'time' ? `+${lasted(place * spanMs)}` : whole(positionOf(axis, place))}</span>
+      ))}
+    </div>
+  )
+}
+
+/** About ten seconds for the whole run, but never more than twenty steps a second nor fewer than two events. */
 function usePlay(position: number, total: number, go: (to: number) => void): void {
   useEffect(() => {
     if (!isPlaying.value) return
@@ -139,40 +185,4 @@ function usePlay(position: number, total: number, go: (to: number) => void): voi
     const timer = setTimeout(() => go(position + step), (1_000 * step) / perSecond)
     return () => clearTimeout(timer)
   }, [position, total, isPlaying.value])
-}
-
-function drawDensity({ context, width, height }: Pen, { moments }: RunRecord, axis: Axis, position: number): void {
-  const cells = Math.ceil(width / CELL)
-  const counts = new Uint32Array(cells)
-  const failures = new Uint8Array(cells)
-  moments.forEach((moment, index) => {
-    const cell = Math.min(cells - 1, Math.floor(axis.fractionOf(index + 1) * (cells - 1)))
-    counts[cell]! += 1
-    if (moment.isFailure) failures[cell] = 1
-  })
-  const most = Math.max(1, ...counts)
-  context.fillStyle = colorOf('surface')
-  context.fillRect(0, 0, width, height)
-  const now = axis.fractionOf(position) * width
-  const [past, later, failed] = [colorOf('accent'), colorOf('line'), colorOf('failed')]
-  for (let cell = 0; cell < cells; cell++) {
-    if (counts[cell] === 0) continue
-    const tall = Math.max(3, Math.sqrt(counts[cell]! / most) * (height - 16))
-    context.fillStyle = cell * CELL <= now ? past : later
-    context.fillRect(cell * CELL, height - tall, CELL - 1, tall)
-    if (failures[cell] === 1) {
-      context.fillStyle = failed
-      context.fillRect(cell * CELL - 1, 0, CELL + 1, 7)
-    }
-  }
-  const mark = (at: number, color: string): void => {
-    const x = Math.min(width - 1, Math.max(1, at))
-    context.fillStyle = color
-    context.fillRect(x - 1, 0, 2, height)
-    context.beginPath()
-    context.arc(x, 7, 5, 0, 2 * Math.PI)
-    context.fill()
-  }
-  if (pin.value !== undefined) mark(axis.fractionOf(pin.value) * width, colorOf('stuck'))
-  mark(now, colorOf('ink'))
 }

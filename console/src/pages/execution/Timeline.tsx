@@ -1,107 +1,174 @@
-// Steps as rows, their work as bars up to the cursor; what comes later is drawn faint. Row names are text of the page, the
-// bars are painted.
-import { colorOf } from '../../lib/theme'
-import { Glyph, type StatusKind } from '../../parts/Status'
-import type { Axis } from './axis'
-import { moveTo, positionAt } from './cursor'
-import { type RunRecord, type Stretch, statusAt } from './record'
-import { type Pen, useCanvas } from './useCanvas'
+// Steps as rows, and within an opened step a row for each command, loop, stage and frame. Names are text of the page, the
+// bars are painted; of both only what is in sight exists.
+import { useMemo, useState } from 'preact/hooks'
+import { clockText, lasted, whole } from '../../lib/time'
+import { Glyph } from '../../parts/Status'
+import { type Axis, positionOf, view, zoomBy } from './axis'
+import { moveTo } from './cursor'
+import { drawBars, isInView, ROW, type Scene, spanAt } from './drawBars'
+import { kindAt, kindOfRow, momentAt, type RunTape, rowsInside, spanName, type TimelineRow } from './tape'
+import { useCanvas } from './useCanvas'
 
-const ROW = 26
-const ROWS_MAX = 200
-const BAR_MIN = 3
+const SHARE_OF_SCREEN = 0.4
+const REACH_PX = 3
 
 interface TimelineProps {
-  record: RunRecord
+  run: RunTape
   axis: Axis
+  position: number
 }
 
-export function Timeline({ record, axis }: TimelineProps) {
-  return record.rows.length === 0 ? null : <Rows record={record} axis={axis} />
+export function Timeline(props: TimelineProps) {
+  return props.run.steps.length === 0 ? null : <Rows {...props} />
 }
 
-function Rows({ record, axis }: TimelineProps) {
-  const position = positionAt(record.moments.length)
-  const rows = record.rows.slice(0, ROWS_MAX)
-  const height = rows.length * ROW
-  const canvas = useCanvas(height, (pen) => drawBars(pen, record, axis, position), [record, axis, position])
-  const byRow = new Map<number, Stretch[]>()
-  for (const stretch of record.stretches) byRow.set(stretch.row, [...(byRow.get(stretch.row) ?? []), stretch])
+function Rows({ run, axis, position }: TimelineProps) {
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
+  const [top, setTop] = useState(0)
+  const [hint, setHint] = useState<Hint>()
+  const inside = useMemo(
+    () => new Map(run.steps.filter(({ name }) => opened.has(name)).map((step) => [step, rowsInside(run, step)])),
+    [run, opened],
+  )
+  // Within a step only what has a bar in sight: whoever looks nearer gets a shorter list.
+  const rows = useMemo(() => {
+    const isSeen = (row: TimelineRow): boolean => row.spans.some((span) => isInView(run, axis, view.value, span))
+    return run.steps.flatMap((step) => [step, ...(inside.get(step)?.filter(isSeen) ?? [])])
+  }, [run, inside, axis, view.value])
+  const height = Math.min(rows.length * ROW, Math.max(8 * ROW, Math.round(window.innerHeight * SHARE_OF_SCREEN)))
+  const scene: Scene = { run, rows, axis, view: view.value, position, top: Math.min(top, rows.length * ROW - height) }
+  const canvas = useCanvas(height, (pen) => drawBars(pen, scene), [rows, axis, position, view.value, scene.top])
+  const first = Math.floor(scene.top / ROW)
+  const inSight = rows.slice(first, Math.ceil((scene.top + height) / ROW))
+  const pointed = (event: PointerEvent | WheelEvent) => {
+    const box = (event.currentTarget as HTMLElement).getBoundingClientRect()
+    const { from, to } = view.value
+    const share = Math.max(0, Math.min(1, (event.clientX - box.left) / box.width))
+    const y = event.clientY - box.top
+    return { box, y, x: share * box.width, fraction: from + share * (to - from) }
+  }
+  const showHint = (event: PointerEvent): void => {
+    const { box, x, y, fraction } = pointed(event)
+    const row = rows[Math.floor((y + scene.top) / ROW)]
+    const slack = (REACH_PX / box.width) * (view.value.to - view.value.from)
+    const span = row === undefined ? undefined : spanAt(scene, row, fraction, slack)
+    setHint(span === undefined ? undefined : { span, x, y, isRight: x > box.width / 2 })
+  }
+  const toggle = (name: string): void => {
+    const next = new Set(opened)
+    if (!next.delete(name)) next.add(name)
+    setOpened(next)
+  }
   return (
-    <section class="timeline" aria-label="Steps">
-      <ol class="timeline-names">
-        {rows.map((name, row) => {
-          const kind = kindOfRow(byRow.get(row) ?? [], position)
-          return (
-            <li key={name} style={{ height: `${ROW}px` }}>
-              <button
-                type="button"
-                class="quiet"
-                title={`${name}: ${kind ?? 'not yet'}`}
-                onClick={() => moveTo(byRow.get(row)?.[0]?.from ?? 0, record.moments)}
-              >
-                <Glyph kind={kind ?? 'waiting'} />
-                <span class={kind === undefined ? 'muted ellipsis' : 'ellipsis'}>{name}</span>
-                <span class="visually-hidden">{kind ?? 'not yet'}</span>
-              </button>
+    <section
+      class="timeline"
+      aria-label="Steps"
+      style={{ height: `${height}px` }}
+      onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+    >
+      <div class="timeline-space" style={{ height: `${rows.length * ROW}px` }}>
+        <ol class="timeline-names">
+          {inSight.map((row, index) => (
+            <li key={row.name} style={{ top: `${(first + index) * ROW}px`, height: `${ROW}px` }}>
+              <Name
+                run={run}
+                row={row}
+                position={position}
+                isOpen={opened.has(row.name)}
+                onToggle={() => toggle(row.name)}
+              />
             </li>
-          )
-        })}
-      </ol>
-      <div
-        class="timeline-bars"
-        onPointerDown={(event) => {
-          const { left, width } = event.currentTarget.getBoundingClientRect()
-          moveTo(axis.positionAt((event.clientX - left) / width), record.moments)
-        }}
-      >
-        <canvas ref={canvas} style={{ height: `${height}px` }} />
+          ))}
+        </ol>
+        <div
+          class="timeline-bars"
+          style={{ height: `${height}px` }}
+          onPointerDown={(event) => {
+            event.currentTarget.setPointerCapture(event.pointerId)
+            moveTo(positionOf(axis, pointed(event).fraction), run.length)
+          }}
+          onPointerMove={(event) => {
+            if (event.buttons > 0) moveTo(positionOf(axis, pointed(event).fraction), run.length)
+            else showHint(event)
+          }}
+          onPointerLeave={() => setHint(undefined)}
+          onWheel={(event) => {
+            if (!event.ctrlKey) return
+            event.preventDefault()
+            zoomBy(event.deltaY > 0 ? 1.25 : 0.8, pointed(event).fraction)
+          }}
+        >
+          <canvas ref={canvas} style={{ height: `${height}px` }} />
+          {hint !== undefined && <HintBox run={run} hint={hint} position={position} />}
+        </div>
       </div>
-      {record.rows.length > ROWS_MAX && (
-        <p class="muted">
-          first {ROWS_MAX} of {record.rows.length} steps
-        </p>
-      )}
     </section>
   )
 }
 
-/** How a step stands at a moment: at work, or as its last stretch ended. */
-function kindOfRow(stretches: readonly Stretch[], position: number): StatusKind | undefined {
-  return stretches
-    .map((stretch) => statusAt(stretch, position))
-    .filter((kind) => kind !== undefined)
-    .at(-1)
+interface NameProps {
+  run: RunTape
+  row: TimelineRow
+  position: number
+  isOpen: boolean
+  onToggle: () => void
 }
 
-function drawBars({ context, width, height }: Pen, record: RunRecord, axis: Axis, position: number): void {
-  context.fillStyle = colorOf('bg')
-  context.fillRect(0, 0, width, height)
-  context.fillStyle = colorOf('faint')
-  for (let row = 1; row <= record.rows.length; row++) context.fillRect(0, row * ROW - 1, width, 1)
-  const total = record.moments.length
-  const now = axis.fractionOf(position) * width
-  const colors = new Map<StatusKind, string>()
-  const colorFor = (kind: StatusKind): string => {
-    if (!colors.has(kind)) colors.set(kind, colorOf(kind))
-    return colors.get(kind)!
-  }
-  const later = colorOf('line')
-  for (const stretch of record.stretches) {
-    if (stretch.row >= ROWS_MAX) continue
-    const left = axis.fractionOf(stretch.from - 1) * width
-    const right = axis.fractionOf(stretch.to === 0 ? total : stretch.to) * width
-    const y = stretch.row * ROW + 6
-    const wide = Math.max(BAR_MIN, right - left)
-    context.fillStyle = later
-    context.fillRect(left, y, wide, ROW - 13)
-    const kind = statusAt(stretch, position)
-    if (kind === undefined) continue
-    context.fillStyle = colorFor(kind)
-    context.fillRect(left, y, Math.max(BAR_MIN, Math.min(right, now) - left), ROW - 13)
-    // A notch at the end says the same as the colour.
-    if (kind === 'failed') context.clearRect(left + wide - 6, y + 4, 3, ROW - 21)
-  }
-  context.fillStyle = colorOf('ink')
-  context.fillRect(Math.min(width - 1, now), 0, 1, height)
+function Name({ run, row, position, isOpen, onToggle }: NameProps) {
+  const kind = kindOfRow(run, row, position)
+  const { inside } = row
+  return (
+    <>
+      {inside !== undefined && inside > 0 ? (
+        <button
+          type="button"
+          class="quiet twist"
+          aria-expanded={isOpen}
+          aria-label={`${row.name}: ${whole(inside)} inside`}
+          onClick={onToggle}
+        >
+          {isOpen ? '▾' : '▸'}
+        </button>
+      ) : (
+        <span class="twist" />
+      )}
+      <button
+        type="button"
+        class={`quiet row-name ${inside === undefined ? 'inner' : ''}`}
+        title={`${row.name}: ${kind ?? 'not yet'}`}
+        onClick={() => moveTo(run.tape.columns['span_issued']![row.spans[0]!]!, run.length)}
+      >
+        {kind === undefined ? <i class="glyph-none" /> : <Glyph kind={kind} />}
+        <span class={kind === undefined ? 'muted ellipsis' : 'ellipsis'}>{row.name}</span>
+        <span class="visually-hidden">{kind ?? 'not yet'}</span>
+        {inside !== undefined && inside > 1 && <span class="muted row-count">{whole(inside)}</span>}
+      </button>
+    </>
+  )
+}
+
+interface Hint {
+  span: number
+  x: number
+  y: number
+  isRight: boolean
+}
+
+function HintBox({ run, hint, position }: { run: RunTape; hint: Hint; position: number }) {
+  const { span_issued: issued, span_ended: ended } = run.tape.columns
+  const from = momentAt(run, issued![hint.span]!)!
+  const to = momentAt(run, ended![hint.span]!)
+  const side = hint.isRight ? { right: `calc(100% - ${hint.x - 12}px)` } : { left: `${hint.x + 12}px` }
+  return (
+    <div class="timeline-hint" style={{ top: `${Math.max(0, hint.y - 20)}px`, ...side }}>
+      <b>{spanName(run, hint.span)}</b>
+      <span>{kindAt(run, hint.span, position) ?? 'not yet'}</span>
+      <span class="muted">
+        event {whole(issued![hint.span]!)} {to === undefined ? 'on' : `to ${whole(ended![hint.span]!)}`}
+      </span>
+      <span class="muted mono">
+        {clockText(from.at, 3).slice(11)} {to !== undefined && `· ${lasted(to.at - from.at)}`}
+      </span>
+    </div>
+  )
 }

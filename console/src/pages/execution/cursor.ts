@@ -2,53 +2,50 @@
 // it as an event id, which stays right when something arrives late.
 import { signal } from '@preact/signals'
 import { ask, query } from '../../lib/router'
-import type { Moment } from './record'
+import { askPosition, type Slices } from './slices'
 
 /** Undefined: at the end, wherever that is. */
 const chosen = signal<number | undefined>(undefined)
 export const pin = signal<number | undefined>(undefined)
 export const isPlaying = signal(false)
 
-const REST_MS = 250
-let rest: ReturnType<typeof setTimeout> | undefined
-
-export function positionAt(total: number): number {
-  return Math.min(total, chosen.value ?? total)
+export function positionAt(length: number): number {
+  return Math.min(length, chosen.value ?? length)
 }
 
 export function isFollowing(): boolean {
   return chosen.value === undefined
 }
 
-export function moveTo(position: number, moments: readonly Moment[]): void {
-  const total = moments.length
-  const next = Math.max(0, Math.min(total, Math.round(position)))
-  chosen.value = next >= total ? undefined : next
-  clearTimeout(rest)
-  rest = setTimeout(() => writeDown(moments), REST_MS)
+export function moveTo(position: number, length: number): void {
+  const next = Math.max(0, Math.min(length, Math.round(position)))
+  chosen.value = next >= length ? undefined : next
 }
 
-export function pinAt(position: number | undefined, moments: readonly Moment[]): void {
-  pin.value = position
-  writeDown(moments)
+export function togglePin(position: number): void {
+  pin.value = pin.value === undefined ? position : undefined
 }
 
-function writeDown(moments: readonly Moment[]): void {
-  const word = (position: number | undefined): string | undefined =>
-    position === undefined ? undefined : position === 0 ? 'start' : `event:${moments[position - 1]?.eventId}`
-  ask({ at: word(chosen.value), pin: word(pin.value) }, { replace: true })
-}
-
-/** Takes both from the address, once the log is there. */
-export function readCursor(moments: readonly Moment[]): void {
-  const placeOf = (word: string | null): number | undefined => {
-    if (word === null) return undefined
-    if (word === 'start') return 0
-    const id = /^event:(\d+)$/.exec(word)?.[1]
-    const found = moments.findIndex((moment) => moment.eventId === id)
-    return found === -1 ? undefined : found + 1
+/** Both into the address. */
+export async function writeDown(slices: Slices, signal: AbortSignal): Promise<void> {
+  const word = async (position: number | undefined): Promise<string | undefined> => {
+    if (position === undefined) return undefined
+    return position === 0 ? 'start' : `event:${(await slices.load(position, signal)).eventId}`
   }
-  chosen.value = placeOf(query.value.get('at'))
-  pin.value = placeOf(query.value.get('pin'))
+  const [at, pinned] = [await word(chosen.peek()), await word(pin.peek())]
+  if (!signal.aborted) ask({ at, pin: pinned }, { replace: true })
+}
+
+/** Both from the address. */
+export async function readCursor(executionId: string, signal: AbortSignal): Promise<void> {
+  const placeOf = async (word: string | null): Promise<number | undefined> => {
+    if (word === 'start') return 0
+    const id = /^event:(\d+)$/.exec(word ?? '')?.[1]
+    return id === undefined ? undefined : askPosition(executionId, id, signal)
+  }
+  const [at, pinned] = [await placeOf(query.peek().get('at')), await placeOf(query.peek().get('pin'))]
+  if (signal.aborted) return
+  chosen.value = at
+  pin.value = pinned
   isPlaying.value = false
 }

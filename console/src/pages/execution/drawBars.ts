@@ -1,0 +1,137 @@
+// Paints the rows of the timeline that are in sight. A bar is thin while it waits and full while it works; what comes after
+// the handle is faint. Bars of a row that touch and look the same become one, so ten thousand cost no more than what can
+// be told apart, and the worst is painted last.
+import { colorOf } from '../../lib/theme'
+import type { Axis, View } from './axis'
+import { kindAt, type RunTape, type TimelineRow } from './tape'
+import type { Pen } from './useCanvas'
+
+export const ROW = 26
+
+export interface Scene {
+  run: RunTape
+  rows: readonly TimelineRow[]
+  axis: Axis
+  view: View
+  position: number
+  /** Pixels scrolled away above. */
+  top: number
+}
+
+/** From the least to the worst: the later ones are painted over the earlier ones. */
+const LOOKS = [
+  { name: 'later wait', color: 'faint', tall: 4 },
+  { name: 'later', color: 'line', tall: 14 },
+  { name: 'waited', color: 'muted', tall: 2 },
+  { name: 'cancelled', color: 'cancelled', tall: 14 },
+  { name: 'completed', color: 'completed', tall: 14 },
+  { name: 'waiting', color: 'waiting', tall: 4 },
+  { name: 'running', color: 'running', tall: 14 },
+  { name: 'failed', color: 'failed', tall: 14 },
+] as const
+const NUMBER = Object.fromEntries(LOOKS.map(({ name }, index) => [name, index])) as Record<
+  (typeof LOOKS)[number]['name'],
+  number
+>
+const NARROWEST = 2
+/** From here on there is room for a gap to the next bar, and for a mark that says the same as the colour. */
+const ROOMY = 10
+
+export function drawBars({ context, width, height }: Pen, scene: Scene): void {
+  const { run, rows, axis, view, position, top } = scene
+  const scale = width / (view.to - view.from)
+  const xOf = (place: number): number => (axis.fractions[place]! - view.from) * scale
+  const now = xOf(position)
+  context.fillStyle = colorOf('bg')
+  context.fillRect(0, 0, width, height)
+  const bars = LOOKS.map((): number[] => [])
+  const first = Math.floor(top / ROW)
+  const last = Math.min(rows.length, Math.ceil((top + height) / ROW))
+  context.fillStyle = colorOf('faint')
+  for (let row = first; row < last; row++) {
+    const y = row * ROW - top
+    context.fillRect(0, y + ROW - 1, width, 1)
+    collectRow(run, rows[row]!, y, { xOf, now, width, position }, bars)
+  }
+  LOOKS.forEach(({ name, color, tall }, look) => {
+    context.fillStyle = colorOf(color)
+    const list = bars[look]!
+    for (let at = 0; at < list.length; at += 3) {
+      // Whole pixels: what is painted over must not shine through at the edges.
+      const y = list[at]! + ((ROW - tall) >> 1)
+      const [left, right] = [Math.round(list[at + 1]!), Math.round(list[at + 2]!)]
+      const wide = right - left >= ROOMY ? right - left - 1 : Math.max(NARROWEST, right - left)
+      context.fillRect(left, y, wide, tall)
+      if (wide < ROOMY || (name !== 'failed' && name !== 'cancelled')) continue
+      context.fillStyle = colorOf('bg')
+      if (name === 'failed') context.fillRect(left + wide - 6, y + 4, 3, tall - 8)
+      else context.fillRect(left + 2, y + 2, wide - 4, tall - 4)
+      context.fillStyle = colorOf(color)
+    }
+  })
+  context.fillStyle = colorOf('ink')
+  if (now >= 0 && now <= width) context.fillRect(Math.min(width - 1, Math.round(now)), 0, 1, height)
+}
+
+interface Reach {
+  xOf: (place: number) => number
+  now: number
+  width: number
+  position: number
+}
+
+/** Adds y, left and right of each bar of a row to the list of its look. */
+function collectRow(run: RunTape, row: TimelineRow, y: number, reach: Reach, bars: readonly number[][]): void {
+  const { xOf, now, width, position } = reach
+  const { span_issued: issued, span_claimed: claimed, span_started: started, span_ended: ended } = run.tape.columns
+  const lefts = new Float64Array(LOOKS.length).fill(Number.NaN)
+  const rights = new Float64Array(LOOKS.length)
+  const flush = (look: number): void => {
+    if (!Number.isNaN(lefts[look])) bars[look]!.push(y, lefts[look]!, rights[look]!)
+  }
+  const add = (look: number, from: number, to: number): void => {
+    if (to < from) return
+    const left = Math.max(-NARROWEST, from)
+    const right = Math.min(width, to)
+    const isTouching = left >= lefts[look]! && left <= rights[look]! + (right - left < ROOMY ? 1 : -1)
+    if (isTouching) {
+      rights[look] = Math.max(rights[look]!, right)
+      return
+    }
+    flush(look)
+    lefts[look] = left
+    rights[look] = right
+  }
+  for (const span of row.spans) {
+    const left = xOf(issued![span]! - 1)
+    // They are in the order in which they begin.
+    if (left > width) break
+    const right = xOf(ended![span]! || run.length)
+    if (right < 0) continue
+    const begun = claimed![span]! || started![span]!
+    const work = begun === 0 ? right : xOf(begun - 1)
+    const kind = kindAt(run, span, position)
+    if (right > now || kind === undefined) {
+      if (work > now) add(NUMBER['later wait'], Math.max(left, now), work)
+      if (work < right || kind === undefined) add(NUMBER.later, Math.max(work, now), right)
+    }
+    if (kind === undefined) continue
+    const isWaiting = kind === 'waiting'
+    // What ended without a start is shown by its end.
+    const begin = begun === 0 && !isWaiting ? Math.max(left, right - ROOMY) : work
+    if (begin > left) add(isWaiting ? NUMBER.waiting : NUMBER.waited, left, Math.min(begin, now))
+    if (!isWaiting && kind !== 'stuck') add(NUMBER[kind], begin, Math.min(right, Math.max(now, begin)))
+  }
+  for (let look = 0; look < LOOKS.length; look++) flush(look)
+}
+
+export function isInView({ tape, length }: RunTape, { fractions }: Axis, { from, to }: View, span: number): boolean {
+  const { span_issued: issued, span_ended: ended } = tape.columns
+  return fractions[issued![span]! - 1]! <= to && fractions[ended![span]! || length]! >= from
+}
+
+/** The span of a row at a place of the screen, the one that began last. */
+export function spanAt({ run, axis }: Scene, row: TimelineRow, fraction: number, slack: number): number | undefined {
+  const near = { from: fraction - slack, to: fraction + slack }
+  return row.spans.findLast((span) => isInView(run, axis, near, span))
+}

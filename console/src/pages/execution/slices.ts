@@ -1,0 +1,101 @@
+// What the daemon knows about positions of one log, as far as it was asked: the newest 32 are kept.
+import { ApiError, apiPath } from '../../lib/api'
+import { getJson, isNumber, type Json } from '../../lib/losslessJson'
+
+export interface Touched {
+  surface: string
+  key: string
+  before: Json
+  after: Json
+}
+
+export interface Slice {
+  position: number
+  eventId: string | undefined
+  head: Json
+  /** Surface → status → number. */
+  counts: Readonly<Record<string, Readonly<Record<string, number>>>>
+  touched: readonly Touched[]
+  touchedCount: number
+  folded: number
+  foldedMs: number
+}
+
+type Fields = { [key: string]: Json }
+
+const KEPT_MAX = 32
+
+export class Slices {
+  private readonly kept = new Map<number, Slice>()
+  private readonly sums = new Map<number, string>()
+
+  constructor(
+    readonly executionId: string,
+    /** Positions mean something only within it. */
+    readonly epoch: string,
+    private readonly onMoved: () => void,
+  ) {}
+
+  peek(position: number): Slice | undefined {
+    return this.kept.get(position)
+  }
+
+  checksum(position: number): string | undefined {
+    return this.sums.get(position)
+  }
+
+  async load(position: number, signal: AbortSignal): Promise<Slice> {
+    const known = this.kept.get(position)
+    const slice = known ?? sliceOf(await this.ask('at', position, signal))
+    keep(this.kept, position, slice)
+    return slice
+  }
+
+  async loadChecksum(position: number, signal: AbortSignal): Promise<void> {
+    if (this.sums.has(position)) return
+    const answer = await this.ask('checksum', position, signal)
+    keep(this.sums, position, String(answer['checksum']))
+  }
+
+  private async ask(what: 'at' | 'checksum', position: number, signal: AbortSignal): Promise<Fields> {
+    const path = apiPath(`/api/executions/${this.executionId}/${what}`, { position })
+    const answer = (await getJson(path, signal)) as Fields
+    if (answer['epoch'] === this.epoch) return answer
+    this.onMoved()
+    throw new ApiError('An event arrived late and moved the positions; the log is loaded again.', -1, path)
+  }
+}
+
+/** How many events had happened with this one. */
+export async function askPosition(executionId: string, eventId: string, signal: AbortSignal): Promise<number> {
+  const path = apiPath(`/api/executions/${executionId}/at`, { event: eventId, part: 'counts' })
+  return numberOf(((await getJson(path, signal)) as Fields)['position'])
+}
+
+function keep<T>(map: Map<number, T>, position: number, value: T): void {
+  map.delete(position)
+  map.set(position, value)
+  if (map.size > KEPT_MAX) map.delete(map.keys().next().value!)
+}
+
+function sliceOf(answer: Fields): Slice {
+  const cost = answer['cost'] as Fields
+  const counts = Object.entries(answer['counts'] as { [surface: string]: Fields }).map(([surface, byStatus]) => [
+    surface,
+    Object.fromEntries(Object.entries(byStatus).map(([status, count]) => [status, numberOf(count)])),
+  ])
+  return {
+    position: numberOf(answer['position']),
+    eventId: (answer['event'] as { event_id: string } | null)?.event_id,
+    head: answer['head']!,
+    counts: Object.fromEntries(counts),
+    touched: answer['touched'] as unknown as Touched[],
+    touchedCount: numberOf(answer['touched_count']),
+    folded: numberOf(cost['folded']),
+    foldedMs: numberOf(cost['ms']),
+  }
+}
+
+function numberOf(value: Json | undefined): number {
+  return value !== undefined && isNumber(value) ? Number(value.value) : Number.NaN
+}

@@ -1,0 +1,131 @@
+// The log of a run as the screen draws it: columns decoded from the tape of the daemon, and per step the spans of its
+// visits, commands, loops, stages and frames. Everything here is answered without asking the daemon.
+import { decodeTape, FAILED_FLAG, LATE_FLAG, spanStatusAt, type Tape } from '../../../../src/domain/tape/decodeTape.js'
+import type { StatusKind } from '../../parts/Status'
+
+export interface Moment {
+  type: string
+  step: string | null
+  /** Milliseconds since 1970. */
+  at: number
+  isFailure: boolean
+  /** It was stored after events with higher ids. */
+  isLate: boolean
+}
+
+/** Spans are numbers of the tape, in the order in which they begin. */
+export interface TimelineRow {
+  name: string
+  spans: readonly number[]
+  /** Of a step: how many rows it opens into; of a row within a step undefined. */
+  inside: number | undefined
+}
+
+export interface RunTape {
+  tape: Tape
+  epoch: string
+  /** Events on the tape, and in the log. */
+  length: number
+  total: number
+  steps: readonly TimelineRow[]
+}
+
+export function runTapeOf(buffer: ArrayBuffer): RunTape {
+  const tape = decodeTape(buffer)
+  const { head, columns } = tape
+  const spansOf = new Map<number, number[]>()
+  columns['span_row']!.forEach((step, span) => {
+    const known = spansOf.get(step)
+    if (known === undefined) spansOf.set(step, [span])
+    else known.push(span)
+  })
+  const kinds = columns['span_kind']!
+  const steps = [...spansOf].map(([step, spans]) => ({
+    name: step === 0 ? 'without a step' : head.steps[step]!,
+    spans,
+    inside: new Set(spans.filter((span) => kinds[span] !== 0).map((span) => head.span_keys[span])).size,
+  }))
+  return { tape, epoch: head.epoch, length: Math.max(0, head.to), total: head.total, steps }
+}
+
+/** What a step opens into: a row for each command, loop, stage and frame, however often it began. */
+export function rowsInside({ tape }: RunTape, step: TimelineRow): TimelineRow[] {
+  const byKey = new Map<string, number[]>()
+  for (const span of step.spans) {
+    if (tape.columns['span_kind']![span] === 0) continue
+    const key = tape.head.span_keys[span]!
+    byKey.set(key, [...(byKey.get(key) ?? []), span])
+  }
+  return Array.from(byKey, ([key, spans]) => ({ name: nameOfKey(tape, key), spans, inside: undefined }))
+}
+
+/** Commands carry the id of their execution, which the page has already. */
+function nameOfKey({ head }: Tape, key: string): string {
+  return key.replace(`:${head.execution_id}:`, ':').replace(':', ' ')
+}
+
+export function spanName({ tape }: RunTape, span: number): string {
+  return nameOfKey(tape, tape.head.span_keys[span]!)
+}
+
+export function momentAt({ tape: { head, columns }, length }: RunTape, position: number): Moment | undefined {
+  if (position < 1 || position > length) return undefined
+  const index = position - 1
+  const step = columns['step']![index]!
+  return {
+    type: head.types[columns['type']![index]!]!,
+    step: step === 0 ? null : head.steps[step]!,
+    at: head.base_ms + columns['time']![index]!,
+    isFailure: hasFlag(columns['flags']![index]!, FAILED_FLAG),
+    isLate: hasFlag(columns['flags']![index]!, LATE_FLAG),
+  }
+}
+
+export function hasFlag(flags: number, flag: number): boolean {
+  return (flags & flag) !== 0
+}
+
+/** The next position in one direction whose event is wanted, if there is one. */
+export function seek({ length }: RunTape, from: number, by: 1 | -1, isWanted: (index: number) => boolean) {
+  for (let at = from + by; at >= 1 && at <= length; at += by) if (isWanted(at - 1)) return at
+  return undefined
+}
+
+/** How a span looks when so many events have happened; undefined: it has not begun. */
+export function kindAt({ tape }: RunTape, span: number, position: number): StatusKind | undefined {
+  const status = spanStatusAt(tape, span, position)
+  if (status === 'later') return undefined
+  // Somebody has it: whether the start is told beside it or not.
+  return status === 'claimed' ? 'running' : status
+}
+
+/** At work, or as the last one of it ended. */
+export function kindOfRow(run: RunTape, row: TimelineRow, position: number): StatusKind | undefined {
+  let last: StatusKind | undefined
+  for (const span of row.spans) {
+    const kind = kindAt(run, span, position)
+    if (kind === undefined) break
+    if (kind === 'running') return kind
+    last = last === 'failed' && kind === 'completed' ? last : kind
+  }
+  return last
+}
+
+export const COUNTED: readonly StatusKind[] = ['waiting', 'running', 'completed', 'failed', 'cancelled']
+
+/** Commands by status; of a run without commands, steps. */
+export function countsAt(run: RunTape, position: number): { what: string; counts: Map<StatusKind, number> } {
+  const kinds = run.tape.columns['span_kind']!
+  const counted = kinds.includes(1) ? 1 : 0
+  const counts = new Map<StatusKind, number>(COUNTED.map((kind) => [kind, 0]))
+  for (let span = 0; span < kinds.length; span++) {
+    if (kinds[span] !== counted) continue
+    const kind = kindAt(run, span, position)
+    // Spans are in the order in which they begin.
+    if (kind === undefined) break
+    counts.set(kind, counts.get(kind)! + 1)
+  }
+  return { what: counted === 1 ? 'commands' : 'steps', counts }
+}
+
+export { FAILED_FLAG, LATE_FLAG }

@@ -1,0 +1,91 @@
+// The exact state at the handle. A drag asks at most twenty times a second and the newest question wins; once the handle
+// rests, the checksum, the neighbours and the address follow.
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { ApiError } from '../../lib/api'
+import { pin, writeDown } from './cursor'
+import { type Slice, Slices } from './slices'
+import { FAILED_FLAG, hasFlag, type RunTape, seek } from './tape'
+
+const ASK_EVERY_MS = 50
+const REST_MS = 250
+
+export interface Here {
+  slices: Slices
+  /** Of this position; while it is asked for, what was shown last. */
+  slice: Slice | undefined
+  isExact: boolean
+  /** One event before. */
+  before: Slice | undefined
+  checksum: string | undefined
+  error: ApiError | undefined
+}
+
+export function useMoment(executionId: string, run: RunTape, position: number, onMoved: () => void): Here {
+  const slices = useMemo(() => new Slices(executionId, run.epoch, onMoved), [executionId, run.epoch])
+  const [, redraw] = useState(0)
+  const [error, setError] = useState<ApiError>()
+  const asking = useRef<AbortController>()
+  const askedAt = useRef(0)
+  const shown = useRef<Slice>()
+
+  const follow = (work: (signal: AbortSignal) => Promise<unknown>, control: AbortController): void => {
+    work(control.signal).then(
+      () => {
+        if (control.signal.aborted) return
+        setError(undefined)
+        redraw((count) => count + 1)
+      },
+      (reason: unknown) => {
+        if (control.signal.aborted) return
+        setError(reason instanceof ApiError ? reason : new ApiError(String(reason), -1, ''))
+      },
+    )
+  }
+
+  useEffect(() => {
+    if (slices.peek(position) !== undefined && slices.peek(position - 1) !== undefined) return
+    const timer = setTimeout(
+      () => {
+        asking.current?.abort()
+        const control = new AbortController()
+        asking.current = control
+        askedAt.current = performance.now()
+        follow(async (signal) => {
+          await slices.load(position, signal)
+          if (position > 0 && !signal.aborted) follow((same) => slices.load(position - 1, same), control)
+        }, control)
+      },
+      Math.max(0, askedAt.current + ASK_EVERY_MS - performance.now()),
+    )
+    return () => clearTimeout(timer)
+  }, [slices, position])
+  useEffect(() => () => asking.current?.abort(), [slices])
+
+  useEffect(() => {
+    const control = new AbortController()
+    const timer = setTimeout(() => {
+      follow((signal) => slices.loadChecksum(position, signal), control)
+      follow((signal) => writeDown(slices, signal), control)
+      const flags = run.tape.columns['flags']!
+      const nextFailure = seek(run, position, 1, (index) => hasFlag(flags[index]!, FAILED_FLAG))
+      for (const near of new Set([position + 1, nextFailure])) {
+        if (near !== undefined && near <= run.length) follow((signal) => slices.load(near, signal), control)
+      }
+    }, REST_MS)
+    return () => {
+      clearTimeout(timer)
+      control.abort()
+    }
+  }, [slices, position, pin.value])
+
+  const exact = slices.peek(position)
+  if (exact !== undefined) shown.current = exact
+  return {
+    slices,
+    slice: shown.current,
+    isExact: exact !== undefined,
+    before: position === 0 ? undefined : slices.peek(position - 1),
+    checksum: slices.checksum(position),
+    error,
+  }
+}
