@@ -8,12 +8,12 @@ export function Counters({ run, position }: { run: RunTape; position: number }) 
   return (
     <dl class="counters" aria-label={`Here by status: ${what}`}>
       {COUNTED.map((kind) => (
-        <div key={kind} class={counts.get(kind) === 0 ? 'none' : ''}>
+        <div key={kind} class={counts[kind] === 0 ? 'none' : ''}>
           <dt>
             <Glyph kind={kind} />
             {kind}
           </dt>
-          <dd>{whole(counts.get(kind)!)}</dd>
+          <dd>{whole(counts[kind])}</dd>
         </div>
       ))}
     </dl>

@@ -1,14 +1,22 @@
 // The exact state at the handle, folded by the daemon from the log up to that event, with the checksum that proves it.
+import { useMemo } from 'preact/hooks'
 import { isBranch, type Json } from '../../lib/losslessJson'
 import { lasted, whole } from '../../lib/time'
 import { CopyText } from '../../parts/CopyText'
 import { JsonTree } from '../../parts/JsonTree'
 import { Surface } from './Surface'
+import type { Slice } from './slices'
 import type { Here } from './useMoment'
 
 export function MomentTab({ executionId, here, position }: { executionId: string; here: Here; position: number }) {
+  // The handle moves faster than states arrive: what has not changed is not looked at again.
+  const { slice } = here
+  const parts = useMemo(
+    () => (slice === undefined ? null : <Parts executionId={executionId} slice={slice} />),
+    [executionId, slice],
+  )
   if (position === 0) return <div class="empty">Nothing has happened yet: the state is empty.</div>
-  const { slice, isExact, checksum, error } = here
+  const { isExact, checksum, error } = here
   if (slice === undefined) {
     return error === undefined ? (
       <div class="skeleton" aria-busy="true" />
@@ -16,13 +24,6 @@ export function MomentTab({ executionId, here, position }: { executionId: string
       <p class="notice stale">The state could not be folded: {error.message}</p>
     )
   }
-  const surfaces = Object.entries(slice.counts)
-    .map(([name, byStatus]) => ({
-      name,
-      byStatus,
-      count: Object.values(byStatus).reduce((sum, count) => sum + count, 0),
-    }))
-    .filter(({ count }) => count > 0)
   return (
     <div class={isExact ? 'moment' : 'moment old'} aria-busy={!isExact}>
       <p class="proof">
@@ -37,19 +38,32 @@ export function MomentTab({ executionId, here, position }: { executionId: string
         </span>
       </p>
       {error !== undefined && <p class="notice stale">Shown as it was: {error.message}</p>}
-      <div class="moment-parts">
-        <section class="card" aria-label="Execution">
-          <h2>Execution</h2>
-          <JsonTree value={runFirst(slice.head)} open={2} />
-        </section>
-        <section class="card" aria-label="Entities">
-          <h2>Entities</h2>
-          {surfaces.length === 0 && <p class="muted">No command, loop, stage or frame yet.</p>}
-          {surfaces.map(({ name, byStatus, count }) => (
-            <Surface key={name} executionId={executionId} name={name} byStatus={byStatus} count={count} slice={slice} />
-          ))}
-        </section>
-      </div>
+      {parts}
+    </div>
+  )
+}
+
+function Parts({ executionId, slice }: { executionId: string; slice: Slice }) {
+  const surfaces = Object.entries(slice.counts)
+    .map(([name, byStatus]) => ({
+      name,
+      byStatus,
+      count: Object.values(byStatus).reduce((sum, count) => sum + count, 0),
+    }))
+    .filter(({ count }) => count > 0)
+  return (
+    <div class="moment-parts">
+      <section class="card" aria-label="Execution">
+        <h2>Execution</h2>
+        <JsonTree value={runFirst(slice.head)} open={2} />
+      </section>
+      <section class="card" aria-label="Entities">
+        <h2>Entities</h2>
+        {surfaces.length === 0 && <p class="muted">No command, loop, stage or frame yet.</p>}
+        {surfaces.map(({ name, byStatus, count }) => (
+          <Surface key={name} executionId={executionId} name={name} byStatus={byStatus} count={count} slice={slice} />
+        ))}
+      </section>
     </div>
   )
 }

@@ -69,12 +69,12 @@ function Moments({ run, tape, reload }: { run: ExecutionSummary; tape: RunTape; 
   return (
     <>
       <Scrubber run={tape} axis={axis} position={position} />
+      <Timeline run={tape} axis={axis} position={position} />
       {tape.length < tape.total && (
         <p class="notice partial" role="status">
           {whole(tape.length)} of {whole(tape.total)} events are drawn so far; the list of events has all of them.
         </p>
       )}
-      <Timeline run={tape} axis={axis} position={position} />
       <Tabs tabs={TABS} label="About this execution" />
       {tabOf()}
     </>

@@ -114,16 +114,19 @@ export function kindOfRow(run: RunTape, row: TimelineRow, position: number): Sta
 export const COUNTED: readonly StatusKind[] = ['waiting', 'running', 'completed', 'failed', 'cancelled']
 
 /** Commands by status; of a run without commands, steps. */
-export function countsAt(run: RunTape, position: number): { what: string; counts: Map<StatusKind, number> } {
+export function countsAt(
+  run: RunTape,
+  position: number,
+): { what: string; counts: Readonly<Record<StatusKind, number>> } {
   const kinds = run.tape.columns['span_kind']!
   const counted = kinds.includes(1) ? 1 : 0
-  const counts = new Map<StatusKind, number>(COUNTED.map((kind) => [kind, 0]))
+  const counts = { waiting: 0, running: 0, completed: 0, failed: 0, cancelled: 0, stuck: 0 }
   for (let span = 0; span < kinds.length; span++) {
     if (kinds[span] !== counted) continue
     const kind = kindAt(run, span, position)
     // Spans are in the order in which they begin.
     if (kind === undefined) break
-    counts.set(kind, counts.get(kind)! + 1)
+    counts[kind]++
   }
   return { what: counted === 1 ? 'commands' : 'steps', counts }
 }
