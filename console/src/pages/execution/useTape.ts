@@ -6,7 +6,9 @@ import { type RunTape, runTapeOf } from './tape'
 
 /** Beyond it the page says how much of the log is drawn: a tape has about 30 bytes per event. */
 export const DRAWN_MAX = 1_000_000
-const WAIT_MS = 1_000
+/** The daemon reads a log on as long as somebody waits for it. */
+const WAIT_MS = 30_000
+const PAUSE_MS = 1_000
 
 export interface LoadedTape {
   run: RunTape | undefined
@@ -34,12 +36,15 @@ export function useTape(executionId: string, eventCount: number): LoadedTape {
     const load = async (): Promise<void> => {
       let loaded: RunTape
       let counted: number
+      let isPart = false
       do {
+        if (isPart) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
         counted = newest.current
         const response = await fetchOwn('GET', path, { signal: control.signal })
         loaded = runTapeOf(await response.arrayBuffer())
         setRun(loaded)
-      } while (loaded.length < Math.min(loaded.total, DRAWN_MAX) || counted !== newest.current)
+        isPart = loaded.length < Math.min(loaded.total, DRAWN_MAX)
+      } while (isPart || counted !== newest.current)
     }
     isLoading.current = true
     load()
