@@ -1,11 +1,13 @@
 // Promise: tape, state and checksum of an execution at any event are those of `replay`, through the thread and the routes
 // that the console uses; a late event moves the places after it, raises the epoch, and everything is right again.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createConnection } from '../../src/db/connection.js'
 import type { JsonObject } from '../../src/domain/json/value.js'
 import { decodeTape, spanStatusAt } from '../../src/domain/tape/decodeTape.js'
 import { scrubRoutes } from '../../src/http/routes/replay/scrub.js'
 import { systemClock } from '../../src/runtime/clock.js'
-import { toWorkerDatabase } from '../../src/services/replay/inThread/database.js'
+import { openSettings, toWorkerDatabase } from '../../src/services/replay/inThread/database.js'
+import { ScrubbedLog } from '../../src/services/replay/inThread/scrubbedLog.js'
 import { createScrubbing, type Scrubbing } from '../../src/services/replay/scrubbing.js'
 import { createTapeThread } from '../../src/workers/resident.js'
 import { useDatabase } from '../support/database.js'
@@ -154,6 +156,21 @@ describe('an execution at any event', () => {
     rows.push(next)
     expect(await at('')).toMatchObject({ position: EVENTS + 2, epoch: after.epoch })
     await expectReplayed(EVENTS + 2, idAt(EVENTS + 2))
+  })
+
+  it('whose reading was broken off is read to its end by whoever comes next', async () => {
+    const { settings } = harness.databases.shards[0]!
+    const owner = { tenant_id: 'default', organization_id: 'default' }
+    const log = new ScrubbedLog(toWorkerDatabase(settings), ID, owner, 'x', 64_000_000, 60_000)
+    // Somebody comes back while the page that was on its way is thrown away.
+    const answers = [false, true]
+    await log.catchUp(() => answers.shift() ?? true)
+    expect(log.ids.length).toBeLessThan(log.total)
+    const connection = createConnection(openSettings(toWorkerDatabase(settings)))
+    expect(await log.check(connection)).toBe('behind')
+    await connection.close(5_000)
+    await log.catchUp(() => true)
+    expect(log.ids.length).toBe(log.total)
   })
 
   it('that nobody waits for is given up, and answered when somebody asks again', async () => {

@@ -114,7 +114,8 @@ export class ScrubbedLog {
           return true
         },
         onPage: () => {
-          isWanted = goesOn()
+          // What was left out stays left out, although somebody may have come back meanwhile.
+          isWanted &&= goesOn()
         },
       })
       this.isWhole = isWanted
