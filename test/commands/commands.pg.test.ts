@@ -164,7 +164,7 @@ describe('many workers', () => {
       await Promise.all(
         Array.from({ length: 12 }, async (_, n) => {
           const { commands } = n % 2 === 0 ? daemon : other
-          while (keys.length < 60) {
+          while (new Set(keys).size < 60) {
             const list = await commands.claim({ workerId: `w${n}`, pools: [pool], max: 3, waitMs: 300 })
             keys.push(...list.map(({ commandId }) => commandId))
             for (const command of list) await commands.report(command, [done(), completed])
