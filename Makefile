@@ -6,7 +6,7 @@ STAMP := .make
 # Where nats-server is unpacked when it cannot be installed.
 export PATH := $(PATH):$(or $(NOETL_CP_DATA_DIR),$(or $(XDG_DATA_HOME),$(HOME)/.local/share)/noetl-cp)/tools
 PREFIX ?= /usr/local
-SOURCES := $(shell find src -name '*.ts' 2>/dev/null) package.json tsconfig.json tsconfig.build.json
+SOURCES := $(shell find src -name '*.ts' -o -name '*.cts' 2>/dev/null) package.json tsconfig.json tsconfig.build.json
 CONSOLE := $(shell find console -type f 2>/dev/null)
 
 .PHONY: help

@@ -6,6 +6,7 @@ import { Piscina } from 'piscina'
 import { CpError, messageOf } from '../errors.js'
 import { withDeadline } from '../runtime/deadline.js'
 import { type TaskCall, type TaskInput, type TaskOutput, type TaskResult, unwrap } from './protocol.js'
+import { startOf } from './startOf.js'
 import type { TaskName } from './tasks.js'
 
 export interface WorkerPoolSettings {
@@ -36,7 +37,7 @@ const YOUNG_MB = 24
 export function createWorkerPool(settings: WorkerPoolSettings): WorkerPool {
   const threads = settings.threads === 0 ? Math.max(2, availableParallelism()) : settings.threads
   const pool = new Piscina<TaskCall, TaskResult>({
-    filename: settings.entry ?? fileURLToPath(new URL('./entry.js', import.meta.url)),
+    ...startOf(settings.entry ?? fileURLToPath(new URL('./entry.js', import.meta.url))),
     minThreads: Math.min(1, threads),
     maxThreads: threads,
     idleTimeout: 30_000,

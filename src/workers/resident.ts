@@ -1,6 +1,6 @@
 // Resident threads: each is a pool of one that lives as long as the daemon and holds what it was asked about: the live
-// states of the executions that hash to it, or the keyframes of a console. A thread that dies or hangs is replaced; what it held is gone, its callers are told,
-// and its successor builds the states again when they are asked for.
+// states of the executions that hash to it, or the keyframes of a console. A thread that dies or hangs is replaced; what
+// it held is gone, its callers are told, and its successor builds it again when it is asked for.
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
@@ -9,6 +9,7 @@ import type { TapeSetup, TapeTasks } from '../services/replay/inThread/tapeTasks
 import type { ResidentSetup, ResidentTasks } from '../services/state/inThread/residentTasks.js'
 import { type TaskCall, unwrap } from './protocol.js'
 import type { ResidentResult } from './residentAnswer.js'
+import { startOf } from './startOf.js'
 
 export type { AdvanceOutput, ResidentSetup } from '../services/state/inThread/residentTasks.js'
 export type { SnapshotReport } from '../services/state/inThread/verify.js'
@@ -91,7 +92,7 @@ function openThread(options: ThreadsOptions<unknown>, index: number): Thread {
 
   function openPool(): Piscina<TaskCall, ResidentResult> {
     const opened = new Piscina<TaskCall, ResidentResult>({
-      filename: options.entry ?? fileURLToPath(new URL('./residentEntry.js', import.meta.url)),
+      ...startOf(options.entry ?? fileURLToPath(new URL('./residentEntry.js', import.meta.url))),
       minThreads: 1,
       maxThreads: 1,
       concurrentTasksPerWorker: options.parallelMax,

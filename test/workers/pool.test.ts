@@ -1,13 +1,16 @@
 // Promise: whatever a task does to its thread, only that task fails, with a code; the thread is replaced, the
 // others go on, the queue is bounded, and closing ends within its deadline. Real threads.
+import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { CpError } from '../../src/errors.js'
 import { createWorkerPool, type WorkerPool, type WorkerPoolSettings } from '../../src/workers/pool.js'
 import { until } from '../support/until.js'
 
 const FAULTY = fileURLToPath(new URL('./faultyTasks.mjs', import.meta.url))
+const HASTY = fileURLToPath(new URL('./hastyPools.mjs', import.meta.url))
 const REAL = fileURLToPath(new URL('../../dist/workers/entry.js', import.meta.url))
 
 const pools: WorkerPool[] = []
@@ -138,6 +141,11 @@ describe('closing', () => {
 })
 
 describe('the real entry', () => {
+  // Node itself would abort and take the daemon with it; about every third run of this test has met that moment.
+  it('may be stopped while it loads', async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [HASTY])
+    expect(stdout).toBe('40\n')
+  })
   beforeAll(() => {
     if (!existsSync(REAL)) throw new Error('dist is missing: run "make build" first')
   })

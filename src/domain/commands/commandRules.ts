@@ -95,7 +95,9 @@ function judgeClaim(
   if (isFinal(row.status) || endedAs !== undefined) {
     return { kind: 'unclaimable', code: goneCode(row, endedAs), row, retryAfterSeconds: 0 }
   }
-  const claimed = { ...row, status: 'CLAIMED', workerId, leaseSeconds, leaseToken: row.leaseToken + 1 } as const
+  // Its lease runs from now on: the next event of the same batch is judged by this row.
+  const lease = { leaseSeconds, leaseLeftSeconds: leaseSeconds, leaseToken: row.leaseToken + 1 }
+  const claimed = { ...row, ...lease, status: 'CLAIMED', workerId } as const
   // The keeper has taken it back from a worker that was lost; the row still names it.
   if (row.status === 'PENDING') return { kind: 'taken', row: claimed, reclaimedFrom: row.workerId }
   if (row.status !== 'PARKED' && row.workerId === workerId) return { kind: 'held', row }
