@@ -40,7 +40,7 @@ const database = useDatabase()
 let folder: string
 let addresses: string
 const daemons: (Daemon | undefined)[] = []
-const workers: ChildProcess[] = []
+const workers: { name: string; process: ChildProcess }[] = []
 let serial = 0
 
 beforeAll(async () => {
@@ -50,7 +50,7 @@ beforeAll(async () => {
   for (const place of [0, 1, 2]) launchWorker(place)
 })
 afterAll(async () => {
-  for (const worker of workers) worker.kill('SIGKILL')
+  for (const worker of workers) worker.process.kill('SIGKILL')
   await Promise.all(daemons.map((daemon) => daemon?.stop()))
   await rm(folder, { recursive: true, force: true })
 })
@@ -62,7 +62,8 @@ async function launchDaemon(place: number): Promise<void> {
 }
 
 function launchWorker(place: number): void {
-  workers[place] = spawn(process.execPath, [SCRIPT, addresses, POOL, `mortal-${++serial}`], { stdio: 'ignore' })
+  const name = `mortal-${++serial}`
+  workers[place] = { name, process: spawn(process.execPath, [SCRIPT, addresses, POOL, name], { stdio: 'ignore' }) }
 }
 
 /** The same numbers whenever the test runs. */
@@ -74,11 +75,21 @@ function randomFrom(seed: number): () => number {
   }
 }
 
+/** A worker that holds a command at this moment; any other when none does. */
+async function holdingPlace(random: () => number): Promise<number> {
+  const held = await database
+    .get()
+    .sql<{ name: string }>(`select worker_id as name from noetl.command where status in ('CLAIMED', 'RUNNING')`)
+  const places = workers.flatMap(({ name }, place) => (held.some((one) => one.name === name) ? [place] : []))
+  return places[Math.floor(random() * places.length)] ?? Math.floor(random() * workers.length)
+}
+
 async function killOne(random: () => number): Promise<void> {
   const place = Math.floor(random() * (workers.length + daemons.length))
   if (place < workers.length) {
-    workers[place]!.kill('SIGKILL')
-    launchWorker(place)
+    const victim = await holdingPlace(random)
+    workers[victim]!.process.kill('SIGKILL')
+    launchWorker(victim)
     return
   }
   const daemon = daemons[place - workers.length]
@@ -150,6 +161,12 @@ it(`${EXECUTIONS} executions, ${KILLS} kills`, { timeout: scaled(600_000, 3_600_
     await killOne(random)
   }
   await haveEnded(EXECUTIONS, scaled(300_000, 1_800_000))
+  const [again] = await database
+    .get()
+    .sql<{ commands: number; attempts: number }>(
+      `select count(*) filter (where attempt > 1)::int as commands, max(attempt) as attempts from noetl.command`,
+    )
+  console.log(`${again!.commands} commands were tried again, at most ${again!.attempts} times`)
 
   for (const id of ids) {
     expect({ id, ...(await outcomeOf(id)) }).toEqual({
