@@ -23,7 +23,8 @@ drop index if exists noetl.outbox_event_without_execution_key;
 -- Every write would keep these up for nobody. Those that are made with functions of ours go with them.
 drop index if exists noetl.event_stream_version_idx, noetl.event_unadopted_idx, noetl.event_command_claim_idx,
   noetl.outbox_unsettled_idx, noetl.outbox_unsettled_execution_idx, noetl.outbox_dead_idx, noetl.outbox_dead_execution_idx,
-  noetl.outbox_published_idx, noetl.command_queue_idx, noetl.command_lease_idx, noetl.command_deadline_idx, noetl.execution_failed_idx;
+  noetl.outbox_published_idx, noetl.command_queue_idx, noetl.command_lease_idx, noetl.command_deadline_idx, noetl.execution_failed_idx,
+  noetl.execution_labels_idx, noetl.command_worker_idx;
 drop function if exists noetl.lane_of(bigint), noetl.due_at(noetl.outbox), noetl.is_lifecycle(text),
   noetl.cp_operator_action_kept() cascade;
 -- What its own publisher reads by.

@@ -117,15 +117,15 @@ export interface Operations {
   }
   getExecutions: {
     params: Record<never, never>
-    query: { catalog_id?: string; path?: string; status?: string; since?: string; until?: string; q?: string; parent?: string; step?: string; tenant?: string; min_seconds?: string; max_seconds?: string; limit?: number; offset?: number; cursor?: string }
+    query: { catalog_id?: string; path?: string; status?: string; since?: string; until?: string; q?: string; parent?: string; step?: string; tenant?: string; worker?: string; label?: string; min_seconds?: string; max_seconds?: string; limit?: number; offset?: number; cursor?: string }
     body: undefined
-    answer: readonly ({ execution_id?: string; catalog_id?: string; path?: string | null; version?: number | null; status?: string; start_time?: string | null; end_time?: string | null; duration_seconds?: number | null; duration_human?: string | null; progress?: number; result?: unknown; error?: string | null; parent_execution_id?: string | null; started_at?: string | null; completed_at?: string | null; event_count?: number; last_event_id?: string | null; last_event_type?: string | null; current_step?: string | null })[]
+    answer: readonly ({ execution_id?: string; catalog_id?: string; path?: string | null; version?: number | null; status?: string; start_time?: string | null; end_time?: string | null; duration_seconds?: number | null; duration_human?: string | null; progress?: number; result?: unknown; error?: string | null; parent_execution_id?: string | null; started_at?: string | null; completed_at?: string | null; event_count?: number; last_event_id?: string | null; last_event_type?: string | null; current_step?: string | null; labels?: Record<string, unknown> })[]
   }
   getExecutionsByExecutionId: {
     params: { execution_id: string }
     query: { page?: number; page_size?: number; since_event_id?: string; event_type?: string; events?: number }
     body: undefined
-    answer: { execution_id?: string; catalog_id?: string; path?: string | null; version?: number | null; status?: string; start_time?: string | null; end_time?: string | null; duration_seconds?: number | null; duration_human?: string | null; progress?: number; result?: unknown; error?: string | null; parent_execution_id?: string | null; started_at?: string | null; completed_at?: string | null; event_count?: number; last_event_id?: string | null; last_event_type?: string | null; current_step?: string | null; workload?: unknown; events?: readonly ({ execution_id?: string | null; event_id?: string | null; event_type?: string | null; node_id?: string | null; node_name?: string | null; status?: string | null; created_at?: string | null; timestamp?: string | null; context?: unknown; result?: unknown; error?: string | null; catalog_id?: string | null; parent_execution_id?: string | null; parent_event_id?: string | null; duration?: number | null })[]; pagination?: { page?: number; page_size?: number; total_events?: number; total_pages?: number; has_next?: boolean; has_prev?: boolean } }
+    answer: { execution_id?: string; catalog_id?: string; path?: string | null; version?: number | null; status?: string; start_time?: string | null; end_time?: string | null; duration_seconds?: number | null; duration_human?: string | null; progress?: number; result?: unknown; error?: string | null; parent_execution_id?: string | null; started_at?: string | null; completed_at?: string | null; event_count?: number; last_event_id?: string | null; last_event_type?: string | null; current_step?: string | null; labels?: Record<string, unknown>; workload?: unknown; events?: readonly ({ execution_id?: string | null; event_id?: string | null; event_type?: string | null; node_id?: string | null; node_name?: string | null; status?: string | null; created_at?: string | null; timestamp?: string | null; context?: unknown; result?: unknown; error?: string | null; catalog_id?: string | null; parent_execution_id?: string | null; parent_event_id?: string | null; duration?: number | null })[]; pagination?: { page?: number; page_size?: number; total_events?: number; total_pages?: number; has_next?: boolean; has_prev?: boolean } }
   }
   getExecutionsByExecutionIdAt: {
     params: { execution_id: string }
@@ -195,7 +195,7 @@ export interface Operations {
   }
   getExecutionsHistogram: {
     params: Record<never, never>
-    query: { catalog_id?: string; path?: string; status?: string; since?: string; until?: string; q?: string; parent?: string; step?: string; tenant?: string; min_seconds?: string; max_seconds?: string; buckets?: number }
+    query: { catalog_id?: string; path?: string; status?: string; since?: string; until?: string; q?: string; parent?: string; step?: string; tenant?: string; worker?: string; label?: string; min_seconds?: string; max_seconds?: string; buckets?: number }
     body: undefined
     answer: readonly ({ from?: string; to?: string; by_status?: Record<string, unknown> })[]
   }
@@ -448,7 +448,7 @@ export interface Operations {
   postExecute: {
     params: Record<never, never>
     query: Record<never, never>
-    body: { path?: string | null; catalog_id?: string | null; version?: unknown; payload?: Record<string, unknown> | null; workload?: Record<string, unknown> | null; parent_execution_id?: string | null; execution_pool?: string | null; priority?: number | null; trace?: unknown; dedup?: { key: string; window_secs?: number } | null; timeout_seconds?: number | null; driven?: boolean | null; children_map?: Record<string, unknown> | null; tenant_id?: string | null; organization_id?: string | null }
+    body: { path?: string | null; catalog_id?: string | null; version?: unknown; payload?: Record<string, unknown> | null; workload?: Record<string, unknown> | null; parent_execution_id?: string | null; execution_pool?: string | null; priority?: number | null; trace?: unknown; dedup?: { key: string; window_secs?: number } | null; timeout_seconds?: number | null; driven?: boolean | null; children_map?: Record<string, unknown> | null; labels?: Record<string, unknown> | null; tenant_id?: string | null; organization_id?: string | null }
     answer: { execution_id?: string; status?: 'started' | 'duplicate'; commands_generated?: number }
   }
   postExecuteBatch: {

@@ -23,7 +23,12 @@ afterAll(async () => {
 
 async function first(executionId = core.ids.next()) {
   const entry = await findEntry(core, { path: 'tests/begin' })
-  const request = { parentExecutionId: '77', payload: { big: 9007199254740993n, text: 'ü "x"' }, executionPool: 'p' }
+  const request = {
+    parentExecutionId: '77',
+    payload: { big: 9007199254740993n, text: 'ü "x"' },
+    executionPool: 'p',
+    labels: { team: 'payments' },
+  }
   return startEvent(core, request, executionId as ExecutionId, entry)
 }
 

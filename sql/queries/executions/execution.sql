@@ -3,24 +3,32 @@
 select
   execution_id, catalog_id, status, stream_version, event_count, last_event_id, last_event_type, last_node_name,
   last_node_event_id, start_event_id, terminal_event_id, tenant_id, organization_id, error, path, parent_execution_id,
-  start_time::text as start_time, end_time::text as end_time, start_event_type, engine
+  start_time::text as start_time, end_time::text as end_time, start_event_type, engine, labels is not null as is_labelled
 from noetl.execution
 where execution_id = any(:execution_ids::bigint[])
 order by execution_id
 for update;
 
 -- name: execution_create(
---   execution_ids, catalog_ids, paths, parent_execution_ids, tenant_ids, organization_ids, engines
+--   execution_ids, catalog_ids, paths, parent_execution_ids, tenant_ids, organization_ids, engines, labels
 -- )
 -- Makes the executions `execution_ids` (ids) of catalog entries `catalog_ids` with `paths`, parents
 -- `parent_execution_ids`, tenants `tenant_ids`, organisations `organization_ids`, driven by the engine of version
--- `engines`, unless they exist.
-insert into noetl.execution (execution_id, catalog_id, path, parent_execution_id, tenant_id, organization_id, engine, status)
-select execution_id, catalog_id, path, parent_execution_id, tenant_id, organization_id, engine, 'UNKNOWN'
-from unnest(:execution_ids::bigint[], :catalog_ids::bigint[], :paths::text[], :parent_execution_ids::bigint[], :tenant_ids::text[], :organization_ids::text[], :engines::smallint[])
-  as given (execution_id, catalog_id, path, parent_execution_id, tenant_id, organization_id, engine)
+-- `engines`, with `labels` (JSON), unless they exist.
+insert into noetl.execution (
+  execution_id, catalog_id, path, parent_execution_id, tenant_id, organization_id, engine, labels, status
+)
+select execution_id, catalog_id, path, parent_execution_id, tenant_id, organization_id, engine, labels::jsonb, 'UNKNOWN'
+from unnest(:execution_ids::bigint[], :catalog_ids::bigint[], :paths::text[], :parent_execution_ids::bigint[], :tenant_ids::text[], :organization_ids::text[], :engines::smallint[], :labels::text[])
+  as given (execution_id, catalog_id, path, parent_execution_id, tenant_id, organization_id, engine, labels)
 order by execution_id
 on conflict (execution_id) do nothing;
+
+-- name: execution_label(execution_ids, labels)
+-- The executions `execution_ids` get `labels` (JSON): their start came after the first news of them.
+update noetl.execution x set labels = given.labels::jsonb
+from unnest(:execution_ids::bigint[], :labels::text[]) as given (execution_id, labels)
+where x.execution_id = given.execution_id;
 
 -- name: execution_update(
 --   execution_ids, stream_versions, event_counts, status, last_event_ids, last_event_types, last_node_names,
@@ -65,25 +73,25 @@ where x.execution_id = given.execution_id;
 select
   execution_id, catalog_id, path, parent_execution_id, status, last_event_type, last_node_name, last_event_id,
   start_time::text as start_time, end_time::text as end_time, error, tenant_id, organization_id, stream_version,
-  event_count, start_event_id, terminal_event_id, start_event_type, updated_at::text as updated_at, engine
+  event_count, start_event_id, terminal_event_id, start_event_type, updated_at::text as updated_at, engine, labels
 from noetl.execution
 where execution_id = :execution_id::bigint;
 
 -- name: execution_list(
 --   status, statuses, catalog_id, path_pattern, since, until, parent_execution_id, step, tenant_id, seconds_min,
---   seconds_max, text_pattern, text_id,
+--   seconds_max, text_pattern, text_id, labels, worker_id,
 --   start_time, execution_id, limit_rows
 -- )
 -- A page of executions, newest first. Filters: `status` or `statuses`, catalog `catalog_id`, path pattern `path_pattern`
 -- (LIKE), `since`, `until`, parent `parent_execution_id`, the `step` it is at, `tenant_id`, how long it lasts between
--- `seconds_min` and `seconds_max`, `text_pattern` (LIKE) in path, step or error, or an id that is `text_id`. Starts after
--- the position (`start_time` time, `execution_id` id); at most `limit_rows` rows. Without a start time the time of the
+-- `seconds_min` and `seconds_max`, `text_pattern` (LIKE) in path, step or error, or an id that is `text_id`, all of
+-- `labels` (JSON), a command held by worker `worker_id`. Starts after the position (`start_time` time, `execution_id` id); at most `limit_rows` rows. Without a start time the time of the
 -- first news counts. A subscription, which its start event tells, is no execution though it is kept like one.
 -- plan: each time
 select
   execution_id, catalog_id, path, parent_execution_id, status, last_event_type, last_node_name, last_event_id,
   start_time::text as start_time, end_time::text as end_time, error, tenant_id, organization_id, stream_version,
-  event_count, start_event_id, terminal_event_id, start_event_type, updated_at::text as updated_at, engine,
+  event_count, start_event_id, terminal_event_id, start_event_type, updated_at::text as updated_at, engine, labels,
   coalesce(start_time, created_at)::text as listed_at
 from noetl.execution
 where coalesce(start_event_type, '') not in ('subscription.registered', 'subscription_registered')
@@ -100,18 +108,21 @@ where coalesce(start_event_type, '') not in ('subscription.registered', 'subscri
   and (:seconds_max::double precision is null or extract(epoch from coalesce(end_time, now()) - start_time) <= :seconds_max)
   and (:text_pattern::text is null or path ilike :text_pattern or last_node_name ilike :text_pattern or error ilike :text_pattern
     or execution_id = :text_id::bigint or parent_execution_id = :text_id or catalog_id = :text_id)
+  and (:labels::jsonb is null or labels @> :labels)
+  and (:worker_id::text is null
+    or execution_id = any(array(select distinct c.execution_id from noetl.command c where c.worker_id = :worker_id)))
   and (:start_time::timestamptz is null or (coalesce(start_time, created_at), execution_id) < (:start_time::timestamptz, :execution_id::bigint))
 order by coalesce(start_time, created_at) desc, execution_id desc
 limit :limit_rows::int;
 
 -- name: execution_histogram(
 --   status, statuses, catalog_id, path_pattern, since, until, parent_execution_id, step, tenant_id, seconds_min,
---   seconds_max, text_pattern, text_id,
+--   seconds_max, text_pattern, text_id, labels, worker_id,
 --   buckets
 -- )
 -- How many executions began in each of `buckets` equal spans between `since` and `until`, by status; the other filters
 -- (`status`, `statuses`, `catalog_id`, `path_pattern`, `parent_execution_id`, `step`, `tenant_id`, `seconds_min`,
--- `seconds_max`, `text_pattern`, `text_id`) as in the list.
+-- `seconds_max`, `text_pattern`, `text_id`, `labels`, `worker_id`) as in the list.
 -- plan: each time
 select width_bucket(
     extract(epoch from coalesce(start_time, created_at)), extract(epoch from :since::timestamptz),
@@ -132,6 +143,9 @@ where coalesce(start_event_type, '') not in ('subscription.registered', 'subscri
   and (:seconds_max::double precision is null or extract(epoch from coalesce(end_time, now()) - start_time) <= :seconds_max)
   and (:text_pattern::text is null or path ilike :text_pattern or last_node_name ilike :text_pattern or error ilike :text_pattern
     or execution_id = :text_id::bigint or parent_execution_id = :text_id or catalog_id = :text_id)
+  and (:labels::jsonb is null or labels @> :labels)
+  and (:worker_id::text is null
+    or execution_id = any(array(select distinct c.execution_id from noetl.command c where c.worker_id = :worker_id)))
 group by 1, 2;
 
 -- name: execution_oldest

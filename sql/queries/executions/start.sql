@@ -20,10 +20,10 @@ with given as (
 executions as (
   insert into noetl.execution (
     execution_id, catalog_id, path, parent_execution_id, tenant_id, organization_id, status, stream_version, event_count,
-    last_event_id, last_event_type, start_event_id, start_event_type, start_time, engine
+    last_event_id, last_event_type, start_event_id, start_event_type, start_time, engine, labels
   )
   select execution_id, :catalog_id::bigint, :path::text, :parent_execution_id::bigint, :tenant_id::text, :organization_id::text, :execution_status::text, 1, 1,
-    event_id, :event_type::text, event_id, :event_type::text, at_text::timestamptz, :engine::smallint
+    event_id, :event_type::text, event_id, :event_type::text, at_text::timestamptz, :engine::smallint, meta -> 'labels'
   from given
 ),
 events as (

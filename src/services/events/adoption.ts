@@ -8,6 +8,7 @@ import type { Db, Tx } from '../../db/db.js'
 import { isStartEventType } from '../../domain/events/eventType.js'
 import { startPathOf } from '../../domain/events/startPath.js'
 import { evolveExecution } from '../../domain/executions/executionEffect.js'
+import { labelsOf } from '../../domain/executions/labels.js'
 import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { createPollLoop, type PollLoop } from '../../runtime/loop.js'
@@ -18,6 +19,7 @@ import { listUnadopted, listUnadoptedExecutions, numberEvents } from '../../stor
 import {
   createExecutions,
   type LockedExecution,
+  labelExecutions,
   lockExecutions,
   updateExecutions,
 } from '../../stores/executions/executionStore.js'
@@ -63,6 +65,8 @@ async function adoptInTx(tx: Tx, executionId: string, first: EventRow): Promise<
   // An adopted log was counted when its execution was backfilled; only what came later is new.
   if (execution.streamVersion > execution.eventCount) execution.eventCount = execution.streamVersion
   await updateExecutions(tx, [execution])
+  const labels = rows.map((row) => labelsOf(toEventRecord(row))).find((found) => found !== undefined)
+  if (labels !== undefined && !execution.isLabelled) await labelExecutions(tx, new Map([[executionId, labels]]))
   await noteLifecycle(
     tx,
     rows.map((row) => ({ executionId: row.execution_id, eventType: row.event_type ?? '' })),

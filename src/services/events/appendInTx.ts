@@ -10,11 +10,12 @@ import { type EventRecord, eventChecksum } from '../../domain/events/eventRecord
 import { isStartEventType } from '../../domain/events/eventType.js'
 import { evolveExecution } from '../../domain/executions/executionEffect.js'
 import { isSubscriptionLog, subscriptionUntouched } from '../../domain/executions/kinds.js'
+import { type Labels, labelsOf } from '../../domain/executions/labels.js'
 import type { EventId } from '../../domain/ids/ids.js'
 import { CpError } from '../../errors.js'
 import { createTurns } from '../../runtime/turns.js'
 import { insertEvents, moveEvents, type NumberedEvent } from '../../stores/events/eventStore.js'
-import { type LockedExecution, updateExecutions } from '../../stores/executions/executionStore.js'
+import { type LockedExecution, labelExecutions, updateExecutions } from '../../stores/executions/executionStore.js'
 import { insertOutboxRows, type NewOutboxRow } from '../../stores/outbox/outboxStore.js'
 import { noteLifecycle } from '../subscriptions/lifecycleNotes.js'
 import type { AppendContext, AppendItem, AppendOutcome } from './appendOutcome.js'
@@ -79,6 +80,7 @@ function store(tx: Tx, plan: Plan, context: AppendContext): { written: Promise<u
       ),
     ),
     updateExecutions(tx, [...plan.touched]),
+    plan.labelled.size === 0 ? undefined : labelExecutions(tx, plan.labelled),
     plan.moved.size === 0 ? undefined : moveEvents(tx, [...plan.moved]),
     noteLifecycle(
       tx,
@@ -103,6 +105,8 @@ interface Plan {
   touched: Set<LockedExecution>
   /** Executions whose owner was learned just now; what is stored of them follows. */
   moved: Set<LockedExecution>
+  /** Executions whose start came after the first news of them. */
+  labelled: Map<string, Labels>
   claims: ClaimedRow[]
   /** By execution. */
   news: Map<string, LogNews>
@@ -124,6 +128,7 @@ async function decide(items: readonly AppendItem[], found: Found, context: Appen
     published: [],
     touched: new Set(),
     moved: new Set(),
+    labelled: new Map(),
     claims: [],
     news: new Map(),
   }
@@ -185,7 +190,7 @@ function decideOne(item: AppendItem, known: Known, plan: Plan, context: AppendCo
   const own = owned(event, execution, eventId)
   if (ownership === 'learned') moveOwner(execution, plan)
   noteHighest(known.highest, own)
-  learnFromStart(execution, item)
+  learnFromStart(execution, item, plan)
   const news = newsOf(execution, plan)
   execution.streamVersion += 1n
   execution.eventCount += 1n
@@ -292,8 +297,10 @@ function moveOwner(execution: LockedExecution, plan: Plan): void {
 }
 
 /** A projected event may have made the execution before its start arrived; the start knows where it came from. */
-function learnFromStart(execution: LockedExecution, { event, path }: AppendItem): void {
+function learnFromStart(execution: LockedExecution, { event, path }: AppendItem, { labelled }: Plan): void {
   if (!isStartEventType(event.eventType)) return
+  const labels = execution.isLabelled ? undefined : labelsOf(event)
+  if (labels !== undefined) labelled.set(execution.executionId, labels)
   if (execution.catalogId === '0' && event.catalogId !== undefined) execution.catalogId = event.catalogId
   execution.path ??= path
   execution.parentExecutionId ??= event.parentExecutionId

@@ -3,6 +3,7 @@ import type { Tx } from '../../db/db.js'
 import { DEFAULT_ORGANIZATION, DEFAULT_TENANT, type EventRecord } from '../../domain/events/eventRecord.js'
 import { canonicalEventType, isStartEventType } from '../../domain/events/eventType.js'
 import { engineOf } from '../../domain/executions/drivenStart.js'
+import { labelsOf } from '../../domain/executions/labels.js'
 import { isJsonObject } from '../../domain/json/value.js'
 import {
   type CommandClaim,
@@ -54,6 +55,7 @@ function newExecutions(items: readonly AppendItem[]) {
       parentExecutionId: event.parentExecutionId ?? null,
       tenantId: event.tenantId ?? DEFAULT_TENANT,
       organizationId: event.organizationId ?? DEFAULT_ORGANIZATION,
+      labels: labelsOf(event),
       // What comes from elsewhere is driven there, if at all.
       engine: publish && restores !== true ? (engineOf(event) ?? null) : null,
     }))

@@ -11,6 +11,7 @@ import {
 import { type WireTime, wireTimeFromMillis } from '../../domain/events/wireTime.js'
 import { isTerminalStatus, noSuchExecution, type TerminalStatus } from '../../domain/executions/executionStatus.js'
 import { isSubscriptionLog, subscriptionUntouched } from '../../domain/executions/kinds.js'
+import type { Labels } from '../../domain/executions/labels.js'
 import type { CatalogId, EventId, ExecutionId } from '../../domain/ids/ids.js'
 import { canonicalChecksum } from '../../domain/json/canonical.js'
 import { parseJson } from '../../domain/json/parse.js'
@@ -54,6 +55,7 @@ export interface StartRequest {
   /** Of its commands; higher comes first. */
   priority?: number | undefined
   trace?: JsonValue | undefined
+  labels?: Labels | undefined
   dedup?: { key: string; windowSeconds: number } | undefined
   /** The execution fails when it takes longer. */
   timeoutSeconds?: number | undefined
@@ -182,6 +184,7 @@ export function startEvent(
   if (request.executionPool !== undefined) meta['execution_pool'] = request.executionPool
   if (request.priority !== undefined) meta['priority'] = request.priority
   if (request.trace !== undefined) meta['trace'] = request.trace
+  if (request.labels !== undefined) meta['labels'] = request.labels
   if (request.timeoutSeconds !== undefined) meta['timeout_seconds'] = request.timeoutSeconds
   if (request.childrenMap !== undefined) meta['children_map'] = request.childrenMap
   if (request.failureOf !== undefined) meta['failure_of'] = request.failureOf

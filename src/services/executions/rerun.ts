@@ -1,5 +1,6 @@
 // The playbook of an execution once more: the same version, the same workload with what the caller lays over it, and the
-// same wishes about pool, priority, time and tenant. Secrets of the workload come along sealed; nobody sees them.
+// same wishes about pool, priority, time, tenant and labels. Secrets of the workload come along sealed; nobody sees them.
+import { labelsOf } from '../../domain/executions/labels.js'
 import type { ExecutionId } from '../../domain/ids/ids.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
 import { CpError } from '../../errors.js'
@@ -37,6 +38,7 @@ export async function rerunExecution(deps: RerunDeps, request: RerunRequest): Pr
     priority: typeof priority === 'number' ? priority : undefined,
     timeoutSeconds: typeof timeout === 'number' ? timeout : undefined,
     childrenMap: isJsonObject(children) ? children : undefined,
+    labels: labelsOf(start),
     driven: row.engine !== null,
     tenantId: row.tenant_id,
     organizationId: row.organization_id,

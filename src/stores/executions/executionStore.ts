@@ -4,11 +4,14 @@ import type { Param } from '../../db/params.js'
 import { queries } from '../../db/queries.js'
 import { wireTimeFromPostgres } from '../../domain/events/wireTime.js'
 import type { ExecutionSummary } from '../../domain/executions/executionEffect.js'
+import type { Labels } from '../../domain/executions/labels.js'
 import type { EventId } from '../../domain/ids/ids.js'
+import { writeJson } from '../../domain/json/write.js'
 
 const q = queries(
   'execution_lock',
   'execution_create',
+  'execution_label',
   'execution_update',
   'execution_get',
   'execution_list',
@@ -30,6 +33,8 @@ export interface LockedExecution {
   eventCount: bigint
   /** The version of the engine that drives it; undefined when nobody does. */
   engine: number | undefined
+  /** Its labels are known. */
+  isLabelled: boolean
   summary: ExecutionSummary
 }
 
@@ -54,6 +59,7 @@ interface LockRow {
   end_time: string | null
   start_event_type: string | null
   engine: number | null
+  is_labelled: boolean
 }
 
 /** Those that exist, locked until the transaction ends. */
@@ -84,6 +90,7 @@ function toLocked(row: LockRow): LockedExecution {
     streamVersion: BigInt(row.stream_version),
     eventCount: BigInt(row.event_count),
     engine: row.engine ?? undefined,
+    isLabelled: row.is_labelled,
     summary,
   }
 }
@@ -96,6 +103,7 @@ export interface NewExecution {
   tenantId: string
   organizationId: string
   engine: number | null
+  labels?: Labels | undefined
 }
 
 export async function createExecutions(tx: Tx, list: readonly NewExecution[]): Promise<void> {
@@ -107,7 +115,13 @@ export async function createExecutions(tx: Tx, list: readonly NewExecution[]): P
     list.map((row) => row.tenantId),
     list.map((row) => row.organizationId),
     list.map((row) => row.engine),
+    list.map((row) => (row.labels === undefined ? null : writeJson(row.labels))),
   ])
+}
+
+/** Of executions that were known before their start. */
+export async function labelExecutions(tx: Tx, labels: ReadonlyMap<string, Labels>): Promise<void> {
+  await tx.run(q.execution_label, [[...labels.keys()], [...labels.values()].map((one) => writeJson(one))])
 }
 
 export async function updateExecutions(tx: Tx, list: readonly LockedExecution[]): Promise<void> {
@@ -157,6 +171,7 @@ export interface ExecutionRow {
   updated_at: string
   /** The version of the engine that drives it; null when nobody does. */
   engine: number | null
+  labels: Labels | null
 }
 
 export async function getExecution(db: Queryable, id: string): Promise<ExecutionRow | undefined> {
@@ -181,6 +196,10 @@ export interface ExecutionSelection {
   /** A LIKE pattern for path, step and error, and the id that was typed, if it is one. */
   textPattern?: string | null
   textId?: string | null
+  /** All of them. */
+  labels?: Labels | null
+  /** Holds, or held, a command of it. */
+  workerId?: string | null
 }
 
 export interface ExecutionFilter extends ExecutionSelection {
@@ -219,6 +238,8 @@ function selectionValues(selection: ExecutionSelection): Param[] {
     selection.secondsMax ?? null,
     selection.textPattern ?? null,
     selection.textId ?? null,
+    selection.labels == null ? null : writeJson(selection.labels),
+    selection.workerId ?? null,
   ]
 }
 

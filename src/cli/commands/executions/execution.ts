@@ -4,6 +4,7 @@ import type { Deps } from '../../../daemon/deps.js'
 import { type WireTime, wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
 import { formatCursor, parseCursor, pathPattern } from '../../../domain/executions/executionPage.js'
 import { TERMINAL_STATUSES } from '../../../domain/executions/executionStatus.js'
+import { readLabelTexts } from '../../../domain/executions/labels.js'
 import { anywherePattern, idAmong, severalOf } from '../../../domain/executions/listFilter.js'
 import { parseExecutionId } from '../../../domain/ids/ids.js'
 import type { JsonObject } from '../../../domain/json/value.js'
@@ -19,7 +20,7 @@ import type { CommandSpec, Input } from '../../command.js'
 import { formatAge, parseDuration, parseInstant } from '../../duration.js'
 import { EXIT } from '../../exit.js'
 import { NOT_ANSWERED } from '../../notAnswered.js'
-import { integerOption, textOption } from '../../options.js'
+import { integerOption, listOption, textOption } from '../../options.js'
 import { type Cell, type Tone, type ToneCell, toned } from '../../output.js'
 
 const STATUSES: readonly string[] = ['UNKNOWN', 'RUNNING', ...TERMINAL_STATUSES]
@@ -41,6 +42,8 @@ export const executionList: CommandSpec = {
     { flags: '--parent <id>', help: 'children of this execution', completes: 'execution' },
     { flags: '--step <name>', help: 'at this step, or ended there' },
     { flags: '--tenant <id>', help: 'of this tenant' },
+    { flags: '--label <key=value>', help: 'with this label, as given at its start', isRepeatable: true },
+    { flags: '--worker <id>', help: 'holds, or held, one of its commands' },
     { flags: '--longer-than <span>', help: 'lasts, or lasted, at least so long, such as 90s or 2h' },
     { flags: '--shorter-than <span>', help: 'at most so long' },
     { flags: '--limit <n>', help: `page size, up to ${LIMIT_MAX}`, default: '50' },
@@ -49,6 +52,7 @@ export const executionList: CommandSpec = {
   examples: [
     ['execution list --status FAILED --since 24h', 'what failed since yesterday'],
     ["execution list --path 'demo/*' --limit 10", 'the newest ten below a path'],
+    ['execution list --label team=payments --label env=prod', 'with both labels'],
     ["execution list --json | jq -r '.executions[].execution_id'", 'just the ids'],
   ],
   run: async (context, input) => {
@@ -64,6 +68,8 @@ export const executionList: CommandSpec = {
       tenantId: textOption(input, 'tenant') ?? null,
       secondsMin: seconds(input, 'longer-than'),
       secondsMax: seconds(input, 'shorter-than'),
+      labels: readLabelTexts(listOption(input, 'label'), '--label') ?? null,
+      workerId: textOption(input, 'worker') ?? null,
       textPattern: anywherePattern(text),
       textId: idAmong(text),
       pathPattern: pathPattern(textOption(input, 'path')),
@@ -139,6 +145,7 @@ export const executionShow: CommandSpec = {
             ['started', timeOf(row.start_time)],
             ['ended', timeOf(row.end_time)],
             ['step', row.last_node_name],
+            ['labels', labelText(row)],
             ['events', row.event_count],
             ['version', row.stream_version],
             ['shard', deps.databases.shardOf(id)],
@@ -163,6 +170,14 @@ export const executionShow: CommandSpec = {
       ],
     }
   },
+}
+
+function labelText({ labels }: ExecutionRow): string | null {
+  return labels === null
+    ? null
+    : Object.entries(labels)
+        .map(([key, value]) => `${key}=${value}`)
+        .join(' ')
 }
 
 /** What an execution does not have is not worth a line. */

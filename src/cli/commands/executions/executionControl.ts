@@ -1,4 +1,5 @@
 // Starting and ending executions: each writes an event with its outbox row.
+import { readLabelTexts } from '../../../domain/executions/labels.js'
 import { parseExecutionId } from '../../../domain/ids/ids.js'
 import { parseJsonStrict } from '../../../domain/json/parse.js'
 import { isJsonObject, JSON_DEPTH_MAX, type JsonObject } from '../../../domain/json/value.js'
@@ -11,7 +12,7 @@ import {
   startExecution,
 } from '../../../services/executions/executions.js'
 import type { CommandSpec, Input } from '../../command.js'
-import { integerOption, isSet, textOption } from '../../options.js'
+import { integerOption, isSet, listOption, textOption } from '../../options.js'
 import { type RemoteClient, remoteClient } from '../../remote.js'
 import { readOptionFile } from '../../source.js'
 import { withCore } from '../../writing.js'
@@ -32,12 +33,14 @@ export const executionStart: CommandSpec = {
     { flags: '--dedup-key <key>', help: 'start only once per key' },
     { flags: '--dedup-window <seconds>', help: 'how long the key counts', default: '86400' },
     { flags: '--parent <id>', help: 'execution that this one belongs to', completes: 'execution' },
+    { flags: '--label <key=value>', help: 'a label to find it by', isRepeatable: true },
     { flags: '--wait', help: 'watch it to its end; the exit code is that of "run"' },
   ],
   examples: [
     ['execution start demo/hello', 'with the workload of the entry'],
     [`execution start demo/hello --payload '{"n": 3}'`, 'with values of its own'],
     ['execution start demo/hello --dedup-key order-17', 'at most once a day'],
+    ['execution start demo/hello --label team=payments', 'to be found by "execution list --label team=payments"'],
   ],
   run: async (context, input) => {
     const request = await readStart(input)
@@ -56,7 +59,7 @@ export const executionStart: CommandSpec = {
 }
 
 async function startRemotely(remote: RemoteClient, request: StartRequest): Promise<Started> {
-  const { path, catalogId, version, payload, parentExecutionId, dedup } = request
+  const { path, catalogId, version, payload, parentExecutionId, labels, dedup } = request
   const answer = await remote.call('postExecute', {
     body: {
       ...(path === undefined ? {} : { path }),
@@ -64,6 +67,7 @@ async function startRemotely(remote: RemoteClient, request: StartRequest): Promi
       ...(version === undefined ? {} : { version }),
       ...(payload === undefined ? {} : { payload }),
       ...(parentExecutionId === undefined ? {} : { parent_execution_id: parentExecutionId }),
+      ...(labels === undefined ? {} : { labels }),
       ...(dedup === undefined ? {} : { dedup: { key: dedup.key, window_secs: dedup.windowSeconds } }),
     },
   })
@@ -82,6 +86,7 @@ async function readStart(input: Input): Promise<StartRequest> {
     version: integerOption(input, 'entry-version', { min: 1, max: VERSION_MAX }),
     payload: await readPayload(textOption(input, 'payload')),
     parentExecutionId: parent === undefined ? undefined : parseExecutionId(parent, '--parent'),
+    labels: readLabelTexts(listOption(input, 'label'), '--label'),
     dedup:
       key === undefined
         ? undefined

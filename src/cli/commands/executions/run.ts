@@ -1,6 +1,7 @@
 // `run`: a playbook from a file or the catalog, started and followed to its end.
 import { stat } from 'node:fs/promises'
 import { durationMs } from '../../../domain/duration.js'
+import { type Labels, readLabelTexts } from '../../../domain/executions/labels.js'
 import type { JsonObject } from '../../../domain/json/value.js'
 import type { Problem } from '../../../domain/playbook/plan.js'
 import { CpError } from '../../../errors.js'
@@ -39,6 +40,7 @@ const options: CommandSpec['options'] = [
   },
   { flags: '--local', help: 'in a private instance, even if one is running' },
   { flags: '--pool <name>', help: 'the worker pool that runs its commands', completes: 'pool' },
+  { flags: '--label <key=value>', help: 'a label to find the execution by', isRepeatable: true },
   { flags: '--timeout <time>', help: 'cancel it after a while: 30s, 5m, or seconds; exit code 124' },
   { flags: '--detach', help: 'start it and print its id; needs a running instance' },
   { flags: '--result', help: 'print what it gives as JSON on standard output' },
@@ -73,6 +75,7 @@ export const exec: CommandSpec = {
 async function runPlaybook(context: CommandContext, input: Input): Promise<Output | number> {
   const named = input.args['playbook']!
   const timeoutMs = timeoutOf(input)
+  const labels = readLabelTexts(listOption(input, 'label'), '--label')
   const payload = await readPayload({
     file: textOption(input, 'input'),
     payload: textOption(input, 'payload') ?? textOption(input, 'workload'),
@@ -98,7 +101,7 @@ async function runPlaybook(context: CommandContext, input: Input): Promise<Outpu
   }
   const place = running ?? (await privatePlace(context, allow))
   try {
-    return await runAt(context, input, place, { named, files, payload, timeoutMs, allow })
+    return await runAt(context, input, place, { named, files, payload, labels, timeoutMs, allow })
   } finally {
     await place.close()
   }
@@ -108,6 +111,7 @@ interface Wanted {
   named: string
   files: readonly PlaybookFile[] | undefined
   payload: JsonObject | undefined
+  labels: Labels | undefined
   timeoutMs: number | undefined
   allow: readonly string[]
 }
@@ -133,6 +137,7 @@ async function runAt(context: CommandContext, input: Input, place: Place, wanted
     ...(wanted.payload === undefined ? {} : { payload: wanted.payload }),
     ...(children === undefined ? {} : { children_map: children }),
     ...(pool === undefined ? {} : { execution_pool: pool }),
+    ...(wanted.labels === undefined ? {} : { labels: wanted.labels }),
     ...(detached && wanted.timeoutMs !== undefined ? { timeout_seconds: wanted.timeoutMs / SECOND_MS } : {}),
   })
   if (detached) {

@@ -1,5 +1,6 @@
 // POST /api/execute and /api/execute/batch: start executions from the catalog.
 import { parseVersion } from '../../../domain/catalog/wantedVersion.js'
+import { LABELS_MAX, readLabels } from '../../../domain/executions/labels.js'
 import { parseCatalogId, parseExecutionId } from '../../../domain/ids/ids.js'
 import { parseJson } from '../../../domain/json/parse.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
@@ -65,6 +66,11 @@ const REQUEST: Schema = {
       type: 'object',
       nullable: true,
       description: 'where relative paths of child playbooks lead: {path as written: path in the catalog}',
+    },
+    labels: {
+      type: 'object',
+      nullable: true,
+      description: `up to ${LABELS_MAX} names with texts, to find it by`,
     },
     tenant_id: { type: 'string', nullable: true, maxLength: 128 },
     organization_id: { type: 'string', nullable: true, maxLength: 128 },
@@ -242,6 +248,7 @@ function toStart({ body: given, texts }: GivenStart, request: ApiRequest): Start
     executionPool: text(body['execution_pool']),
     priority: typeof body['priority'] === 'number' ? body['priority'] : undefined,
     trace: body['trace'] ?? undefined,
+    labels: readLabels(body['labels'], 'labels'),
     dedup: isJsonObject(dedup)
       ? { key: dedup['key'] as string, windowSeconds: typeof window === 'number' ? window : DEDUP_WINDOW_SECONDS }
       : undefined,

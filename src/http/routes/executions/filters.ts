@@ -1,6 +1,7 @@
 // Which executions: the filters that the list, the histogram and bulk jobs share.
 import { parseWireTime } from '../../../domain/events/wireTime.js'
 import { pathPattern } from '../../../domain/executions/executionPage.js'
+import { type Labels, readLabelTexts } from '../../../domain/executions/labels.js'
 import { anywherePattern, idAmong, severalOf } from '../../../domain/executions/listFilter.js'
 import { parseCatalogId, parseExecutionId } from '../../../domain/ids/ids.js'
 import { CpError } from '../../../errors.js'
@@ -17,6 +18,11 @@ export const FILTER_QUERY: NonNullable<RouteSpec['query']> = {
   parent: { format: 'int64', description: 'children of this execution' },
   step: { type: 'string', description: 'at this step, or ended there' },
   tenant: { type: 'string' },
+  worker: { type: 'string', description: 'holds, or held, one of its commands' },
+  label: {
+    type: 'string',
+    description: 'key=value, several with commas; or one parameter label.<key>=<value> for each',
+  },
   min_seconds: { type: 'string', description: 'lasts, or lasted, at least so long' },
   max_seconds: { type: 'string', description: 'at most so long' },
 }
@@ -36,7 +42,18 @@ export function filterOf(query: Readonly<Record<string, string | undefined>>): E
     secondsMax: secondsOf(query, 'max_seconds'),
     textPattern: anywherePattern(query['q']),
     textId: idAmong(query['q']),
+    workerId: query['worker'] ?? null,
+    labels: labelsOf(query),
   }
+}
+
+const LABEL = 'label.'
+
+function labelsOf(query: Readonly<Record<string, string | undefined>>): Labels | null {
+  const single = Object.entries(query).flatMap(([name, value]) =>
+    name.startsWith(LABEL) ? [`${name.slice(LABEL.length)}=${value}`] : [],
+  )
+  return readLabelTexts([...(severalOf(query['label']) ?? []), ...single], 'label') ?? null
 }
 
 function secondsOf(query: Readonly<Record<string, string | undefined>>, name: string): number | null {

@@ -38,6 +38,7 @@ const SUMMARY: Record<string, Schema> = {
   last_event_id: id,
   last_event_type: text,
   current_step: text,
+  labels: { type: 'object', description: 'as given at its start' },
 }
 
 export const EXECUTION_EVENT: Schema = {
@@ -160,6 +161,7 @@ export function summaryOf(row: ListedView, nowMs: number): JsonObject {
     last_event_id: number(row.last_event_id),
     last_event_type: row.last_event_type,
     current_step: row.last_node_name,
+    labels: row.labels ?? {},
   }
 }
 
