@@ -75,27 +75,39 @@ function randomFrom(seed: number): () => number {
   }
 }
 
-/** A worker that holds a command at this moment; any other when none does. */
+/** A worker that holds a command at this moment; any of them when there is nothing left to hold. */
 async function holdingPlace(random: () => number): Promise<number> {
-  const held = await database
-    .get()
-    .sql<{ name: string }>(`select worker_id as name from noetl.command where status in ('CLAIMED', 'RUNNING')`)
-  const places = workers.flatMap(({ name }, place) => (held.some((one) => one.name === name) ? [place] : []))
-  return places[Math.floor(random() * places.length)] ?? Math.floor(random() * workers.length)
+  for (;;) {
+    const open = await database.get().sql<{ holder: string | null }>(
+      `select case when status in ('CLAIMED', 'RUNNING') and lease_until > now() then worker_id end as holder
+         from noetl.command where status in ('PENDING', 'CLAIMED', 'RUNNING')`,
+    )
+    const holders = new Set(open.map(({ holder }) => holder))
+    const places = workers.flatMap(({ name }, place) => (holders.has(name) ? [place] : []))
+    if (places.length > 0) return places[Math.floor(random() * places.length)]!
+    if (open.length === 0 && (await ended()) === EXECUTIONS) return Math.floor(random() * workers.length)
+  }
 }
 
-async function killOne(random: () => number): Promise<void> {
-  const place = Math.floor(random() * (workers.length + daemons.length))
+/** In turn a worker in the middle of its work, and whatever chance picks. */
+async function killOne(kill: number, random: () => number): Promise<void> {
+  const place = kill % 2 === 1 ? await holdingPlace(random) : Math.floor(random() * (workers.length + daemons.length))
   if (place < workers.length) {
-    const victim = await holdingPlace(random)
-    workers[victim]!.process.kill('SIGKILL')
-    launchWorker(victim)
+    workers[place]!.process.kill('SIGKILL')
+    launchWorker(place)
     return
   }
   const daemon = daemons[place - workers.length]
   daemon?.signal('SIGKILL')
   await daemon?.finished
   await launchDaemon(place - workers.length)
+}
+
+async function ended(): Promise<number> {
+  const [row] = await database
+    .get()
+    .sql<{ ended: number }>(`select count(*)::int as ended from noetl.execution where end_time is not null`)
+  return row!.ended
 }
 
 interface Outcome {
@@ -139,12 +151,6 @@ it(`${EXECUTIONS} executions, ${KILLS} kills`, { timeout: scaled(600_000, 3_600_
   expect(ids).toHaveLength(EXECUTIONS)
 
   const random = randomFrom(SEED)
-  const ended = async () => {
-    const [row] = await database
-      .get()
-      .sql<{ ended: number }>(`select count(*)::int as ended from noetl.execution where end_time is not null`)
-    return row!.ended
-  }
   const haveEnded = (count: number, timeoutMs: number) =>
     until(
       `${count} executions have ended`,
@@ -158,7 +164,7 @@ it(`${EXECUTIONS} executions, ${KILLS} kills`, { timeout: scaled(600_000, 3_600_
     // Spread over the run: each when a share of the work is done.
     const share = Math.floor((EXECUTIONS * (kill - 1)) / (KILLS * 2))
     await haveEnded(share, 300_000)
-    await killOne(random)
+    await killOne(kill, random)
   }
   await haveEnded(EXECUTIONS, scaled(300_000, 1_800_000))
   const [again] = await database
