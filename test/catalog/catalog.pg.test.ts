@@ -94,6 +94,9 @@ describe('entries', () => {
     await expect(startExecution(core, { path: 'delete/me' })).rejects.toMatchObject({ code: 'not_found' })
     expect((await list({ includeArchived: true })).some(({ path }) => path === 'delete/me')).toBe(true)
     expect((await list()).some(({ path }) => path === 'delete/me')).toBe(false)
+    const ofOne = await list({ path: 'delete/me', includeArchived: true })
+    expect(ofOne.length).toBeGreaterThan(0)
+    expect(ofOne.every(({ path }) => path === 'delete/me')).toBe(true)
     const [row] = await database
       .get()
       .sql<{ catalog_id: string }>('select catalog_id from noetl.execution where execution_id = $1', [executionId])

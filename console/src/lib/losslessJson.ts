@@ -24,3 +24,9 @@ export async function getJson(path: string, signal?: AbortSignal): Promise<Json>
   const response = await fetchOwn('GET', path, { signal })
   return parseJson(await response.text())
 }
+
+/** What is sent keeps every digit, too. */
+export async function sendJson(path: string, body: Json): Promise<Json> {
+  const response = await fetchOwn('POST', path, { body: stringify(body) ?? '' })
+  return parseJson(await response.text())
+}

@@ -7,6 +7,7 @@ import { Settings } from '../pages/instance/Settings'
 import { Outbox } from '../pages/outbox/Outbox'
 import { Overview } from '../pages/overview/Overview'
 import { Subscriptions } from '../pages/subscriptions/Subscriptions'
+import { lazy } from '../parts/lazy'
 
 export interface Place {
   name: string
@@ -30,6 +31,13 @@ export const PLACES: readonly Place[] = [
     key: 's',
     icon: 'M2 12a2 2 0 1 1 4 0 2 2 0 0 1-4 0zM2 6a8 8 0 0 1 8 8H8a6 6 0 0 0-6-6zM2 2a12 12 0 0 1 12 12h-2A10 10 0 0 0 2 4z',
     page: Subscriptions,
+  },
+  {
+    name: 'Catalog',
+    path: '/catalog',
+    key: 'c',
+    icon: 'M3 1h9a1 1 0 0 1 1 1v13l-5-3-5 3V2zM5 4v1.5h6V4zM5 7v1.5h6V7z',
+    page: lazy(() => import('../pages/catalog/Catalog').then(({ Catalog }) => Catalog)),
   },
   {
     name: 'Doctor',

@@ -39,8 +39,8 @@ select lower(kind) as kind, count(distinct path)::int as count from noetl.catalo
 where remove_after is null and archived_at is null
 group by 1;
 
--- name: catalog_list(kind, include_archived, created_at, catalog_id, limit_rows, include_content, bytes_max)
--- Entries newest first: `kind` (lower case), archived ones too if `include_archived`, after the position (`created_at`
+-- name: catalog_list(kind, path, include_archived, created_at, catalog_id, limit_rows, include_content, bytes_max)
+-- Entries newest first: `kind` (lower case), versions of one `path`, archived ones too if `include_archived`, after the position (`created_at`
 -- created_at, `catalog_id` id), at most `limit_rows`, with their documents if `include_content`. Ends early when the
 -- documents reach `bytes_max` bytes; `found` is how many there were without that.
 -- plan: each time
@@ -52,6 +52,7 @@ with found as (
   from noetl.catalog
   where remove_after is null
     and (:kind::text is null or lower(kind) = :kind)
+    and (:path::text is null or path = :path)
     and (:include_archived::boolean or archived_at is null)
     and (:created_at::timestamp is null or (created_at, catalog_id) < (:created_at::timestamp, :catalog_id::bigint))
   order by created_at desc, catalog_id desc

@@ -113,6 +113,8 @@ export function countEntries(db: Queryable): Promise<{ kind: string; count: numb
 
 export interface CatalogFilter {
   kind: string | null
+  /** Versions of this one alone. */
+  path?: string | undefined
   includeArchived: boolean
   after: { createdAt: string; catalogId: string } | null
   limit: number
@@ -130,6 +132,7 @@ export interface CatalogPage {
 export async function listCatalog(db: Queryable, filter: CatalogFilter): Promise<CatalogPage> {
   const rows = await db.run<CatalogEntry & { found: number }>(q.catalog_list, [
     filter.kind,
+    filter.path ?? null,
     filter.includeArchived,
     filter.after?.createdAt ?? null,
     filter.after?.catalogId ?? null,

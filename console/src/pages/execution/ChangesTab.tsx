@@ -4,12 +4,12 @@ import { apiPath } from '../../lib/api'
 import { getJson, isBranch, type Json } from '../../lib/losslessJson'
 import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
+import { useRested } from '../../lib/useRested'
 import { Leaf } from '../../parts/JsonTree'
 import { Panel } from '../../parts/Panel'
 import { type Difference, differencesOf } from './difference'
 import type { Slice } from './slices'
 import type { Here } from './useMoment'
-import { useRested } from './useRested'
 
 const SHOWN_MAX = 500
 

@@ -4,11 +4,11 @@ import { apiPath } from '../../lib/api'
 import { getJson, type Json } from '../../lib/losslessJson'
 import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
+import { useRested } from '../../lib/useRested'
 import { JsonTree } from '../../parts/JsonTree'
 import { Panel } from '../../parts/Panel'
 import { Glyph, kindOf } from '../../parts/Status'
 import type { Slice } from './slices'
-import { useRested } from './useRested'
 
 const PAGE = 100
 

@@ -78,6 +78,7 @@ export function catalogRoutes({ catalog, pageBytes }: CatalogRouteDeps): RouteSp
         type: 'object',
         properties: {
           resource_type: { type: 'string', nullable: true },
+          path: { type: 'string', nullable: true, maxLength: 512, description: 'versions of this one alone' },
           include_archived: { type: 'boolean' },
           limit: { type: 'integer', minimum: 1, maximum: LIST_MAX },
           include_content: {
@@ -101,6 +102,7 @@ export function catalogRoutes({ catalog, pageBytes }: CatalogRouteDeps): RouteSp
         const includeContent = given['include_content'] !== false
         const { entries, hasMore } = await listEntries(catalog, {
           kind: typeof given['resource_type'] === 'string' ? given['resource_type'] : null,
+          path: typeof given['path'] === 'string' ? given['path'] : undefined,
           includeArchived: given['include_archived'] === true,
           after: typeof given['cursor'] === 'string' ? parseCursor(given['cursor']) : null,
           limit: typeof given['limit'] === 'number' ? given['limit'] : LIST_MAX,

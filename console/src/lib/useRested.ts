@@ -3,10 +3,10 @@ import { useEffect, useState } from 'preact/hooks'
 
 const REST_MS = 80
 
-export function useRested<T>(value: T): T {
+export function useRested<T>(value: T, restMs = REST_MS): T {
   const [rested, setRested] = useState(value)
   useEffect(() => {
-    const timer = setTimeout(() => setRested(() => value), REST_MS)
+    const timer = setTimeout(() => setRested(() => value), restMs)
     return () => clearTimeout(timer)
   }, [value])
   return rested

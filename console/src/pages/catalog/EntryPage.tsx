@@ -1,0 +1,118 @@
+// One entry of the catalog: its document with what is wrong with it, a form that runs it, and its versions.
+import { ask, hrefOf, query } from '../../lib/router'
+import { useResource } from '../../lib/useResource'
+import { CopyText } from '../../parts/CopyText'
+import { Panel } from '../../parts/Panel'
+import { chosenTab, type Tab, Tabs } from '../../parts/Tabs'
+import { Ago } from '../../parts/Time'
+import { DocumentTab } from './DocumentTab'
+import { EditTab } from './EditTab'
+import { type Entry, type EntryHead, loadEntries, loadEntry } from './entry'
+import { RunTab } from './RunTab'
+import { VersionsTab } from './VersionsTab'
+
+const DOCUMENT: Tab = { id: 'document', name: 'Document' }
+const RUN: Tab = { id: 'run', name: 'Run' }
+const VERSIONS: Tab = { id: 'versions', name: 'Versions' }
+const EDIT: Tab = { id: 'edit', name: 'New version' }
+
+/** Kinds that an execution can be started of. */
+const RUNNABLE = ['playbook', 'agent']
+
+export function EntryPage({ path }: { path: string }) {
+  const version = query.value.get('version') ?? 'latest'
+  const one = useResource(`${path}@${version}`, () => loadEntry({ path, version }))
+  const versions = useResource(`versions of ${path}`, () => loadEntries({ path, include_archived: true }))
+  const tabs = RUNNABLE.includes(one.data?.kind ?? '') ? [DOCUMENT, RUN, VERSIONS, EDIT] : [DOCUMENT, VERSIONS, EDIT]
+  const reload = (): void => {
+    one.reload()
+    versions.reload()
+  }
+  return (
+    <div class="page">
+      <a href={hrefOf('/catalog')}>‹ Catalog</a>
+      <Panel resource={one} lines={8}>
+        {(entry) => (
+          <>
+            <Head entry={entry} versions={versions.data?.entries ?? []} />
+            <Tabs tabs={tabs} label="About this entry" />
+            <Chosen entry={entry} versions={versions.data?.entries ?? [entry]} tab={chosenTab(tabs)} reload={reload} />
+          </>
+        )}
+      </Panel>
+    </div>
+  )
+}
+
+interface ChosenProps {
+  entry: Entry
+  versions: readonly EntryHead[]
+  tab: string
+  reload: () => void
+}
+
+function Chosen({ entry, versions, tab, reload }: ChosenProps) {
+  switch (tab) {
+    case 'run':
+      return <RunTab key={entry.catalog_id} entry={entry} />
+    case 'versions':
+      return <VersionsTab entry={entry} versions={versions} />
+    case 'edit':
+      return <EditTab key={entry.catalog_id} entry={entry} onRegistered={reload} />
+    default:
+      return <DocumentTab key={entry.catalog_id} entry={entry} />
+  }
+}
+
+function Head({ entry, versions }: { entry: Entry; versions: readonly EntryHead[] }) {
+  const newest = Math.max(entry.version, ...versions.map(({ version }) => version))
+  return (
+    <>
+      <div class="run-title">
+        <h1>
+          {entry.path}
+          <span class="muted">@{entry.version}</span>
+        </h1>
+        {entry.version < newest && (
+          <button type="button" onClick={() => ask({ version: undefined })}>
+            Newest is @{newest}
+          </button>
+        )}
+      </div>
+      <dl class="facts">
+        <div>
+          <dt>Kind</dt>
+          <dd>{entry.kind}</dd>
+        </div>
+        <div>
+          <dt>Catalog id</dt>
+          <dd>
+            <CopyText text={entry.catalog_id} />
+          </dd>
+        </div>
+        <div>
+          <dt>Registered</dt>
+          <dd>
+            <Ago at={entry.created_at} />
+          </dd>
+        </div>
+        {entry.archived_at !== null && (
+          <div>
+            <dt>Archived</dt>
+            <dd>
+              <Ago at={entry.archived_at} />
+            </dd>
+          </div>
+        )}
+        {RUNNABLE.includes(entry.kind) && (
+          <div>
+            <dt>Executions</dt>
+            <dd>
+              <a href={hrefOf('/executions', { path: entry.path })}>list</a>
+            </dd>
+          </div>
+        )}
+      </dl>
+    </>
+  )
+}

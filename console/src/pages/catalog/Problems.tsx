@@ -1,0 +1,35 @@
+// What is wrong with a document, errors before warnings; a line is a link into the text.
+import { Glyph } from '../../parts/Status'
+import type { Problem } from './entry'
+import { lineId } from './Yaml'
+
+export function Problems({ problems }: { problems: readonly Problem[] }) {
+  const sorted = [...problems].sort((left, right) => Number(isError(right)) - Number(isError(left)))
+  return (
+    <ul class="problems" aria-label="Problems">
+      {sorted.map((problem) => (
+        <li key={`${problem.pointer} ${problem.message}`} class={isError(problem) ? 'error' : 'warning'}>
+          <Glyph kind={isError(problem) ? 'failed' : 'waiting'} />
+          <span>
+            {isError(problem) ? 'Error' : 'Warning'}
+            {problem.line == null ? '' : ', '}
+            {problem.line != null && (
+              <button
+                type="button"
+                class="link"
+                onClick={() => document.getElementById(lineId(problem.line!))?.scrollIntoView({ block: 'center' })}
+              >
+                line {problem.line}
+              </button>
+            )}
+            : {problem.message} <code class="muted">{problem.pointer}</code>
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+export function isError({ severity }: Problem): boolean {
+  return severity === 'error'
+}

@@ -1,0 +1,183 @@
+// A form from the workload of a playbook. It starts one execution, however often the button is hit: every form has a key
+// of its own, and what is started twice under one key is started once.
+import { useSignal } from '@preact/signals'
+import { useMemo } from 'preact/hooks'
+import { ApiError, apiPath } from '../../lib/api'
+import { getJson, type Json, jsonText, sendJson } from '../../lib/losslessJson'
+import { go, hrefOf } from '../../lib/router'
+import { whyNotWriter } from '../../lib/session'
+import { useResource } from '../../lib/useResource'
+import { CopyText } from '../../parts/CopyText'
+import { Panel } from '../../parts/Panel'
+import { type EntryHead, uiSchemaPath } from './entry'
+import { FieldInput } from './FieldInput'
+import { type Field, type Filled, fill, type Written, workloadOf } from './runForm'
+
+export function RunTab({ entry }: { entry: EntryHead }) {
+  const path = apiPath(uiSchemaPath(entry.path), { version: entry.version })
+  const schema = useResource(path, async (signal) => {
+    const { fields } = (await getJson(path, signal)) as unknown as { fields: Field[] }
+    return fields
+  })
+  return (
+    <Panel resource={schema} lines={5}>
+      {(fields) => <Form entry={entry} fields={fields} />}
+    </Panel>
+  )
+}
+
+function Form({ entry, fields }: { entry: EntryHead; fields: readonly Field[] }) {
+  const written = useSignal<Written>({})
+  const asText = useSignal<string | undefined>(undefined)
+  const key = useSignal(useMemo(randomKey, []))
+  const isBusy = useSignal(false)
+  const refusal = useSignal<ApiError | undefined>(undefined)
+  const filled = asText.value === undefined ? fill(fields, written.value) : filledByText(asText.value)
+  const isRefused = Object.keys(filled.refused).length > 0
+  const request = requestOf(entry, filled.workload, key.value)
+  const why = whyNotWriter.value
+  const start = async (): Promise<void> => {
+    if (isBusy.value) return
+    isBusy.value = true
+    refusal.value = undefined
+    try {
+      const started = (await sendJson('/api/execute', request)) as { execution_id: string }
+      go(hrefOf(`/executions/${started.execution_id}`))
+    } catch (error) {
+      refusal.value = error instanceof ApiError ? error : new ApiError(String(error), -1, 'POST /api/execute')
+      isBusy.value = false
+    }
+  }
+  return (
+    <form
+      class="run-form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void start()
+      }}
+    >
+      <div class="run-form-head">
+        <h2>Workload</h2>
+        <button
+          type="button"
+          class="link"
+          onClick={() => {
+            asText.value = asText.value === undefined ? jsonText(filled.workload) : undefined
+          }}
+        >
+          {asText.value === undefined ? 'Write it as JSON' : 'Back to the fields'}
+        </button>
+      </div>
+      {asText.value !== undefined && (
+        <label class="field">
+          What lies over the workload of the document
+          <textarea
+            class="mono"
+            rows={10}
+            spellcheck={false}
+            value={asText.value}
+            onInput={(event) => {
+              asText.value = event.currentTarget.value
+            }}
+          />
+          <Refused why={filled.refused['']} />
+        </label>
+      )}
+      {asText.value === undefined &&
+        fields.map((field) => (
+          <FieldInput
+            key={field.name}
+            field={field}
+            text={written.value[field.name]}
+            refused={filled.refused[field.name]}
+            onWrite={(text) => {
+              written.value = { ...written.value, [field.name]: text }
+            }}
+          />
+        ))}
+      {asText.value === undefined && fields.length === 0 && <p class="muted">This playbook has no workload.</p>}
+      <label class="field">
+        Key: started twice with the same one within five minutes, it runs once
+        <input
+          type="text"
+          class="mono"
+          maxLength={512}
+          value={key.value}
+          onInput={(event) => {
+            key.value = event.currentTarget.value
+          }}
+        />
+      </label>
+      {refusal.value !== undefined && <StartRefused error={refusal.value} />}
+      <div class="buttons">
+        <button
+          type="submit"
+          class="primary"
+          disabled={why !== undefined || isBusy.value || isRefused}
+          title={why ?? 'Starts an execution and shows it'}
+        >
+          {isBusy.value ? 'Starting…' : `Run ${entry.path}@${entry.version}`}
+        </button>
+        {why !== undefined && <span class="muted">{why}</span>}
+      </div>
+      <p class="as-command">
+        The same from a terminal <CopyText text={curlOf(requestOf(entry, hideSecrets(fields, filled), key.value))} />
+      </p>
+    </form>
+  )
+}
+
+function Refused({ why }: { why: string | undefined }) {
+  return why === undefined ? null : <span class="failed">{why}</span>
+}
+
+/** What a start is refused by has every problem of the playbook. */
+function StartRefused({ error }: { error: ApiError }) {
+  const problems = (error.body as { problems?: { pointer: string; message: string }[] } | undefined)?.problems ?? []
+  return (
+    <div class="notice stale" role="alert">
+      {error.message}
+      {problems.length > 0 && (
+        <ul>
+          {problems.map(({ pointer, message }) => (
+            <li key={`${pointer} ${message}`}>
+              <code>{pointer}</code> {message}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+function filledByText(text: string): Filled {
+  try {
+    return { workload: workloadOf(text), refused: {} }
+  } catch (error) {
+    return { workload: {}, refused: { '': (error as Error).message } }
+  }
+}
+
+function requestOf(entry: EntryHead, workload: { [key: string]: Json }, key: string): { [key: string]: Json } {
+  return {
+    path: entry.path,
+    version: String(entry.version),
+    payload: workload,
+    ...(key.trim() === '' ? {} : { dedup: { key: key.trim() } }),
+  }
+}
+
+/** A command that is copied ends in a history of commands. */
+function hideSecrets(fields: readonly Field[], { workload }: Filled): { [key: string]: Json } {
+  const secret = new Set(fields.flatMap((field) => (field.secret ? [field.name] : [])))
+  return Object.fromEntries(Object.entries(workload).map(([name, value]) => [name, secret.has(name) ? '…' : value]))
+}
+
+function curlOf(request: Json): string {
+  const body = jsonText(request).replace(/\n\s*/g, ' ').replaceAll("'", "'\\''")
+  return `curl ${window.location.origin}/api/execute -H 'content-type: application/json' -d '${body}'`
+}
+
+function randomKey(): string {
+  return `console-${Array.from(crypto.getRandomValues(new Uint8Array(6)), (byte) => byte.toString(16).padStart(2, '0')).join('')}`
+}

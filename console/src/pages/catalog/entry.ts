@@ -1,0 +1,70 @@
+// Entries of the catalog as the API has them, and where each is shown.
+import { send } from '../../lib/api'
+import { hrefOf } from '../../lib/router'
+
+export interface EntryHead {
+  catalog_id: string
+  path: string
+  kind: string
+  version: number
+  created_at: string
+  archived_at: string | null
+}
+
+export interface Entry extends EntryHead {
+  content: string | null
+}
+
+export interface Problem {
+  pointer: string
+  severity: string
+  message: string
+  /** From 1. */
+  line?: number | null
+  column?: number | null
+}
+
+interface Page {
+  entries: EntryHead[]
+  next_cursor?: string
+}
+
+/** So many are looked at; a catalog with more says so. */
+export const ENTRIES_MAX = 5_000
+
+export interface EntryList {
+  entries: EntryHead[]
+  hasMore: boolean
+}
+
+export async function loadEntries(wanted: { path?: string; include_archived: boolean }): Promise<EntryList> {
+  const entries: EntryHead[] = []
+  let cursor: string | undefined
+  do {
+    const page: Page = await send<Page>('POST', '/api/catalog/list', { ...wanted, include_content: false, cursor })
+    entries.push(...page.entries)
+    cursor = page.next_cursor
+  } while (cursor !== undefined && entries.length < ENTRIES_MAX)
+  return { entries, hasMore: cursor !== undefined }
+}
+
+export function loadEntry(wanted: { path: string; version: string } | { catalog_id: string }): Promise<Entry> {
+  return send<Entry>('POST', '/api/catalog/resource', wanted)
+}
+
+export async function loadProblems(content: string, kind?: string): Promise<Problem[]> {
+  const { problems } = await send<{ problems: Problem[] }>('POST', '/api/playbooks/validate', {
+    content,
+    resource_type: kind,
+  })
+  return problems
+}
+
+/** Slashes of the path stay slashes of the address. */
+export function entryHref(path: string, asked: Record<string, string | undefined> = {}): string {
+  return hrefOf(`/catalog/${path.split('/').map(encodeURIComponent).join('/')}`, asked)
+}
+
+export function uiSchemaPath(path: string): string {
+  return `/api/catalog/${path.split('/').map(encodeURIComponent).join('/')}/ui_schema`
+}

@@ -1,0 +1,98 @@
+// From what a reader writes into the fields of a run form to the workload that is sent: what was left as it stands in the
+// document is not sent at all, and numbers keep every digit.
+import { LosslessNumber } from 'lossless-json'
+import { isBranch, isNumber, type Json, jsonText, parseJson } from '../../lib/losslessJson'
+
+export interface Field {
+  name: string
+  kind: 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array' | 'null' | 'enum'
+  default: Json
+  description: string | null
+  secret: boolean
+  credential_glob: string | null
+  options: string[]
+}
+
+/** What stands in the fields, by name. */
+export type Written = Readonly<Record<string, string>>
+
+export interface Filled {
+  workload: { [key: string]: Json }
+  /** Why a field cannot be sent, by name. */
+  refused: Readonly<Record<string, string>>
+}
+
+export function firstText({ default: value }: Field): string {
+  if (value === null) return ''
+  if (typeof value === 'string') return value
+  return isNumber(value) ? value.value : jsonText(value)
+}
+
+export function fill(fields: readonly Field[], written: Written): Filled {
+  const workload: { [key: string]: Json } = {}
+  const refused: Record<string, string> = {}
+  for (const field of fields) {
+    const text = written[field.name]
+    if (text === undefined || text === firstText(field)) continue
+    try {
+      workload[field.name] = readText(field, text)
+    } catch (error) {
+      refused[field.name] = (error as Error).message
+    }
+  }
+  return { workload, refused }
+}
+
+function readText({ kind, default: first }: Field, text: string): Json {
+  switch (kind) {
+    case 'integer':
+      if (!/^-?(0|[1-9]\d*)$/.test(text.trim())) throw new Error('This must be a whole number.')
+      return new LosslessNumber(text.trim())
+    case 'number':
+      return numberOf(text)
+    case 'boolean':
+      return text === 'true'
+    case 'enum':
+      // Choices are texts; what the document has in their place says what they mean.
+      if (isNumber(first)) return numberOf(text)
+      return typeof first === 'boolean' ? text === 'true' : text
+    case 'object':
+    case 'array':
+      return branchOf(kind, text)
+    case 'null':
+      return anythingOf(text)
+    default:
+      return text
+  }
+}
+
+function numberOf(text: string): Json {
+  if (!/^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text.trim())) throw new Error('This must be a number.')
+  return new LosslessNumber(text.trim())
+}
+
+function branchOf(kind: 'object' | 'array', text: string): Json {
+  let value: Json
+  try {
+    value = parseJson(text)
+  } catch (error) {
+    throw new Error(`This must be JSON: ${(error as Error).message}`)
+  }
+  const isRight = isBranch(value) && Array.isArray(value) === (kind === 'array')
+  if (!isRight) throw new Error(kind === 'array' ? 'This must be a list: [ … ]' : 'This must be an object: { … }')
+  return value
+}
+
+/** The document does not say what belongs here: JSON if it is some, else the text itself. */
+function anythingOf(text: string): Json {
+  try {
+    return parseJson(text)
+  } catch {
+    return text
+  }
+}
+
+/** The whole workload as one text. */
+export function workloadOf(text: string): { [key: string]: Json } {
+  return branchOf('object', text) as { [key: string]: Json }
+}

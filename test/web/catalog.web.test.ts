@@ -1,0 +1,115 @@
+// Promise: the console shows what is on file as it was registered, says what is wrong with it, makes a form of its workload,
+// starts exactly one execution however often the button is hit, without losing a digit, and makes new versions.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Daemon, startDaemon } from '../support/binary.js'
+import { useDatabase } from '../support/database.js'
+import { until } from '../support/until.js'
+import { hasBrowser, useBrowser } from '../support/webPage.js'
+
+const database = useDatabase()
+const browser = useBrowser()
+let daemon: Daemon
+
+const PATH = 'shop/<img src=x onerror=alert(1)> 100%/受注'
+const PLACE = `/console/catalog/${PATH.split('/').map(encodeURIComponent).join('/')}`
+const DOCUMENT = `apiVersion: noetl.io/v2
+kind: Playbook
+metadata: { name: report, path: "${PATH}" }
+workload:
+  customer: "<b>Ada</b>"  # ui:description=who is billed
+  big: 9007199254740993123
+  region: eu  # ui:options=eu,us
+  password: hunter2  # ui:secret
+  items: [1, 2]
+workflow:
+  - step: end
+    tool: { kind: noop, result: "{{ workload.big }}" }
+`
+
+const register = async (content: string) => {
+  const answer = await fetch(new URL('/api/catalog/register', daemon.url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ content }),
+  })
+  expect(answer.status).toBe(200)
+}
+
+describe.skipIf(!hasBrowser)('the catalog', () => {
+  beforeAll(async () => {
+    daemon = await startDaemon([], { env: { NOETL_DATABASE_URL: database.get().url } })
+  })
+  afterAll(() => daemon?.stop())
+
+  it('is empty with advice, then lists what was registered; a document is shown letter by letter', async () => {
+    const { page, faults, close } = await browser.open(daemon.url)
+    await page.goto('/console/catalog')
+    await page.getByText('The catalog is empty').waitFor()
+    await register(DOCUMENT)
+    await register(DOCUMENT.replaceAll(PATH, 'shop/wrong').replace('- step: end', '- step: start\n    next: [nowhere]'))
+    await page.reload()
+    await page.getByRole('searchbox', { name: 'Text in the path' }).fill('受注')
+    await until('the filter is in force', async () => (await page.locator('tbody tr').count()) === 1)
+    await page.getByRole('link', { name: PATH }).click()
+    await page.locator('.yaml-key').first().waitFor()
+    expect((await page.locator('.yaml code').allTextContents()).join('\n')).toBe(DOCUMENT.trimEnd())
+
+    await page.goto('/console/catalog/shop/wrong')
+    await page.getByRole('list', { name: 'Problems' }).getByText('there is no step "nowhere"').waitFor()
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('starts one execution from a form, with what was changed and nothing else', async () => {
+    const { page, faults, close } = await browser.open(daemon.url)
+    await page.goto(`${PLACE}?tab=run`)
+    const big = page.getByRole('textbox', { name: /^big/ })
+    expect(await big.inputValue()).toBe('9007199254740993123')
+    expect(await page.getByLabel(/^password/).inputValue()).toBe('')
+    const run = page.getByRole('button', { name: /^Run shop/ })
+    await big.fill('12.5')
+    await page.getByText('This must be a whole number.').waitFor()
+    expect(await run.isDisabled()).toBe(true)
+    await big.fill('9007199254740993125')
+    await page.getByLabel(/^region/).selectOption('us')
+    await run.dblclick()
+    await page.waitForURL(/\/executions\/\d+/)
+    const id = /executions\/(\d+)/.exec(page.url())![1]!
+    const started = await database
+      .get()
+      .sql(`select execution_id::text as id from noetl.execution where path = $1`, [PATH])
+    expect(started).toEqual([{ id }])
+    const [first] = await database
+      .get()
+      .sql(`select e::text as line from noetl.event e where execution_id = $1::bigint order by event_id limit 1`, [id])
+    const line = String(first!['line'])
+    expect(line).toContain('9007199254740993125')
+    expect(line).toMatch(/region\W+us\b/)
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('makes a new version, says when nothing changed, and shows what is different', async () => {
+    const { page, faults, close } = await browser.open(daemon.url)
+    await page.goto(`${PLACE}?tab=edit`)
+    const register = page.getByRole('button', { name: 'Register' })
+    await register.click()
+    await page.getByText('Unchanged: this is what version 1 says.').waitFor()
+    const text = page.getByRole('textbox', { name: 'Document' })
+    await text.fill('kind: [')
+    await page.getByRole('list', { name: 'Problems' }).locator('li.error').first().waitFor()
+    await text.fill(DOCUMENT.replace('region: eu', 'region: ap'))
+    await page.getByText('No problems found.').waitFor()
+    await register.click()
+    await page.getByRole('heading', { name: `${PATH}@2` }).waitFor()
+    await page.getByRole('tab', { name: 'Versions' }).click()
+    const changed = page.getByRole('list', { name: 'Difference' }).locator('li.out, li.in')
+    await until('the difference is drawn', async () => (await changed.count()) === 2)
+    expect(await changed.allTextContents()).toEqual([
+      '−  region: eu  # ui:options=eu,us',
+      '+  region: ap  # ui:options=eu,us',
+    ])
+    expect(faults()).toEqual([])
+    await close()
+  })
+})
