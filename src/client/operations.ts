@@ -101,7 +101,7 @@ export interface Operations {
     params: Record<never, never>
     query: Record<never, never>
     body: undefined
-    answer: { status?: string; total_executions?: number; running_executions?: number; completed_executions?: number; successful_executions?: number; failed_executions?: number; cancelled_executions?: number; total_playbooks?: number; total_subscriptions?: number; active_workers?: number }
+    answer: { status?: string; total_executions?: number; running_executions?: number; completed_executions?: number; successful_executions?: number; failed_executions?: number; cancelled_executions?: number; total_playbooks?: number; total_subscriptions?: number; active_workers?: number; estimated?: readonly string[] }
   }
   getDbValidate: {
     params: Record<never, never>

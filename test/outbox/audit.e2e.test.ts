@@ -65,8 +65,8 @@ describe('outbox audit', () => {
       body: {
         checked: 300,
         missing: 3,
-        first_missing: { shard: 0, stream_seq: 1 },
-        last_missing: { stream_seq: 300 },
+        first_missing: { shard: 0, stream_seq: '1' },
+        last_missing: { stream_seq: '300' },
       },
     })
     const [closing, drained] = await Promise.all([
@@ -228,7 +228,7 @@ describe('the other commands', () => {
     expect((await run(['list', '--status', 'failed'])).stdout).toContain('FAILED')
     expect((await run(['list', '--status', 'lost'])).code).toBe(2)
     const page = await run(['list', '--limit', '2', '--json'])
-    expect(JSON.parse(page.stdout)).toMatchObject({ rows: [{ outbox_id: 1 }, { outbox_id: 2 }], next: '0:2' })
+    expect(JSON.parse(page.stdout)).toMatchObject({ rows: [{ outbox_id: '1' }, { outbox_id: '2' }], next: '0:2' })
     expect(JSON.parse((await run(['list', '--after', '0:2', '--json'])).stdout).rows).toHaveLength(2)
     expect((await run(['show', '1'])).stdout).toContain('"event_type": "step.exit"')
     expect((await run(['show', '77'])).code).toBe(3)

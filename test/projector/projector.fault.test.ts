@@ -108,11 +108,11 @@ describe('the stream', () => {
 describe('the quarantine on the command line', () => {
   it('retries and drops, with exit codes that say how it went', async () => {
     const { quarantined } = JSON.parse((await cli('projector', 'quarantine', 'list')).stdout)
-    const [first, second] = quarantined.map((row: { quarantine_id: number }) => String(row.quarantine_id))
+    const [first, second] = quarantined.map((row: { quarantine_id: string }) => row.quarantine_id)
     const retried = await cli('projector', 'quarantine', 'retry', first)
     expect(retried.code).toBe(75)
     expect(JSON.parse(retried.stdout).results).toEqual([
-      { quarantine_id: Number(first), outcome: 'failed', reason: expect.any(String) },
+      { quarantine_id: first, outcome: 'failed', reason: expect.any(String) },
     ])
     expect((await cli('projector', 'quarantine', 'retry')).code).toBe(2)
     expect((await cli('projector', 'quarantine', 'retry', '99999')).code).toBe(3)

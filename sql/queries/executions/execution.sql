@@ -171,8 +171,32 @@ where status not in (:TERMINAL_STATUSES)
 order by coalesce(start_time, created_at), execution_id
 limit :limit_rows::int;
 
--- name: execution_counts
--- How many executions there are of each status.
-select status, count(*)::int as count from noetl.execution
-where coalesce(start_event_type, '') not in ('subscription.registered', 'subscription_registered')
-group by status;
+-- name: execution_counts(counted_max)
+-- How many executions there are of each status: counted up to `counted_max`, beyond that as the server estimates them.
+-- Statuses are found by hopping through the index, so the history is never read as a whole.
+with recursive found as (
+  (select status from noetl.execution order by status limit 1)
+  union all
+  select (select next.status from noetl.execution as next where next.status > found.status order by next.status limit 1)
+  from found where found.status is not null
+), sampled as (
+  select value, share
+  from pg_stats, unnest(most_common_vals::text::text[], most_common_freqs) as common (value, share)
+  where schemaname = 'noetl' and tablename = 'execution' and attname = 'status'
+)
+select found.status, counted.n::bigint as counted,
+  greatest(counted.n, (
+    select table_size.reltuples * sampled.share from sampled, pg_class as table_size
+    where sampled.value = found.status and table_size.oid = 'noetl.execution'::regclass
+  ))::bigint as about
+from found cross join lateral (
+  select count(*) as n from (
+    select 1 from noetl.execution as one
+    where one.status = found.status
+      and coalesce(one.start_event_type, '') not in ('subscription.registered', 'subscription_registered')
+    -- The order of the index: without it a few among millions would be looked for in the table itself.
+    order by coalesce(one.start_time, one.created_at) desc
+    limit :counted_max::int
+  ) as first_ones
+) as counted
+where counted.n > 0;

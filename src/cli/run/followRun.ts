@@ -7,6 +7,7 @@ import type { CommandContext } from '../command.js'
 import { EXIT } from '../exit.js'
 import { followEvents } from '../followEvents.js'
 import { howToCall } from '../howToCall.js'
+import { idsAsText } from '../idsAsText.js'
 import { print, printJson, wantsColor } from '../io.js'
 import type { Place } from './place.js'
 import { endLines, seenLine, summaryJson } from './report.js'
@@ -69,7 +70,7 @@ export async function followRun(context: CommandContext, run: RunToFollow): Prom
   try {
     await followEvents({ api, executionId, clock: systemClock, signal: leaving.signal }, (event) => {
       const visit = story.tell(event)
-      if (isJson) printJson(io.stdout, event)
+      if (isJson) printJson(io.stdout, idsAsText(event))
       else if (visit !== undefined) screen?.show(visit)
     })
   } finally {

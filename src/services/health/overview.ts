@@ -13,6 +13,8 @@ export interface OverviewDeps {
 export interface Overview {
   /** By status, over all shards. */
   executions: Map<string, number>
+  /** Statuses of so many executions that they were estimated and not counted. */
+  estimated: string[]
   /** Paths of the catalog by kind. */
   entries: Map<string, number>
   workersAlive: number
@@ -20,16 +22,20 @@ export interface Overview {
 
 export async function overviewOf(databases: Databases): Promise<Overview> {
   const [counted, entries, pools] = await Promise.all([
-    databases.fanOut(countExecutions),
+    databases.fanOut((db) => countExecutions(db)),
     countEntries(databases.cluster.db),
     listWorkerPools(databases, {}),
   ])
   if (counted.failures[0] !== undefined) throw counted.failures[0].error
   const executions = new Map<string, number>()
-  for (const { status, count } of counted.answers.flatMap(({ value }) => value))
+  const estimated = new Set<string>()
+  for (const { status, count, isEstimate } of counted.answers.flatMap(({ value }) => value)) {
     executions.set(status, (executions.get(status) ?? 0) + count)
+    if (isEstimate) estimated.add(status)
+  }
   return {
     executions,
+    estimated: [...estimated],
     entries: new Map(entries.map(({ kind, count }) => [kind, count])),
     workersAlive: pools.filter(({ isAlive }) => isAlive).length,
   }

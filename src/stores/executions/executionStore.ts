@@ -280,6 +280,20 @@ export async function listStale(db: Queryable, startedBefore: string, limit: num
   return rows.map((row) => row.execution_id)
 }
 
-export function countExecutions(db: Queryable): Promise<{ status: string; count: number }[]> {
-  return db.run(q.execution_counts)
+/** Above this a count is an estimate, so that a screen that asks every two seconds costs nothing on a large installation. */
+const COUNTED_MAX = 10_000
+
+export interface StatusCount {
+  status: string
+  count: number
+  isEstimate: boolean
+}
+
+/** Exact for a few, the server's estimate for many. */
+export async function countExecutions(db: Queryable, countedMax = COUNTED_MAX): Promise<StatusCount[]> {
+  const rows = await db.run<{ status: string; counted: string; about: string }>(q.execution_counts, [countedMax])
+  return rows.map(({ status, counted, about }) => {
+    const isEstimate = Number(counted) >= countedMax
+    return { status, count: Number(isEstimate ? about : counted), isEstimate }
+  })
 }

@@ -12,6 +12,8 @@ interface Stats {
   completed_executions: number
   failed_executions: number
   cancelled_executions: number
+  /** Statuses of so many that they are estimated. */
+  estimated: string[]
 }
 
 const PATH = '/api/dashboard/stats'
@@ -35,7 +37,13 @@ export function Tiles({ subscriptions }: { subscriptions: Record<string, number>
   return (
     <ul class="tiles">
       {executions.map(([status, value]) => (
-        <Tile key={status} name={status.toLowerCase()} value={value} href={hrefOf('/executions', { status })} />
+        <Tile
+          key={status}
+          name={status.toLowerCase()}
+          value={value}
+          isAbout={data.estimated.includes(status)}
+          href={hrefOf('/executions', { status })}
+        />
       ))}
       <Tile
         name="active subscriptions"
@@ -47,11 +55,19 @@ export function Tiles({ subscriptions }: { subscriptions: Record<string, number>
   )
 }
 
-function Tile({ name, kind = name, value, href }: { name: string; kind?: string; value: number; href: string }) {
+interface TileProps {
+  name: string
+  kind?: string
+  value: number
+  isAbout?: boolean
+  href: string
+}
+
+function Tile({ name, kind = name, value, isAbout = false, href }: TileProps) {
   return (
     <li>
       <a href={href}>
-        <b>{whole(value)}</b>
+        <b>{isAbout ? `about ${whole(value)}` : whole(value)}</b>
         <span>
           <Glyph kind={kindOf(kind)} /> {name}
         </span>

@@ -1,7 +1,7 @@
 // Commands of playbooks from the command line: what waits, who holds what, and taking one back.
 import { buildCommands } from '../../../daemon/commands.js'
 import { parseEventId, parseExecutionId } from '../../../domain/ids/ids.js'
-import { integerValue, type JsonObject } from '../../../domain/json/value.js'
+import type { JsonObject } from '../../../domain/json/value.js'
 import { CpError } from '../../../errors.js'
 import type { ShownCommand } from '../../../services/commands/commands.js'
 import type { CommandSpec, Input } from '../../command.js'
@@ -142,8 +142,8 @@ function tonedStatus({ status }: ShownCommand) {
 function toJson(row: ShownCommand): JsonObject {
   const { command_id: eventId, command_key: commandId, execution_id: executionId, ...rest } = row
   return {
-    event_id: integerValue(BigInt(eventId)),
-    execution_id: integerValue(BigInt(executionId)),
+    event_id: eventId,
+    execution_id: executionId,
     command_id: commandId,
     ...rest,
   }

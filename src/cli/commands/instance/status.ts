@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/j
 import { describeTarget } from '../../../domain/shards/databaseTarget.js'
 import type { Topology } from '../../../domain/shards/topology.js'
 import { isOwnTrouble, messageOf } from '../../../errors.js'
-import { overviewOf } from '../../../services/health/overview.js'
+import { type Overview, overviewOf } from '../../../services/health/overview.js'
 import { type SchemaState, schemaStates } from '../../../services/schema/schema.js'
 import { type TroubledRow, troubledSubscriptions } from '../../../services/subscriptions/views.js'
 import { askDaemon, type DaemonAnswer } from '../../askDaemon.js'
@@ -22,7 +22,7 @@ export const status: CommandSpec = {
   path: ['status'],
   summary: 'One screen about the running instance',
   description:
-    'Shows the daemon, its servers, executions by state, shards, worker threads, backlog and schema. Exit code 69 when the daemon does not answer or a dependency is down. With --watch it is shown again every two seconds until Ctrl-C, as JSON one line each.',
+    'Shows the daemon, its servers, executions by state (counted up to 10,000 of each, beyond that the estimate of Postgres), shards, worker threads, backlog and schema. Exit code 69 when the daemon does not answer or a dependency is down. With --watch it is shown again every two seconds until Ctrl-C, as JSON one line each.',
   options: [{ flags: '--watch', help: 'show it again every two seconds' }],
   examples: [
     ['status', 'the instance in the default data folder'],
@@ -47,7 +47,6 @@ async function statusNow(context: CommandContext): Promise<Output> {
   }
   const troubled = (await troubledSubscriptions({ databases }, TROUBLED_MAX).catch(unlessAway)) ?? []
   const overview = await overviewOf(databases).catch(unlessAway)
-  const executions = overview === undefined ? undefined : Object.fromEntries(overview.executions)
   const checks = checksOf(ready)
   const gauges = parseGauges(metrics.status === 200 ? metrics.text : '')
   const isUp = ready.status === 200
@@ -62,7 +61,8 @@ async function statusNow(context: CommandContext): Promise<Output> {
         started_at: instance.startedAt ?? null,
       },
       checks,
-      executions: executions ?? null,
+      executions: overview === undefined ? null : Object.fromEntries(overview.executions),
+      executions_estimated: overview?.estimated ?? [],
       shards: shardsJson(databases.topology),
       workers: {
         threads: total(gauges, 'noetl_cp_worker_threads') ?? null,
@@ -82,7 +82,7 @@ async function statusNow(context: CommandContext): Promise<Output> {
         rows: Object.entries(checks).map(([name, check]) => dependencyRow(name, check)),
         empty: 'unknown while the daemon is down',
       },
-      workBlock(databases.topology, gauges, executions),
+      workBlock(databases.topology, gauges, overview),
       subscriptionsBlock(gauges, troubled),
       {
         kind: 'table',
@@ -119,7 +119,7 @@ function daemonBlock(instance: Instance, ready: DaemonAnswer): Block {
   }
 }
 
-function workBlock(topology: Topology, gauges: Gauges, executions: Record<string, number> | undefined): Block {
+function workBlock(topology: Topology, gauges: Gauges, overview: Overview | undefined): Block {
   const { databases, shardIndex, shardCount } = topology
   const threads = total(gauges, 'noetl_cp_worker_threads')
   const outbox = Object.entries(totalsBy(gauges, 'noetl_cp_outbox_rows', 'status'))
@@ -127,7 +127,7 @@ function workBlock(topology: Topology, gauges: Gauges, executions: Record<string
     kind: 'record',
     title: 'Work',
     entries: [
-      ['executions', executions === undefined ? UNKNOWN : countsText(executions)],
+      ['executions', overview === undefined ? UNKNOWN : executionsText(overview)],
       ['shards', `${databases.length} database(s); this configuration drives share ${shardIndex} of ${shardCount}`],
       [
         'workers',
@@ -138,6 +138,13 @@ function workBlock(topology: Topology, gauges: Gauges, executions: Record<string
       ['outbox', outbox.length === 0 ? UNKNOWN : countsText(Object.fromEntries(outbox))],
     ],
   }
+}
+
+function executionsText({ executions, estimated }: Overview): string {
+  const texts = [...executions].map(
+    ([status, count]) => `${estimated.includes(status) ? 'about ' : ''}${count} ${status}`,
+  )
+  return texts.length === 0 ? 'none' : texts.join(', ')
 }
 
 function countsText(counts: Record<string, number>): string {

@@ -1,6 +1,6 @@
 // Compares what Postgres says was published with what the stream really holds, and closes the gap on request.
 import type { Deps } from '../../../daemon/deps.js'
-import { integerValue, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
+import type { JsonObject, JsonValue } from '../../../domain/json/value.js'
 import { CpError } from '../../../errors.js'
 import { listenForShutdown } from '../../../runtime/shutdown.js'
 import {
@@ -167,13 +167,12 @@ function reportJson(report: AuditReport): JsonObject {
 
 function missingJson(row: MissingRow | undefined): JsonValue {
   if (row === undefined) return null
-  const id = (text: string | null): JsonValue => (text === null ? null : integerValue(BigInt(text)))
   return {
     shard: row.shard,
-    outbox_id: id(row.outboxId),
-    execution_id: id(row.executionId),
-    event_id: id(row.eventId),
-    stream_seq: id(row.seq),
+    outbox_id: row.outboxId,
+    execution_id: row.executionId,
+    event_id: row.eventId,
+    stream_seq: row.seq,
     published_at: row.publishedAt,
   }
 }

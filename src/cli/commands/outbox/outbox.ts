@@ -164,7 +164,7 @@ export const outboxShow: CommandSpec = {
       ...rowJson(row),
       payload_codec: row.payload_codec,
       locked_at: time(row.locked_at),
-      lease_token: number(row.lease_token),
+      lease_token: row.lease_token,
       lane: row.lane,
       trace: row.trace,
       payload: rules === null ? row.payload : redact(row.payload, rules),
@@ -252,9 +252,9 @@ function when(row: ListedRow): string {
 export function rowJson(row: ListedRow & { shard: number }): JsonObject {
   return {
     shard: row.shard,
-    outbox_id: number(row.outbox_id),
-    execution_id: number(row.execution_id),
-    event_id: number(row.event_id),
+    outbox_id: row.outbox_id,
+    execution_id: row.execution_id,
+    event_id: row.event_id,
     subject: row.subject,
     status: row.status,
     attempts: row.attempts,
@@ -263,15 +263,11 @@ export function rowJson(row: ListedRow & { shard: number }): JsonObject {
     available_at: time(row.available_at),
     published_at: time(row.published_at),
     updated_at: time(row.updated_at),
-    stream_seq: number(row.stream_seq),
+    stream_seq: row.stream_seq,
     lease_owner: row.lease_owner,
     lease_until: time(row.lease_until),
     stored_bytes: row.bytes,
   }
-}
-
-function number(text: string | null): JsonValue {
-  return text === null ? null : integerValue(BigInt(text))
 }
 
 function time(text: string | null): JsonValue {

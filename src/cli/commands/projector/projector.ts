@@ -5,7 +5,6 @@ import { payloadFetch } from '../../../daemon/payloadFetch.js'
 import { wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
 import { parseInt64 } from '../../../domain/ids/ids.js'
 import type { JsonObject } from '../../../domain/json/value.js'
-import { integerValue } from '../../../domain/json/value.js'
 import { CpError } from '../../../errors.js'
 import {
   dropQuarantined,
@@ -97,7 +96,7 @@ export const quarantineRetry: CommandSpec = {
     return {
       json: {
         results: results.map(({ id, outcome, reason }) => ({
-          quarantine_id: integerValue(BigInt(id)),
+          quarantine_id: id,
           outcome,
           reason: reason ?? null,
         })),
@@ -149,11 +148,10 @@ async function chosen(context: CommandContext, input: Input): Promise<string[]> 
 }
 
 function toJson(row: QuarantinedEnvelope, withEnvelope: boolean): JsonObject {
-  const id = (text: string | null) => (text === null ? null : integerValue(BigInt(text)))
   return {
-    quarantine_id: id(row.quarantine_id),
-    event_id: id(row.event_id),
-    execution_id: id(row.execution_id),
+    quarantine_id: row.quarantine_id,
+    event_id: row.event_id,
+    execution_id: row.execution_id,
     source: row.source,
     attempts: row.attempts,
     bytes: row.envelope.length,

@@ -7,6 +7,7 @@ import { assertNoSubscription } from '../../../services/executions/lookups.js'
 import { span } from '../../../services/state/stuckFinding.js'
 import { whyStuck } from '../../../services/state/whyStuck.js'
 import type { CommandSpec } from '../../command.js'
+import { stateWithTextIds } from '../../idsAsText.js'
 import { type Cell, type Tone, toned } from '../../output.js'
 import { withStates } from '../../states.js'
 
@@ -34,7 +35,7 @@ export const stateShow: CommandSpec = {
     }
     if (isJsonObject(document['ctx'])) entries.push(['ctx', Object.keys(document['ctx']).join(', ')])
     return {
-      json: document,
+      json: stateWithTextIds(document),
       blocks: [
         {
           kind: 'record',

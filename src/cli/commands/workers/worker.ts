@@ -1,5 +1,5 @@
 // Worker pools from the command line.
-import { integerValue, isJsonObject } from '../../../domain/json/value.js'
+import { isJsonObject } from '../../../domain/json/value.js'
 import { listWorkerPools, type WorkerPoolView } from '../../../services/workers/workerPools.js'
 import type { CommandSpec } from '../../command.js'
 import { isSet } from '../../options.js'
@@ -21,7 +21,7 @@ export const workerList: CommandSpec = {
     return {
       json: {
         workers: shown.map((pool) => ({
-          runtime_id: integerValue(BigInt(pool.runtimeId)),
+          runtime_id: pool.runtimeId,
           name: pool.name,
           pool: poolOf(pool),
           status: pool.status,

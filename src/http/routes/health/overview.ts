@@ -34,12 +34,13 @@ export function overviewRoutes({ overview }: OverviewRouteDeps): RouteSpec[] {
             total_playbooks: count,
             total_subscriptions: count,
             active_workers: count,
+            estimated: names,
           },
         },
         503: 'a database is away',
       },
       handler: async () => {
-        const { executions, entries, workersAlive } = await overviewOf(overview.databases)
+        const { executions, estimated, entries, workersAlive } = await overviewOf(overview.databases)
         const of = (status: string): number => executions.get(status) ?? 0
         const total = [...executions.values()].reduce((sum, one) => sum + one, 0)
         return {
@@ -54,6 +55,7 @@ export function overviewRoutes({ overview }: OverviewRouteDeps): RouteSpec[] {
             total_playbooks: entries.get('playbook') ?? 0,
             total_subscriptions: entries.get('subscription') ?? 0,
             active_workers: workersAlive,
+            estimated,
           },
         }
       },
