@@ -307,6 +307,12 @@ export interface Operations {
     body: undefined
     answer: { settings?: readonly ({ name?: string; env?: string; group?: string; value?: string | null; default?: string | null; source?: string; from?: string; is_secret?: boolean; help?: string })[] }
   }
+  getStream: {
+    params: Record<never, never>
+    query: { topics?: string; last_event_id?: string }
+    body: undefined
+    answer: unknown
+  }
   getSubscriptions: {
     params: Record<never, never>
     query: { state?: string; path?: string; kind?: string; limit?: number; cursor?: string; verbose?: boolean }
@@ -685,6 +691,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   getRuntimeShardInfo: ['GET', '/api/runtime/shard-info'],
   getSession: ['GET', '/api/session'],
   getSettings: ['GET', '/api/settings'],
+  getStream: ['GET', '/api/stream'],
   getSubscriptions: ['GET', '/api/subscriptions'],
   getSubscriptionsById: ['GET', '/api/subscriptions/{id}'],
   getSubscriptionsByIdHistory: ['GET', '/api/subscriptions/{id}/history'],

@@ -39,6 +39,7 @@ import { eventTableLoops } from './eventTableLoops.js'
 import { buildFailureHooks } from './failureHooks.js'
 import { buildHttpServer, isEncrypted, tokenSettings } from './httpServer.js'
 import { loopErrors } from './loopErrors.js'
+import { buildNews } from './news.js'
 import { outboxLoops } from './outboxLoops.js'
 import { payloadFetch } from './payloadFetch.js'
 import { apiFacts } from './protection.js'
@@ -179,7 +180,12 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
   }
   const following = createEventFollowing({ databases, clock })
   const scrubbing = buildScrubbing(deps)
-  core.appender.onAppended((_shard, executionIds) => following.wake(executionIds))
+  const instance = createInstanceOverview({ databases, health, clock })
+  const news = buildNews(deps, instance)
+  core.appender.onAppended((_shard, executionIds) => {
+    following.wake(executionIds)
+    news.sources.appended(executionIds)
+  })
   const credentials = createCredentialWatch({ databases, clock, random, onError: loopErrors(deps, 'credential watch') })
   const queries = { databases, stepProgress: createStepProgress(), entryNames: createEntryNames(databases) }
   const protection = () => apiProtection(apiFacts(config, credentials.hasCredentials()))
@@ -195,7 +201,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       sessions: { tokens: tokenSettings(deps), codes: createConsoleCodes(clock), clock, isSecure: isEncrypted(config) },
       activity: { databases },
       console: {
-        instance: createInstanceOverview({ databases, health, clock }),
+        instance,
         findings: sharedAnswer(clock, DOCTOR_EVERY_MS, async () => [
           ...(await examineInstance(deps)),
           ...apiFindings(protection()),
@@ -217,6 +223,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       rerun: { ...writing, keyring: deps.keyring },
       resuming: { ...writing, keyring: deps.keyring },
       following,
+      news: news.board,
       results: { databases, resolve: (ref) => resolveResult(results.api, ref, true) },
       queries,
       analysis: { queries, stuck: { databases, state: states.state } },
@@ -279,9 +286,11 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       ...loops,
       credentials,
       scrubbing,
+      news.sources,
       http,
       ...worker,
       following,
+      news.board,
       commands,
     ],
     health,

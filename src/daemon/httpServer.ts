@@ -55,7 +55,7 @@ export function buildHttpServer(deps: Deps, routes: readonly RouteSpec[], protec
       log: componentLog(deps.log, 'http'),
       onRequest: (route, status, seconds) => {
         metrics.inc('noetl_cp_http_requests_total', { route, status: `${Math.floor(status / 100)}xx` })
-        metrics.observe('noetl_cp_http_request_seconds', seconds, { route })
+        if (seconds !== undefined) metrics.observe('noetl_cp_http_request_seconds', seconds, { route })
       },
       onCut: (reason) => metrics.inc('noetl_cp_http_connections_cut_total', { reason }),
     },

@@ -77,6 +77,8 @@ export const METRICS = {
     help: 'Connections that were closed: too many requests at once, or answers that the client did not read.',
     labels: { reason: ['pipeline', 'unread'] },
   },
+  noetl_cp_streams: { kind: 'gauge', help: 'Browsers and programs that listen to /api/stream at this daemon.' },
+  noetl_cp_streams_cut_total: { kind: 'counter', help: 'Of these, those that read too slowly and were let go.' },
   noetl_cp_machine_id: { kind: 'gauge', help: 'The machine id in ids minted here; -1 while there is none.' },
   noetl_cp_id_clock_refusals: { kind: 'gauge', help: 'Ids refused because the clock fell back too far.' },
   noetl_cp_id_ahead_of_clock_seconds: { kind: 'gauge', help: 'How far the last id is ahead of the clock.' },

@@ -87,6 +87,7 @@ export function mountRoutes(
           admitted: admitted.get(request),
           caller,
           isInternal: caller.by === 'token' && caller.role === 'operator',
+          isStillAllowed: () => isAllowed(route, request, settings.access),
           get signal() {
             gone ??= new AbortController()
             if (reply.raw.destroyed && !reply.raw.writableFinished) gone.abort()
@@ -103,6 +104,16 @@ export function mountRoutes(
         return answers.send(reply, answer, rules)
       },
     })
+  }
+}
+
+function isAllowed(route: RouteSpec, { headers }: FastifyRequest, access: AccessSettings): boolean {
+  try {
+    checkAccess(route, headers, access)
+    return true
+  } catch (error) {
+    if (error instanceof CpError) return false
+    throw error
   }
 }
 

@@ -40,6 +40,8 @@ export interface ApiRequest extends RequestHead {
   caller: Caller
   /** The internal token came with it. */
   isInternal: boolean
+  /** Whether the caller may still do this, for answers that last: a session ends, a right is taken away. */
+  isStillAllowed(): boolean
   /** Aborts when the client goes away. */
   signal: AbortSignal
 }

@@ -49,7 +49,8 @@ export interface HttpLimits {
 
 export interface HttpHooks {
   log: Log
-  onRequest?: (route: string, status: number, seconds: number) => void
+  /** Without seconds: a stream lasts as long as somebody listens. */
+  onRequest?: (route: string, status: number, seconds: number | undefined) => void
   /** A connection was cut: too many requests at once, or answers that nobody reads. */
   onCut?: (reason: 'pipeline' | 'unread') => void
 }
@@ -85,7 +86,9 @@ export function createHttpServer(routes: readonly RouteSpec[], settings: HttpSet
   // Before the body is read, which the framework would do for unknown places as well.
   app.addHook('onRequest', (request, _, done) => done(request.is404 ? noSuchRoute(request) : undefined))
   app.addHook('onResponse', (request, reply, done) => {
-    hooks.onRequest?.(request.routeOptions.url ?? 'unknown', reply.statusCode, reply.elapsedTime / 1000)
+    const isStream = String(reply.getHeader('content-type')).startsWith('text/event-stream')
+    const seconds = isStream ? undefined : reply.elapsedTime / 1000
+    hooks.onRequest?.(request.routeOptions.url ?? 'unknown', reply.statusCode, seconds)
     done()
   })
   mountRoutes(app, all, settings, answers)

@@ -32,6 +32,7 @@ const OTHER = [
   'GET /api/executions/:execution_id/tape',
   'GET /metrics',
   'GET /api/executions/:execution_id/events/stream',
+  'GET /api/stream',
   'GET /api/executions/:execution_id/result',
   'GET /api/result/resolve',
   'GET /api/vars/:execution_id',

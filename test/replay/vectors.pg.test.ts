@@ -57,6 +57,7 @@ describe('http vectors', () => {
         admitted: undefined,
         caller: NOBODY,
         isInternal: false,
+        isStillAllowed: () => true,
         headers: {},
         signal: new AbortController().signal,
       })

@@ -184,6 +184,10 @@ limit :limit_rows::int;
 -- How many there are by state.
 select state, count(*)::int as count from noetl.subscription group by state;
 
+-- name: subscription_pulse
+-- Another text whenever one of them has changed.
+select concat_ws(' ', count(*), sum(version), max(updated_at), count(trouble), count(pending)) as pulse from noetl.subscription;
+
 -- name: subscription_due(intent_seconds, limit_rows)
 -- Ids that need a hand, at most `limit_rows`: intents older than `intent_seconds`, pauses whose time is over, drains
 -- whose time is over or that nobody works on any more. Who works on an external one is not known here; it says so by

@@ -8,6 +8,7 @@ import { type PlaybookRouteDeps, playbookRoutes } from './catalog/playbooks.js'
 import { type CommandRouteDeps, commandRoutes } from './commands/commands.js'
 import { type ContainerCallbackRouteDeps, containerCallbackRoutes } from './commands/containerCallback.js'
 import { consoleRoutes } from './console/pages.js'
+import { type StreamRouteDeps, streamRoutes } from './console/stream.js'
 import { type CredentialRouteDeps, credentialRoutes } from './credentials/credentials.js'
 import { type EventRouteDeps, eventRoutes } from './events/events.js'
 import { type AnalysisRouteDeps, analysisRoutes } from './executions/analysis.js'
@@ -45,6 +46,7 @@ export type RouteDeps = HealthRouteDeps &
   SessionRouteDeps &
   ActivityRouteDeps &
   InstanceRouteDeps &
+  StreamRouteDeps &
   EventRouteDeps &
   EventStreamRouteDeps &
   EventWindowRouteDeps &
@@ -87,6 +89,7 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...sessionRoutes(deps),
     ...activityRoutes(deps),
     ...instanceRoutes(deps),
+    ...streamRoutes(deps),
     ...eventRoutes(deps),
     ...executeRoutes(deps),
     ...executionRoutes(deps),

@@ -21,6 +21,7 @@ const q = queries(
   'subscription_list',
   'subscription_list_oldest',
   'subscription_count',
+  'subscription_pulse',
   'subscription_due',
   'subscription_live_page',
   'subscription_live_pull',
@@ -220,6 +221,12 @@ export function listSubscriptions(db: Queryable, filter: SubscriptionFilter): Pr
 export async function countSubscriptions(db: Queryable): Promise<Map<string, number>> {
   const rows = await db.run<{ state: string; count: number }>(q.subscription_count)
   return new Map(rows.map((row) => [row.state, row.count]))
+}
+
+/** Another text whenever one of them has changed. */
+export async function subscriptionPulse(db: Queryable): Promise<string> {
+  const [row] = await db.run<{ pulse: string }>(q.subscription_pulse)
+  return row!.pulse
 }
 
 export interface DueRow {
