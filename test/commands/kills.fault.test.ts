@@ -148,7 +148,7 @@ it(`${EXECUTIONS} executions, ${KILLS} kills`, { timeout: scaled(600_000, 3_600_
   const executions = Array.from({ length: EXECUTIONS }, () => ({ path: 'test/mortal', execution_pool: POOL }))
   const started = await post(daemons[0]!.url, '/api/execute/batch', { executions })
   const ids = [...started.text.matchAll(/"execution_id":"?(\d+)/g)].map(([, id]) => id!)
-  expect(ids).toHaveLength(EXECUTIONS)
+  expect(ids, started.text).toHaveLength(EXECUTIONS)
 
   const random = randomFrom(SEED)
   const haveEnded = (count: number, timeoutMs: number) =>
