@@ -75,23 +75,27 @@ function randomFrom(seed: number): () => number {
   }
 }
 
-/** A worker that holds a command at this moment; any of them when there is nothing left to hold. */
+/**
+ * A worker that holds a command at this moment, of which another attempt remains: a command that was lost three times fails,
+ * rightly. Any of them when there is nothing left to hold.
+ */
 async function holdingPlace(random: () => number): Promise<number> {
   for (;;) {
-    const open = await database.get().sql<{ holder: string | null }>(
-      `select case when status in ('CLAIMED', 'RUNNING') and lease_until > now() then worker_id end as holder
-         from noetl.command where status in ('PENDING', 'CLAIMED', 'RUNNING')`,
+    const held = await database.get().sql<{ holder: string; last: boolean }>(
+      `select worker_id as holder, bool_or(attempt >= max_attempts) as last from noetl.command
+         where status in ('CLAIMED', 'RUNNING') and lease_until > now() group by worker_id`,
     )
-    const holders = new Set(open.map(({ holder }) => holder))
+    const holders = new Set(held.filter(({ last }) => !last).map(({ holder }) => holder))
     const places = workers.flatMap(({ name }, place) => (holders.has(name) ? [place] : []))
     if (places.length > 0) return places[Math.floor(random() * places.length)]!
-    if (open.length === 0 && (await ended()) === EXECUTIONS) return Math.floor(random() * workers.length)
+    if ((await ended()) === EXECUTIONS) return Math.floor(random() * workers.length)
   }
 }
 
-/** In turn a worker in the middle of its work, and whatever chance picks. */
+/** In turn a worker in the middle of its work, and one of those or a daemon. */
 async function killOne(kill: number, random: () => number): Promise<void> {
-  const place = kill % 2 === 1 ? await holdingPlace(random) : Math.floor(random() * (workers.length + daemons.length))
+  const chance = Math.floor(random() * (workers.length + daemons.length))
+  const place = kill % 2 === 1 || chance < workers.length ? await holdingPlace(random) : chance
   if (place < workers.length) {
     workers[place]!.process.kill('SIGKILL')
     launchWorker(place)

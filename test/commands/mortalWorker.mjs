@@ -62,7 +62,7 @@ async function work(command) {
 
 for (;;) {
   try {
-    const wanted = { worker_id: workerId, pools: [pool], max: 3, wait_seconds: 2, lease_seconds: 2 }
+    const wanted = { worker_id: workerId, pools: [pool], max: 3, wait_seconds: 2, lease_seconds: 5 }
     await Promise.all(split(await call('/api/commands/claim', JSON.stringify(wanted))).map(work))
   } catch {
     await sleep(100)
