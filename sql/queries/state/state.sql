@@ -1,14 +1,15 @@
--- name: state_tail(execution_id, after_version, limit_rows)
--- Execution `execution_id` and the first `limit_rows` of its events numbered after `after_version`, in the order of
--- their numbers. `head` is the last number given out, `unadopted` whether rows of others wait for a number, `mark` the
--- event that `after_version` is the number of. Many events travel as one value of about 256 kB, four lines each: for a
--- driver, values and rows cost more than their bytes. JSON never holds a line break.
+-- name: state_tails(execution_ids, after_versions, limit_rows)
+-- Each of the executions `execution_ids`, and the first `limit_rows` of its events numbered after the version in the same
+-- place of `after_versions`, in the order of their numbers. `head` is the last number given out, `unadopted` whether rows of
+-- others wait for a number, `mark` the event that the version is the number of. Many events travel as one value of about
+-- 256 kB, four lines each: for a driver, values and rows cost more than their bytes. JSON never holds a line break.
 select
-  x.stream_version as head, x.status as execution_status, x.tenant_id, x.organization_id,
-  exists (select 1 from noetl.event u where u.execution_id = :execution_id::bigint and u.stream_version is null) as unadopted,
-  (select m.event_id from noetl.event m where m.execution_id = :execution_id::bigint and m.stream_version = :after_version::bigint limit 1) as mark,
+  given.execution_id, x.stream_version as head, x.status as execution_status, x.tenant_id, x.organization_id,
+  exists (select 1 from noetl.event u where u.execution_id = given.execution_id and u.stream_version is null) as unadopted,
+  (select m.event_id from noetl.event m where m.execution_id = given.execution_id and m.stream_version = given.after_version limit 1) as mark,
   e.lines
-from noetl.execution x
+from unnest(:execution_ids::bigint[], :after_versions::bigint[]) as given (execution_id, after_version)
+join noetl.execution x on x.execution_id = given.execution_id
 left join lateral (
   select part, string_agg(line, e'\n' order by stream_version) as lines
   from (
@@ -24,43 +25,14 @@ left join lateral (
           e'\n', context, e'\n', result, e'\n', meta
         ) as line
       from noetl.event
-      where execution_id = :execution_id::bigint and stream_version > :after_version::bigint
+      where execution_id = given.execution_id and stream_version > given.after_version
       order by stream_version
       limit :limit_rows::int
     ) as listed
   ) as parted
   group by part
 ) e on true
-where x.execution_id = :execution_id::bigint
 order by e.part;
-
--- name: state_tails(execution_ids, after_versions, limit_rows)
--- The same of each of the executions `execution_ids`, after the version of `after_versions` in the same place, at most
--- `limit_rows` events of each.
-select
-  given.execution_id, x.stream_version as head, x.status as execution_status, x.tenant_id, x.organization_id,
-  exists (select 1 from noetl.event u where u.execution_id = given.execution_id and u.stream_version is null) as unadopted,
-  (select m.event_id from noetl.event m where m.execution_id = given.execution_id and m.stream_version = given.after_version limit 1) as mark,
-  e.lines
-from unnest(:execution_ids::bigint[], :after_versions::bigint[]) as given (execution_id, after_version)
-join noetl.execution x on x.execution_id = given.execution_id
-left join lateral (
-  select string_agg(line, e'\n' order by stream_version) as lines
-  from (
-    select stream_version,
-      concat(
-        json_build_array(
-          stream_version, event_id::text, catalog_id::text, parent_execution_id::text, event_type, node_name, worker_id,
-          error, created_at::text, sealed
-        ),
-        e'\n', context, e'\n', result, e'\n', meta
-      ) as line
-    from noetl.event
-    where execution_id = given.execution_id and stream_version > given.after_version
-    order by stream_version
-    limit :limit_rows::int
-  ) as listed
-) e on true;
 
 -- name: state_has_sealed(execution_id)
 -- Whether events of the execution have sealed values.

@@ -8,7 +8,6 @@ import { readLines, type TailEvent } from './tailEvent.js'
 export type { TailEvent } from './tailEvent.js'
 
 const q = queries(
-  'state_tail',
   'state_tails',
   'state_has_sealed',
   'state_heads',
@@ -54,8 +53,7 @@ export async function readTail(
   afterVersion: number,
   limit: number,
 ): Promise<Tail | undefined> {
-  const rows = await db.run<TailRow>(q.state_tail, [executionId, afterVersion, limit])
-  return rows.length === 0 ? undefined : tailOf(executionId as ExecutionId, rows, limit)
+  return (await readTails(db, [{ executionId, afterVersion }], limit)).get(executionId)
 }
 
 /** The same for several executions, of each at most `limit` events. */
@@ -69,7 +67,13 @@ export async function readTails(
     wanted.map(({ afterVersion }) => afterVersion),
     limit,
   ])
-  return new Map(rows.map((row) => [row.execution_id, tailOf(row.execution_id as ExecutionId, [row], limit)]))
+  const parts = new Map<string, TailRow[]>()
+  for (const row of rows) {
+    const known = parts.get(row.execution_id)
+    if (known === undefined) parts.set(row.execution_id, [row])
+    else known.push(row)
+  }
+  return new Map([...parts].map(([id, list]) => [id, tailOf(id as ExecutionId, list, limit)]))
 }
 
 function tailOf(executionId: ExecutionId, rows: readonly TailRow[], limit: number): Tail {
