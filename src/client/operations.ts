@@ -305,7 +305,7 @@ export interface Operations {
     params: Record<never, never>
     query: Record<never, never>
     body: undefined
-    answer: { settings?: readonly ({ name?: string; env?: string; group?: string; value?: string | null; default?: string | null; source?: string; from?: string; is_secret?: boolean; help?: string })[] }
+    answer: { settings?: readonly ({ name?: string; env?: string; group?: string; value?: string | null; default?: string | null; source?: string; from?: string; because?: string | null; is_secret?: boolean; help?: string })[] }
   }
   getStream: {
     params: Record<never, never>
@@ -370,7 +370,7 @@ export interface Operations {
   postCatalogList: {
     params: Record<never, never>
     query: Record<never, never>
-    body: { resource_type?: string | null; include_archived?: boolean; limit?: number; include_content?: boolean; cursor?: string | null } | undefined
+    body: { resource_type?: string | null; path?: string | null; include_archived?: boolean; limit?: number; include_content?: boolean; cursor?: string | null } | undefined
     answer: { entries?: readonly ({ catalog_id?: string; path?: string; kind?: string; version?: number; content?: string | null; layout?: unknown; payload?: unknown; meta?: unknown; created_at?: string; archived_at?: string | null })[]; next_cursor?: string }
   }
   postCatalogPlaybooksValidate: {

@@ -18,6 +18,7 @@ import { VERSION } from '../version.js'
 import { banner } from './banner.js'
 import { type Built, buildDaemon, type DaemonSurroundings } from './build.js'
 import { type Deps, openDeps } from './deps.js'
+import { derivedSettings } from './derivedSettings.js'
 import { embeddedEndpoints, isProduction, productionEndpoints } from './endpoints.js'
 import { assertProtected, assertServable } from './httpServer.js'
 import { loopErrors } from './loopErrors.js'
@@ -93,7 +94,10 @@ async function run(options: ServeOptions): Promise<number> {
       environment: options.environment,
       dataDir: options.dataDir,
       workFolder: process.cwd(),
-      settings: describeSettings(options.loaded),
+      settings: describeSettings(
+        options.loaded,
+        derivedSettings(options.loaded, { dataDir: options.dataDir, servers: embedded }),
+      ),
       onLook: options.onLook,
     })
     await startAll(built.services, stopMs * STOP_SHARES.services)

@@ -11,7 +11,8 @@ import { readResultText } from '../services/results/results.js'
 import { createHints } from '../services/state/hints.js'
 import { createStateService, type StateHooks, type StateService } from '../services/state/stateService.js'
 import { valuesOf } from '../services/state/storedValues.js'
-import { createResidentThreads, type ResidentThreads, residentThreadCount } from '../workers/resident.js'
+import { createResidentThreads, type ResidentThreads } from '../workers/resident.js'
+import { stateThreadCount } from '../workers/threadCounts.js'
 import type { Core } from './core.js'
 import type { Deps } from './deps.js'
 import { loopErrors } from './loopErrors.js'
@@ -101,7 +102,7 @@ function openThreads(
   environment: Environment,
   onLost: (thread: number, reason: string) => void,
 ): ResidentThreads {
-  const count = residentThreadCount(core === undefined ? 1 : config.stateThreads)
+  const count = stateThreadCount(core === undefined ? 1 : config.stateThreads)
   return createResidentThreads({
     threads: count,
     memoryMb: Math.max(HEAP_MB_MIN, Math.ceil((config.stateMemoryMb / count) * HEAP_FACTOR)),

@@ -1,5 +1,4 @@
 // Settings → the tools of the built-in worker.
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../config/keys.js'
 import { CpError } from '../errors.js'
@@ -15,6 +14,7 @@ import type { Children } from '../tools/run/children.js'
 import type { ResultStore } from '../tools/run/resultStore.js'
 import { createWorkerTools, type WorkerTools } from '../tools/workerTools.js'
 import { VERSION } from '../version.js'
+import { stepProcessCount } from '../workers/threadCounts.js'
 import type { Deps } from './deps.js'
 
 export interface WorkerSurroundings {
@@ -38,7 +38,7 @@ export function buildWorkerTools(deps: Deps, around: WorkerSurroundings): Worker
       environment,
       allowed: config.workerAllow,
       pythonProgram: config.workerPython,
-      processesMax: config.workerProcesses > 0 ? config.workerProcesses : PROCESSES_PER_CORE * availableParallelism(),
+      processesMax: stepProcessCount(config.workerProcesses),
       workFolder: around.workFolder,
       dataFolder: config.workerDataDir ?? join(around.dataDir, 'worker'),
       http: {
@@ -95,7 +95,6 @@ export function ownEndpoints(deps: Deps, listening: { host: string; port: number
 }
 
 const NATS_PORT = 4222
-const PROCESSES_PER_CORE = 4
 
 function addressOf(listening: { host: string; port: number } | undefined): string | undefined {
   return listening === undefined ? undefined : `http://${listening.host}:${listening.port}`

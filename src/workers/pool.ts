@@ -1,6 +1,5 @@
 // The killable pool: one-shot CPU work off the main loop. Bounded queue, memory limit and deadline per
 // task; a crashed or looping thread is replaced and only its own task fails, with a code.
-import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
 import { CpError, messageOf } from '../errors.js'
@@ -8,6 +7,7 @@ import { withDeadline } from '../runtime/deadline.js'
 import { type TaskCall, type TaskInput, type TaskOutput, type TaskResult, unwrap } from './protocol.js'
 import { startOf } from './startOf.js'
 import type { TaskName } from './tasks.js'
+import { poolThreadCount } from './threadCounts.js'
 
 export interface WorkerPoolSettings {
   /** 0 takes the number of cores, at least 2. */
@@ -35,7 +35,7 @@ export interface WorkerPool {
 const YOUNG_MB = 24
 
 export function createWorkerPool(settings: WorkerPoolSettings): WorkerPool {
-  const threads = settings.threads === 0 ? Math.max(2, availableParallelism()) : settings.threads
+  const threads = poolThreadCount(settings.threads)
   const pool = new Piscina<TaskCall, TaskResult>({
     ...startOf(settings.entry ?? fileURLToPath(new URL('./entry.js', import.meta.url))),
     minThreads: Math.min(1, threads),

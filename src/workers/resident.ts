@@ -1,7 +1,6 @@
 // Resident threads: each is a pool of one that lives as long as the daemon and holds what it was asked about: the live
 // states of the executions that hash to it, or the keyframes of a console. A thread that dies or hangs is replaced; what
 // it held is gone, its callers are told, and its successor builds it again when it is asked for.
-import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { Piscina } from 'piscina'
 import { CpError, messageOf } from '../errors.js'
@@ -10,6 +9,7 @@ import type { ResidentSetup, ResidentTasks } from '../services/state/inThread/re
 import { type TaskCall, unwrap } from './protocol.js'
 import type { ResidentResult } from './residentAnswer.js'
 import { startOf } from './startOf.js'
+import { stateThreadCount } from './threadCounts.js'
 
 export type { AdvanceOutput, ResidentSetup } from '../services/state/inThread/residentTasks.js'
 export type { SnapshotReport } from '../services/state/inThread/verify.js'
@@ -48,10 +48,6 @@ export type TapeThreads = Threads<TapeTasks>
 const YOUNG_MB = 24
 const STALL_CHECK_MS = 5_000
 
-export function residentThreadCount(wanted: number): number {
-  return wanted === 0 ? Math.max(1, availableParallelism() - 1) : wanted
-}
-
 export function createResidentThreads(options: ThreadsOptions<ResidentSetup>): ResidentThreads {
   return createThreads<ResidentTasks>(options)
 }
@@ -63,7 +59,7 @@ export function createTapeThread(options: Omit<ThreadsOptions<TapeSetup>, 'threa
 }
 
 function createThreads<Tasks extends TaskTable<Tasks>>(options: ThreadsOptions<unknown>): Threads<Tasks> {
-  const threads = Array.from({ length: residentThreadCount(options.threads) }, (_, index) => openThread(options, index))
+  const threads = Array.from({ length: stateThreadCount(options.threads) }, (_, index) => openThread(options, index))
   const watch = setInterval(() => {
     for (const thread of threads) thread.checkStall()
   }, STALL_CHECK_MS)

@@ -1,7 +1,7 @@
 // Promise: settings can be written, checked, filtered and described without a server; `env` is understood by a shell.
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -38,6 +38,36 @@ describe('config', () => {
     expect(names.length).toBeLessThan(KEY_NAMES.length)
     expect(names).not.toContain('httpPort')
     expect((await cli(['config', 'show', 'no such thing'])).code).toBe(3)
+  })
+  it('show tells what a daemon would use where a setting leaves it open', async () => {
+    const cores = availableParallelism()
+    const env = { NOETL_CP_WORKER_THREADS: '0', NOETL_CP_WORKER_PROCESSES: '7', XDG_DATA_HOME: folder }
+    const shown = JSON.parse((await cli(['config', 'show', '--json'], { env })).stdout)
+    expect(shown).toMatchObject({
+      dataDir: { value: join(folder, 'noetl-cp'), source: 'default', because: expect.any(String) },
+      workerDataDir: { value: join(folder, 'noetl-cp', 'worker') },
+      workerThreads: { value: String(Math.max(2, cores)), source: 'env', because: 'number of cores' },
+      stateThreads: { value: String(Math.max(1, cores - 1)), source: 'default', because: 'number of cores' },
+      workerProcesses: { value: '7', source: 'env', because: null },
+      subjectShardCount: { value: '1' },
+      databaseUrl: { value: null, source: 'default', because: null },
+    })
+    const sharded = { NOETL_SHARDS: 'postgres://me:hunter2@a/one,postgres://me:hunter2@b/two', NOETL_SHARD_COUNT: '3' }
+    const { stdout } = await cli(['config', 'show', 'shard', '--json'], { env: sharded })
+    expect(JSON.parse(stdout)).toMatchObject({
+      subjectShardCount: { value: '2', because: 'number of databases' },
+      clusterDsn: { value: 'postgres://a:5432/one' },
+      shardIndex: { value: '0', because: 'default' },
+      shardCount: { value: '3', because: null },
+    })
+  })
+  it('check finds what only shows when the settings are put together', async () => {
+    const bad = await cli(['config', 'check'], { env: { NOETL_NATS_URL: 'nats://127.0.0.1:4222' } })
+    expect(bad).toMatchObject({ code: 78, stderr: expect.stringContaining('NOETL_DATABASE_URL') })
+    const index = await cli(['config', 'check'], {
+      env: { NOETL_DATABASE_URL: 'postgres://me@a/b', NOETL_SHARD_INDEX: '5' },
+    })
+    expect(index).toMatchObject({ code: 78, stderr: expect.stringContaining('NOETL_SHARD_INDEX') })
   })
   it('schema knows every setting', async () => {
     const { stdout } = await cli(['config', 'schema'])

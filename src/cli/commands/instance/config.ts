@@ -1,18 +1,20 @@
 import { writeFile } from 'node:fs/promises'
+import { type DerivedSettings, describeSettings, type SettingView } from '../../../config/describe.js'
 import { KEYS, type Setting } from '../../../config/keys.js'
 import { KEY_NAMES } from '../../../config/load.js'
-import { maskSetting } from '../../../config/masked.js'
+import { derivedSettings } from '../../../daemon/derivedSettings.js'
 import type { JsonObject } from '../../../domain/json/value.js'
-import { CpError, messageOf } from '../../../errors.js'
-import type { CommandSpec } from '../../command.js'
-import { toned } from '../../output.js'
+import { readRuntimeFile } from '../../../embedded/runtimeFile.js'
+import { CpError, messageOf, toCpError } from '../../../errors.js'
+import type { CommandContext, CommandSpec } from '../../command.js'
+import { type ToneCell, toned } from '../../output.js'
 
 export const configShow: CommandSpec = {
   path: ['config', 'show'],
   showsAll: true,
-  summary: 'Print settings with their values and where they came from',
+  summary: 'Print settings with the values in use and where they came from',
   description:
-    'Prints every setting with its value and where it came from; secrets are masked. Flag beats environment beats file beats default. With a filter only those whose name, variable, group or help holds the text.',
+    'Prints every setting with the value that a daemon uses and where it came from; secrets are masked. Flag beats environment beats file beats default. Where a setting leaves its value open it is found as the daemon finds it: numbers of threads from the cores, addresses from the daemon that runs in the data folder. With a filter only those whose name, variable, group or help holds the text.',
   args: [{ name: 'filter', help: 'part of a name, a variable, a group or the help', optional: true }],
   examples: [
     ['config show', 'all settings'],
@@ -20,26 +22,39 @@ export const configShow: CommandSpec = {
     ['config show --json', 'the same for programs'],
   ],
   run: async (context, input) => {
-    const { config, origins } = context.config()
-    const json: JsonObject = {}
-    const rows = matching(input.args['filter']).map((key) => {
-      const setting: Setting<unknown> = KEYS[key]
-      const value = maskSetting(setting, config[key])
-      const origin = origins[key]
-      json[key] = {
-        value: config[key] === undefined ? null : value,
-        source: origin.source,
-        from: origin.name,
-        env: setting.env,
-      }
-      const source = origin.source === 'default' ? toned('default', 'dim') : `${origin.source} ${origin.name}`
-      return [key, value, source, setting.env]
+    const notes: string[] = []
+    const derived = await derivedHere(context).catch((error: unknown) => {
+      // What cannot be found is left open; `config check` fails for it.
+      notes.push(`warning: ${toCpError(error).message}`)
+      return {}
     })
+    const shown = new Set<string>(matching(input.args['filter']))
+    const settings = describeSettings(context.config(), derived).filter(({ name }) => shown.has(name))
     return {
-      json,
-      blocks: [{ kind: 'table', isProse: true, columns: ['setting', 'value', 'origin', 'environment'], rows }],
+      json: Object.fromEntries(
+        settings.map(({ name, value, source, from, because, env }) => [name, { value, source, from, because, env }]),
+      ),
+      blocks: [
+        {
+          kind: 'table',
+          isProse: true,
+          columns: ['setting', 'value', 'origin', 'environment'],
+          rows: settings.map((setting) => [setting.name, setting.value, originCell(setting), setting.env]),
+        },
+      ],
+      notes,
     }
   },
+}
+
+async function derivedHere(context: CommandContext): Promise<DerivedSettings> {
+  const dataDir = context.dataDir()
+  return derivedSettings(context.config(), { dataDir, servers: await readRuntimeFile(dataDir) })
+}
+
+function originCell({ source, from, because }: SettingView): ToneCell | string {
+  if (source === 'default') return toned(because ?? 'default', 'dim')
+  return because === null ? `${source} ${from}` : `${source} ${from}; ${because}`
 }
 
 function matching(filter: string | undefined): typeof KEY_NAMES {
@@ -60,6 +75,8 @@ export const configCheck: CommandSpec = {
   examples: [['config check --config noetl-cp.yaml', 'before it is rolled out']],
   run: async (context) => {
     const { origins, warnings } = context.config()
+    // Finds what only shows when the settings are put together, such as a list of databases that contradicts itself.
+    await derivedHere(context)
     const given = KEY_NAMES.filter((key) => origins[key].source !== 'default').length
     return {
       json: { ok: true, given, warnings },
@@ -113,6 +130,15 @@ function textOf(value: unknown): string {
   return JSON.stringify(Array.isArray(value) ? value.join(',') : value)
 }
 
+/** What an editor may offer and mark; the loader says the rest. */
+function shapeOf(type: string): JsonObject {
+  const words = type.split('|')
+  if (words.length > 1 && words.every((word) => /^[\w-]+$/.test(word))) return { enum: words }
+  if (type === 'boolean') return { type: 'boolean' }
+  if (/^(integer|seconds|port)/.test(type)) return { type: 'number' }
+  return { type: ['string', 'number', 'array'] }
+}
+
 export const configSchema: CommandSpec = {
   path: ['config', 'schema'],
   showsAll: true,
@@ -124,7 +150,7 @@ export const configSchema: CommandSpec = {
       const { help, env, parser }: Setting<unknown> = KEYS[key]
       properties[key] = {
         description: `${help} (${parser.type}; ${env})`,
-        type: ['string', 'number', 'boolean', 'array'],
+        ...shapeOf(parser.type),
       }
     }
     const schema: JsonObject = {

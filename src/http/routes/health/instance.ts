@@ -133,6 +133,7 @@ export function instanceRoutes({ console: about }: InstanceRouteDeps): RouteSpec
             default: TEXT_OR_NULL,
             source: TEXT,
             from: TEXT,
+            because: TEXT_OR_NULL,
             is_secret: FLAG,
             help: TEXT,
           }),
