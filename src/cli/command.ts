@@ -70,6 +70,8 @@ export interface CommandSpec {
   options?: readonly OptionSpec[]
   /** Each: the command line after `noetl-cp`, and what it does. */
   examples: readonly (readonly [string, string])[]
+  /** What it is doing, for a line on the terminal while it takes more than a second; without it the command shows its own. */
+  doing?: string
   /** A source as its author wrote it, or masked by itself: secrets are not looked for. */
   showsAll?: boolean
   /** Answers what to show, or an exit code when the command has spoken for itself. */

@@ -13,6 +13,7 @@ import { createContext } from './context.js'
 import { EXIT, EXIT_OF } from './exit.js'
 import { flushed, type Io, print, printJson, wantsColor } from './io.js'
 import { buildProgram, type Invocation } from './program.js'
+import { tellWaiting } from './progress.js'
 import { render } from './render.js'
 import { outputWithoutSecrets } from './withoutSecrets.js'
 
@@ -66,8 +67,12 @@ function calledWord(argv: readonly string[]): string | undefined {
 async function invoke(invocation: Invocation, env: Environment, io: Io): Promise<number> {
   const { spec, input, flags, isJson, isQuiet } = invocation
   const context = createContext({ io, env, flags, isJson, isQuiet, commandName: spec.path.join(' ') })
+  let endWaiting = (): void => undefined
   try {
+    const { doing } = spec
+    endWaiting = doing === undefined ? () => undefined : tellWaiting(context, () => doing)
     const output = await spec.run(context, input)
+    endWaiting()
     if (typeof output === 'number') return output
     const rules = spec.showsAll === true ? null : context.secretRules()
     const shown = rules === null ? output : outputWithoutSecrets(output, rules)
@@ -82,6 +87,7 @@ async function invoke(invocation: Invocation, env: Environment, io: Io): Promise
     if (!isQuiet) for (const note of shown.notes ?? []) print(io.stderr, note)
     return shown.exitCode ?? EXIT.ok
   } catch (thrown) {
+    endWaiting()
     const error = toCpError(thrown)
     report(error, isJson, io, env)
     return EXIT_OF[error.code]

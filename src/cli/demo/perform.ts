@@ -20,9 +20,15 @@ const LOOK_MS = 100
 /** Without a worker of its own an instance leaves open what needs one; that is told as it is. */
 const END_MS = 20_000
 
-export async function performDemo(api: ApiClient, clock: Clock): Promise<Performed> {
+export async function performDemo(api: ApiClient, clock: Clock, onEnd: () => void): Promise<Performed> {
   for (const content of DEMO_ENTRIES) await api.post('/api/catalog/register', { content })
-  const executions = await Promise.all(PLAYS.map((play) => perform(api, clock, play)))
+  const executions = await Promise.all(
+    PLAYS.map(async (play) => {
+      const performed = await perform(api, clock, play)
+      onEnd()
+      return performed
+    }),
+  )
   // Only registered: no stream is touched before somebody activates it.
   const subscription = await api.post('/api/subscriptions', { path: SUBSCRIPTION_PATH, actor: 'demo' })
   return { executions, subscriptionId: String(subscription['subscription_id']) }

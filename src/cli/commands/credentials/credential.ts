@@ -130,6 +130,7 @@ export const credentialDelete: CommandSpec = {
 
 export const credentialRekey: CommandSpec = {
   path: ['credential', 'rekey'],
+  doing: 'sealing credentials',
   summary: 'Seal every credential with the newest key',
   description:
     'After the new key was put before the old one in NOETL_CP_CREDENTIALS_KEY everywhere. When this is done, the old key can be taken away.',

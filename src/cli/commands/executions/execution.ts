@@ -30,6 +30,7 @@ const EVENTS_MAX = 2_000
 
 export const executionList: CommandSpec = {
   path: ['execution', 'list'],
+  doing: 'reading executions',
   summary: 'Executions, newest first',
   description:
     'Lists executions from the read model, newest first. The next page starts at the cursor that a page ends with. A shard that does not answer is named, the others are shown, and the exit code is 69.',

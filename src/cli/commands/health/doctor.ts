@@ -12,6 +12,7 @@ import { toned } from '../../output.js'
 
 export const doctor: CommandSpec = {
   path: ['doctor'],
+  doing: 'looking for trouble',
   summary: 'Look for trouble, and say how to mend it',
   description:
     'Checks every database (schema drift, missing indexes, dead rows, old transactions, durability), NATS (stream, durability) and subscriptions (in trouble, paused or draining for long, driven by nobody, without their consumer, messages given up). Each finding comes with the command or SQL that mends it. Exit code 5 when there is a problem; advice alone is 0.',

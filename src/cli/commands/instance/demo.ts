@@ -4,9 +4,11 @@ import { systemClock } from '../../../runtime/clock.js'
 import { createApiClient } from '../../apiClient.js'
 import type { CommandContext, CommandSpec } from '../../command.js'
 import { endDemo, findForeign, type Performed, performDemo } from '../../demo/perform.js'
+import { PLAYS } from '../../demo/plays.js'
 import { howToCall } from '../../howToCall.js'
 import { isSet } from '../../options.js'
 import { type Block, type Output, type Tone, toned } from '../../output.js'
+import { tellWaiting } from '../../progress.js'
 
 const TONES: Readonly<Record<string, Tone>> = { COMPLETED: 'good', FAILED: 'bad', RUNNING: 'warn', CANCELLED: 'dim' }
 
@@ -34,7 +36,16 @@ export const demo: CommandSpec = {
         `this instance has executions of its own, such as ${String(foreign['execution_id'])} (${String(foreign['path'])}); add --yes to put the demo beside them`,
       )
     }
-    return performedOutput(context, await performDemo(api, systemClock))
+    let ended = 0
+    const endWaiting = tellWaiting(context, () => `${ended} of ${PLAYS.length} playbooks are as announced`)
+    try {
+      const performed = await performDemo(api, systemClock, () => {
+        ended += 1
+      })
+      return performedOutput(context, performed)
+    } finally {
+      endWaiting()
+    }
   },
 }
 

@@ -87,6 +87,7 @@ const DEAD_WORK_OPTIONS = [
 
 export const outboxDeadRedrive: CommandSpec = {
   path: ['outbox', 'dead', 'redrive'],
+  doing: 'bringing rows back',
   summary: 'Bring dead rows back to be published',
   description:
     'The rows start again from attempt 0 and may die again. Name rows, filter them, or say --all; --dry-run shows which. Each row is taken at most once per run. Exit code 75 when the limit was reached with rows left.',
@@ -106,6 +107,7 @@ export const outboxDeadRedrive: CommandSpec = {
 
 export const outboxDeadDrop: CommandSpec = {
   path: ['outbox', 'dead', 'drop'],
+  doing: 'dropping rows',
   summary: 'Remove dead rows for good',
   description:
     'Their events stay in the log and are never published. Name rows, filter them, or say --all; --dry-run shows which, and without it --yes is needed. Exit code 75 when the limit was reached with rows left.',
@@ -147,6 +149,7 @@ function deadOutput(dryRun: boolean, { matched, done, sample, more }: DeadWork, 
 
 export const outboxPurge: CommandSpec = {
   path: ['outbox', 'purge'],
+  doing: 'removing rows',
   summary: 'Remove rows published long ago',
   description:
     'Removes published rows beyond the window (NOETL_CP_OUTBOX_RETENTION) in chunks; the daemon does the same by itself. What is not settled is never touched. A shorter --older-than needs --yes: audits and republishing know only rows that are kept. Exit code 75 when the limit was reached with rows left.',

@@ -69,6 +69,7 @@ export const quarantineList: CommandSpec = {
 
 export const quarantineRetry: CommandSpec = {
   path: ['projector', 'quarantine', 'retry'],
+  doing: 'trying envelopes again',
   summary: 'Try to store set-aside envelopes again',
   description:
     'What can be stored now, or is there already, leaves the quarantine. What fails again stays with its newest reason (exit code 75).',

@@ -13,6 +13,7 @@ import { withStates } from '../../states.js'
 
 export const stateShow: CommandSpec = {
   path: ['state', 'show'],
+  doing: 'building the state',
   summary: 'The live state of an execution: its steps and what they are doing',
   description:
     'Builds the state from the newest usable snapshot and the events after it, as the daemon does. Every event that is visible now is in it; "version" says how many there are.',
@@ -56,6 +57,7 @@ export const stateShow: CommandSpec = {
 
 export const stateWhyStuck: CommandSpec = {
   path: ['state', 'why-stuck'],
+  doing: 'looking for reasons',
   summary: 'Names what an execution waits for, and what to do about it',
   description:
     'Looks at the live state, the outbox, worker heartbeats, lanes, subscriptions and open transactions. The first line is the most likely reason. Changes nothing.',

@@ -68,6 +68,7 @@ export const subscriptionDeadList: CommandSpec = {
 
 export const subscriptionDeadRedrive: CommandSpec = {
   path: ['subscription', 'dead', 'redrive'],
+  doing: 'starting messages again',
   summary: 'Start executions from given-up messages',
   description:
     'Each message starts one execution, as if it had just come, and leaves the list; one that was started meanwhile just leaves. What fails again stays (exit code 75). The subscription must be ACTIVE.',
@@ -132,6 +133,7 @@ export const subscriptionDeadRedrive: CommandSpec = {
 
 export const subscriptionDeadDrop: CommandSpec = {
   path: ['subscription', 'dead', 'drop'],
+  doing: 'dropping messages',
   summary: 'Forget given-up messages for good',
   description:
     'They are removed from the list and start nothing; what the stream still holds is not delivered again. Exit code 3 when one of the named ids is not there.',

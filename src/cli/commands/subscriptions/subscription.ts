@@ -132,6 +132,7 @@ export const subscriptionDeactivate = actionCommand('deactivate', {
 
 export const subscriptionRebuild: CommandSpec = {
   path: ['subscription', 'rebuild'],
+  doing: 'reading the log',
   summary: 'Rebuild the table of subscriptions from the log',
   description:
     'Reads the lifecycle events of every shard and corrects rows that are missing or say something else, one path at a time, and names the ids that a newer one of their path has superseded. The log is the truth; running this at any time is safe.',
