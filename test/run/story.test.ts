@@ -43,6 +43,18 @@ it('shows a loop as a bar while it runs and as a count when it has ended', () =>
   )
 })
 
+it('knows a loop by its commands when the list was too large to come along', () => {
+  const story = new Story()
+  story.tell(event('step.enter', 'each', 0, { node_type: 'http', meta: { visit: 1 } }))
+  for (const index of [0, 1]) {
+    story.tell(event('command.issued', 'each', 1, { meta: { iteration_index: index, iteration_total: 2 } }))
+    story.tell(event('call.done', 'each', 2, { context: { result: { context: { data: { n: index } } } } }))
+    story.tell(event('command.completed', 'each', 3))
+  }
+  const visit = story.tell(event('step.exit', 'each', 5, { status: 'COMPLETED' }))
+  expect(shown(visit)).toBe('  each      http x2       ok           5 ms  2 done')
+})
+
 it('says why a step was skipped, and what a worker notes meanwhile', () => {
   const story = new Story()
   const skipped = story.tell(event('step.skipped', 'other', 0, { node_type: 'noop', context: { reason: 'not_taken' } }))

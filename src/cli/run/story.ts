@@ -61,8 +61,7 @@ export class Story {
         return this.skip(step, event, atMs)
       case 'command.issued':
         this.commands += 1
-        if (visit !== undefined) visit.issued += 1
-        return visit
+        return visit === undefined ? undefined : issued(visit, event)
       case 'command.claimed':
         return visit === undefined ? undefined : reclaimed(visit, event)
       case 'command.heartbeat':
@@ -150,6 +149,14 @@ export class Story {
       durationMs: atMs - (this.startedMs ?? atMs),
     }
   }
+}
+
+/** The event that entered a loop may be too large to be sent with its context; its commands know of the loop, too. */
+function issued(visit: Visit, event: JsonObject): Visit {
+  visit.issued += 1
+  const total = numberAt(mapAt(event, 'meta'), 'iteration_total')
+  if (total !== undefined) visit.loop ??= { total, mode: '', maxInFlight: undefined }
+  return visit
 }
 
 function answered(visit: Visit, event: JsonObject): Visit {
