@@ -147,7 +147,7 @@ export const KEYS = {
   pipelineMax: setting('HTTP', 'NOETL_CP_PIPELINE_MAX', integer(0, 1000), 32, 'Requests of one connection that may wait for the answer before them; a connection that sends more is cut'),
   requestTimeoutSeconds: setting('HTTP', 'NOETL_CP_REQUEST_TIMEOUT', seconds(1, 600), 30, 'Longest time a client may take to send a request'),
   disableMetrics: setting('HTTP', 'NOETL_DISABLE_METRICS', bool, false, 'Remove /metrics'),
-  sqlRoute: setting('HTTP', 'NOETL_CP_SQL_ROUTE', bool, false, 'Serve /api/postgres/execute: any SQL for whoever has the internal token'),
+  sqlRoute: setting('HTTP', 'NOETL_CP_SQL_ROUTE', bool, false, 'Serve /api/postgres/execute: any SQL, with the internal token'),
   tlsCert: setting('HTTP', 'NOETL_TLS_CERT', text, undefined, 'Path of the server certificate (PEM); with NOETL_TLS_KEY the API speaks TLS'),
   tlsKey: setting('HTTP', 'NOETL_TLS_KEY', text, undefined, 'Path of the server key (PEM)'),
   tlsClientCa: setting('HTTP', 'NOETL_TLS_CLIENT_CA', text, undefined, 'Path of a CA; callers must then present a certificate of it'),

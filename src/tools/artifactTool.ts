@@ -90,7 +90,7 @@ function decoded(bytes: Buffer, format: string, uri: string): JsonValue {
   try {
     return parseJson(text)
   } catch (error) {
-    throw new ToolFailure('parse', `${uri} is no JSON: ${(error as Error).message}`, { cause: error })
+    throw new ToolFailure('parse', `${uri} is not JSON: ${(error as Error).message}`, { cause: error })
   }
 }
 

@@ -191,7 +191,7 @@ describe('a step that starts a playbook', () => {
     ['a playbook that does not exist', 'path: test/nowhere', 'catalog path test/nowhere does not exist'],
     ['a playbook that cannot run', 'path: test/broken', 'the playbook test/broken cannot run: /workflow/0/tool'],
     ['a relative path without a file', 'path: ./x.yaml', 'the path ./x.yaml is relative'],
-    ['a version that is none', 'path: test/sum, version: first', 'is no whole number'],
+    ['a version that is none', 'path: test/sum, version: first', 'is not a whole number'],
   ])('fails for %s', async (_name, tool, why) => {
     await register('test/broken', 'workflow:\n- {step: a}\n')
     const id = await start(`workflow:\n- {step: a, tool: {kind: playbook, ${tool}, return_result: true}}\n`)

@@ -112,7 +112,7 @@ describe('bad calls', () => {
     ],
     ['claim of many without pools', () => ({ path: '/api/commands/claim', body: { worker_id: 'w' } }), 400, /pools/],
     ['claim of many without a body', () => ({ path: '/api/commands/claim' }), 400, /body is needed/],
-    ['claim of many that is no JSON', () => ({ path: '/api/commands/claim', body: '{"worker_id":' }), 400, /JSON/],
+    ['claim of many that is not JSON', () => ({ path: '/api/commands/claim', body: '{"worker_id":' }), 400, /JSON/],
     [
       'heartbeat of an unknown id',
       () => ({ path: `/api/commands/${UNKNOWN}/heartbeat`, body: { worker_id: 'w' } }),

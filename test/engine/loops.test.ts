@@ -75,7 +75,7 @@ describe('a parallel loop', () => {
     expect(args(one, 'b', '')).toMatchObject({ all: [], stats: { total: 0 } })
   })
 
-  it('of something that is no list fails', () => {
+  it('of something that is not a list fails', () => {
     const one = run(body, { workload: { items: null } })
     expect(one.end).toMatchObject({
       error: 'step "start": loop of step "start": {{ workload.items }} is null, not a list',

@@ -34,6 +34,6 @@ it('reads JSON where it is JSON, text where it is not, and text where that is fo
 it('names what cannot be read', async () => {
   const given = (sets: string[], payload?: string) => readPayload({ file: undefined, payload, sets })
   await expect(given(['nothing'])).rejects.toThrow('--set must be key=value')
-  await expect(given([], '{')).rejects.toThrow('--payload is no JSON')
+  await expect(given([], '{')).rejects.toThrow('--payload is not JSON')
   await expect(given([], '[1]')).rejects.toThrow('must hold a map')
 })

@@ -137,7 +137,7 @@ it('uses a low rate for new messages alone: none is delivered twice while it wai
   expect(runtime.outcomes.get('duplicate')).toBe(120)
 })
 
-it('starts large messages like small ones: with their payload, once per key, and gives up what is no JSON', async () => {
+it('starts large messages like small ones: with their payload, once per key, and gives up what is not JSON', async () => {
   await makeStream()
   const id = await runtime.activate({
     path: 'tests/large',

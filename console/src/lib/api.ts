@@ -55,7 +55,7 @@ async function call<T>(method: string, path: string, { body, signal }: CallOptio
   return { body: (text === '' ? undefined : parse(text)) as T, headers: response.headers }
 }
 
-/** The answer as it comes, for what is no JSON. */
+/** The answer as it comes, for what is not JSON. */
 export async function fetchOwn(method: string, path: string, { body, signal }: CallOptions = {}): Promise<Response> {
   const request = `${method} ${path}`
   const headers: Record<string, string> = { accept: 'application/json' }

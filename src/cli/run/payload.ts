@@ -42,7 +42,7 @@ async function readGiven(text: string): Promise<JsonValue> {
   try {
     return parseJsonStrict(text, { maxDepth: INPUT_DEPTH_MAX })
   } catch (error) {
-    throw new CpError('invalid_input', `--payload is no JSON: ${toCpError(error).message}`, { cause: error })
+    throw new CpError('invalid_input', `--payload is not JSON: ${toCpError(error).message}`, { cause: error })
   }
 }
 
@@ -73,7 +73,7 @@ function readValue(text: string): JsonValue {
   try {
     return parseJsonStrict(text, { maxDepth: INPUT_DEPTH_MAX })
   } catch {
-    // What is no JSON is the text itself.
+    // What is not JSON is the text itself.
     return text
   }
 }

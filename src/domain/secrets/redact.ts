@@ -19,7 +19,7 @@ export function redact(value: JsonValue, rules: SecretRules): JsonValue {
   return walk(value, rules, undefined)
 }
 
-/** The same for JSON that is text; the very same text when there was nothing to hide, or it is no JSON. */
+/** The same for JSON that is text; the very same text when there was nothing to hide, or it is not JSON. */
 export function redactJson(text: string, rules: SecretRules): string {
   let value: JsonValue
   try {

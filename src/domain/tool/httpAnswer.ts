@@ -63,7 +63,7 @@ function parseBody(answer: HttpAnswer, type: ResponseType): JsonValue {
   if (type === 'bytes') return body.toString('base64')
   const contentType = String(answer.headers['content-type'] ?? '').toLowerCase()
   const text = decode(body, contentType)
-  // What is no text has no other form in JSON.
+  // What is not text has no other form in JSON.
   if (text === undefined) return body.toString('base64')
   if (type === 'text') return text
   const trimmed = text.trim()
@@ -81,7 +81,7 @@ function parsedStrictly(text: string): JsonValue {
   try {
     return parseJsonStrict(text, { maxDepth: DEPTH_MAX })
   } catch (error) {
-    throw new ToolFailure('parse', `the body is no JSON: ${(error as Error).message}`, { cause: error })
+    throw new ToolFailure('parse', `the body is not JSON: ${(error as Error).message}`, { cause: error })
   }
 }
 

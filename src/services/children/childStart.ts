@@ -90,7 +90,7 @@ function depthOf({ depth }: JsonObject): number {
 function versionOf(text: string | undefined): number | undefined {
   if (text === undefined || text === 'latest') return undefined
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-  throw new CpError('refused', `the version ${JSON.stringify(text)} of a playbook is no whole number`)
+  throw new CpError('refused', `the version ${JSON.stringify(text)} of a playbook is not a whole number`)
 }
 
 function mappedPath(path: string, map: JsonObject | undefined): string {

@@ -79,7 +79,7 @@ function limits(config: JsonObject): string[] {
   const memory = textField(wanted, 'memory')
   const processors = cpu?.endsWith('m') === true ? Number(cpu.slice(0, -1)) / 1000 : Number(cpu ?? 0)
   if (Number.isNaN(processors))
-    throw new ToolFailure('config', `resources.limits.cpu ${cpu} is no number of processors`)
+    throw new ToolFailure('config', `resources.limits.cpu ${cpu} is not a number of processors`)
   return [
     ...(processors > 0 ? ['--cpus', String(processors)] : []),
     ...(memory === undefined ? [] : ['--memory', memory.replace(/([KMG])i$/, '$1').toLowerCase()]),
@@ -93,7 +93,7 @@ function variables(own: Environment): string[] {
 /** `command` replaces the entry point of the image, `args` its arguments. */
 function commandLine(config: JsonObject): string[] {
   const image = requiredText(config, 'container', 'image')
-  if (image.startsWith('-')) throw new ToolFailure('config', `image ${image} is no name of an image`)
+  if (image.startsWith('-')) throw new ToolFailure('config', `image ${image} is not the name of an image`)
   const [entry, ...rest] = words(fieldOf(config, 'command'), 'command')
   const args = words(fieldOf(config, 'args'), 'args')
   return [...(entry === undefined ? [] : ['--entrypoint', entry]), image, ...rest, ...args]

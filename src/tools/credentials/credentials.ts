@@ -37,7 +37,7 @@ export function credentialsOfFile(path: string): Credentials {
   try {
     document = parseJsonStrict(readFileSync(path, 'utf8'), { maxDepth: FILE_DEPTH_MAX })
   } catch (error) {
-    const why = error instanceof CpError ? `is no JSON (offset ${error.details['offset']})` : messageOf(error)
+    const why = error instanceof CpError ? `is not JSON (offset ${error.details['offset']})` : messageOf(error)
     throw new CpError('config', `NOETL_CP_CREDENTIALS_FILE: ${path} ${why}`)
   }
   if (!Array.isArray(document))

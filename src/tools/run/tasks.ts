@@ -58,7 +58,7 @@ function sequence(items: JsonValue | undefined): RawTask[] {
 
 /** `{name, kind, …}`, or `{label: {kind, …}}`. */
 function rawTask(item: JsonValue, pointer: string, index: number): RawTask {
-  if (!isJsonObject(item)) throw new ToolFailure('config', `task ${index + 1} of the pipeline is no map`)
+  if (!isJsonObject(item)) throw new ToolFailure('config', `task ${index + 1} of the pipeline is not a map`)
   const [label, ...others] = Object.keys(item)
   const only = label === undefined ? undefined : item[label]
   if (label !== undefined && others.length === 0 && isJsonObject(only)) {

@@ -101,7 +101,7 @@ async function readPayload(text: string | undefined): Promise<JsonObject | undef
   try {
     value = parseJsonStrict(source, { maxDepth: JSON_DEPTH_MAX })
   } catch (error) {
-    throw new CpError('invalid_input', `--payload is no JSON: ${toCpError(error).message}`, { cause: error })
+    throw new CpError('invalid_input', `--payload is not JSON: ${toCpError(error).message}`, { cause: error })
   }
   if (!isJsonObject(value)) throw new CpError('invalid_input', '--payload must be a JSON object')
   return value
