@@ -265,6 +265,12 @@ export interface Operations {
     body: undefined
     answer: { at?: string; version?: string; mode?: string; ready?: boolean; checks?: readonly ({ name?: string; ok?: boolean; required?: boolean; detail?: string; ms?: number })[]; shards?: readonly ({ shard?: number; label?: string; error?: string | null; backlog?: Record<string, unknown> | null; dead?: number | null; oldest_age_seconds?: number | null; published_last_minute?: number | null; owners?: readonly ({ owner?: string; lanes?: number; live?: boolean })[]; relays?: readonly ({ relay_id?: string; lanes?: number; published?: string; started_at?: string; alive?: boolean })[] })[]; pools?: readonly ({ name?: string; kind?: string; alive?: boolean; silent_seconds?: number | null; capacity?: number })[]; subscriptions?: Record<string, unknown>; schema?: readonly ({ database?: string; applied?: number; pending?: number })[]; errors?: readonly string[]; me?: { role?: string; actor?: string; read_only?: boolean } }
   }
+  getOverviewSeries: {
+    params: Record<never, never>
+    query: { names?: string; since?: string; step?: number }
+    body: undefined
+    answer: { scope?: string; step?: number; at?: readonly number[]; columns?: Record<string, unknown> }
+  }
   getPoolStatus: {
     params: Record<never, never>
     query: Record<never, never>
@@ -684,6 +690,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   getInternalSubscriptionsByIdBacklog: ['GET', '/api/internal/subscriptions/{id}/backlog'],
   getOutboxPayloadByExecutionIdByEventId: ['GET', '/api/outbox/payload/{execution_id}/{event_id}'],
   getOverview: ['GET', '/api/overview'],
+  getOverviewSeries: ['GET', '/api/overview/series'],
   getPoolStatus: ['GET', '/api/pool/status'],
   getReplayDiff: ['GET', '/api/replay/diff'],
   getReplayState: ['GET', '/api/replay/state'],

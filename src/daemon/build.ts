@@ -14,6 +14,7 @@ import { apiFindings } from '../services/access/apiDoctor.js'
 import { createConsoleCodes } from '../services/access/consoleCodes.js'
 import { createCatalogRemoval } from '../services/catalog/catalogRemoval.js'
 import { createEntryNames } from '../services/catalog/entryNames.js'
+import { createSeries } from '../services/console/series.js'
 import { createCredentialWatch } from '../services/credentials/credentialWatch.js'
 import { createAdopter } from '../services/events/adoption.js'
 import { createEventFollowing } from '../services/events/eventFollowing.js'
@@ -182,6 +183,13 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
   const scrubbing = buildScrubbing(deps)
   const instance = createInstanceOverview({ databases, health, clock })
   const news = buildNews(deps, instance)
+  const series = createSeries({
+    metrics,
+    refresh: () => metrics.set('noetl_cp_state_tracked', states.state.stats().tracked),
+    clock,
+    random,
+    onError: loopErrors(deps, 'series'),
+  })
   core.appender.onAppended((_shard, executionIds) => {
     following.wake(executionIds)
     news.sources.appended(executionIds)
@@ -224,6 +232,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       resuming: { ...writing, keyring: deps.keyring },
       following,
       news: news.board,
+      series,
       results: { databases, resolve: (ref) => resolveResult(results.api, ref, true) },
       queries,
       analysis: { queries, stuck: { databases, state: states.state } },
@@ -287,6 +296,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       credentials,
       scrubbing,
       news.sources,
+      series,
       http,
       ...worker,
       following,

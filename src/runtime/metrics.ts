@@ -22,6 +22,16 @@ export interface Metrics {
   /** Runs before every scrape; the place for gauges that are read, not counted. */
   onCollect(collect: () => void | Promise<void>): void
   render(): Promise<string>
+  /** What these hold now, without collecting anything for it. */
+  read(names: ReadonlySet<string>): Promise<MetricValue[]>
+}
+
+export interface MetricValue {
+  metric: string
+  labels: Readonly<Record<string, string>>
+  value: number
+  /** Of a histogram. */
+  part?: 'bucket' | 'sum' | 'count'
 }
 
 export function createMetrics(table: Readonly<Record<string, MetricRow>>, options: { process: boolean }): Metrics {
@@ -73,7 +83,25 @@ export function createMetrics(table: Readonly<Record<string, MetricRow>>, option
       await Promise.all(collectors.map((collect) => collect()))
       return registry.metrics()
     },
+    read: async (names) => {
+      const found = await Promise.all([...names].map((name) => registry.getSingleMetric(name)?.get()))
+      return found.flatMap((metric) =>
+        (metric?.values ?? []).map((one) => readValue(metric!.name, one as unknown as RawValue)),
+      )
+    },
   }
+}
+
+interface RawValue {
+  labels: Record<string, string | number | undefined>
+  value: number
+  metricName?: string
+}
+
+function readValue(metric: string, { labels, value, metricName }: RawValue): MetricValue {
+  const texts = Object.fromEntries(Object.entries(labels).map(([name, label]) => [name, String(label)]))
+  const part = /_(bucket|sum|count)$/.exec(metricName ?? '')?.[1] as MetricValue['part']
+  return part === undefined ? { metric, labels: texts, value } : { metric, labels: texts, value, part }
 }
 
 const DEFAULT_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]

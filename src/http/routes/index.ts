@@ -26,6 +26,7 @@ import { type HealthRouteDeps, healthRoutes } from './health/health.js'
 import { type InstanceRouteDeps, instanceRoutes } from './health/instance.js'
 import { type MetricsRouteDeps, metricsRoutes } from './health/metrics.js'
 import { type OverviewRouteDeps, overviewRoutes } from './health/overview.js'
+import { type SeriesRouteDeps, seriesRoutes } from './health/series.js'
 import { type OutboxOperationRouteDeps, outboxOperationRoutes } from './outbox/operations.js'
 import { type OutboxRouteDeps, outboxRoutes } from './outbox/outbox.js'
 import { type ProjectorRouteDeps, projectorRoutes } from './projector/projector.js'
@@ -47,6 +48,7 @@ export type RouteDeps = HealthRouteDeps &
   ActivityRouteDeps &
   InstanceRouteDeps &
   StreamRouteDeps &
+  SeriesRouteDeps &
   EventRouteDeps &
   EventStreamRouteDeps &
   EventWindowRouteDeps &
@@ -90,6 +92,7 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...activityRoutes(deps),
     ...instanceRoutes(deps),
     ...streamRoutes(deps),
+    ...seriesRoutes(deps),
     ...eventRoutes(deps),
     ...executeRoutes(deps),
     ...executionRoutes(deps),
