@@ -403,6 +403,12 @@ export interface Operations {
     body: { path: string; version?: unknown }
     answer: { status?: string; message?: string; path?: string; deleted?: readonly ({ catalog_id?: string; version?: number; archived?: boolean })[]; count?: number }
   }
+  postCatalogValidate: {
+    params: Record<never, never>
+    query: Record<never, never>
+    body: { content: string; resource_type?: string | null }
+    answer: { valid?: boolean; path?: string | null; kind?: string | null; problems?: readonly ({ pointer?: string; severity?: string; message?: string; line?: number; column?: number })[] }
+  }
   postCommandsByEventIdClaim: {
     params: { event_id: string }
     query: Record<never, never>
@@ -575,7 +581,7 @@ export interface Operations {
     params: Record<never, never>
     query: Record<never, never>
     body: { content: string; resource_type?: string | null }
-    answer: { valid?: boolean; path?: string | null; kind?: string | null; problems?: readonly ({ pointer?: string; severity?: string; message?: string })[] }
+    answer: { valid?: boolean; path?: string | null; kind?: string | null; problems?: readonly ({ pointer?: string; severity?: string; message?: string; line?: number; column?: number })[] }
   }
   postPostgresExecute: {
     params: Record<never, never>
@@ -713,6 +719,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   postCatalogRegister: ['POST', '/api/catalog/register'],
   postCatalogResource: ['POST', '/api/catalog/resource'],
   postCatalogRestore: ['POST', '/api/catalog/restore'],
+  postCatalogValidate: ['POST', '/api/catalog/validate'],
   postCommandsByEventIdClaim: ['POST', '/api/commands/{event_id}/claim'],
   postCommandsByEventIdHeartbeat: ['POST', '/api/commands/{event_id}/heartbeat'],
   postCommandsByEventIdRequeue: ['POST', '/api/commands/{event_id}/requeue'],

@@ -14,7 +14,6 @@ import { apiFindings } from '../services/access/apiDoctor.js'
 import { createConsoleCodes } from '../services/access/consoleCodes.js'
 import { createCatalogRemoval } from '../services/catalog/catalogRemoval.js'
 import { createEntryNames } from '../services/catalog/entryNames.js'
-import { createSeries } from '../services/console/series.js'
 import { createCredentialWatch } from '../services/credentials/credentialWatch.js'
 import { createAdopter } from '../services/events/adoption.js'
 import { createEventFollowing } from '../services/events/eventFollowing.js'
@@ -24,7 +23,6 @@ import { databaseChecks, idsCheck, natsCheck, outboxCheck } from '../services/he
 import { createHealthMonitor, type HealthMonitor } from '../services/health/health.js'
 import { createInstanceOverview } from '../services/health/instanceOverview.js'
 import type { Ids } from '../services/ids/ids.js'
-import { createProjectorLoop } from '../services/projector/projectorLoop.js'
 import { createResultKeeper } from '../services/results/resultKeeper.js'
 import { readResultText, resolveResult } from '../services/results/results.js'
 import { createScheduler } from '../services/schedules/scheduler.js'
@@ -43,6 +41,7 @@ import { loopErrors } from './loopErrors.js'
 import { buildNews } from './news.js'
 import { outboxLoops } from './outboxLoops.js'
 import { payloadFetch } from './payloadFetch.js'
+import { buildProjectorLoop } from './projector.js'
 import { apiFacts } from './protection.js'
 import { buildRelays, wakeRelays } from './relays.js'
 import { replayDeps, replayLoops } from './replay.js'
@@ -72,8 +71,6 @@ export interface DaemonSurroundings {
 }
 
 const DOCTOR_EVERY_MS = 10_000
-const PROJECTOR_ACK_WAIT_MS = 30_000
-const PROJECTOR_PENDING_MAX = 2_000
 
 /** `clusterId` names this installation in message headers. */
 export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPreparer, around: DaemonSurroundings): Built {
@@ -151,45 +148,11 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
     })
     loops.push(...services, ...wakeRelays(deps, core, relays))
   }
-  if (bus !== undefined && config.projectorEnabled) {
-    loops.push(
-      createProjectorLoop({
-        ...projector,
-        bus,
-        random,
-        clusterId,
-        puller: {
-          stream: config.streamName,
-          // Two installations on one stream must each see everything.
-          durable: config.projectorConsumer ?? `noetl-cp-projector-${clusterId}`,
-          ackWaitMs: PROJECTOR_ACK_WAIT_MS,
-          maxAckPending: PROJECTOR_PENDING_MAX,
-          deliver: 'all',
-        },
-        onPass: (result, skipped) => {
-          metrics.inc('noetl_cp_events_appended_total', { outcome: 'stored', source: 'projector' }, result.projected)
-          metrics.inc(
-            'noetl_cp_events_appended_total',
-            { outcome: 'duplicate', source: 'projector' },
-            result.duplicates,
-          )
-          metrics.inc('noetl_cp_projector_skipped_total', {}, skipped)
-        },
-        onError: loopErrors(deps, 'projector'),
-      }),
-    )
-  }
+  if (bus !== undefined && config.projectorEnabled) loops.push(buildProjectorLoop(deps, bus, clusterId, projector))
   const following = createEventFollowing({ databases, clock })
   const scrubbing = buildScrubbing(deps)
   const instance = createInstanceOverview({ databases, health, clock })
-  const news = buildNews(deps, instance)
-  const series = createSeries({
-    metrics,
-    refresh: () => metrics.set('noetl_cp_state_tracked', states.state.stats().tracked),
-    clock,
-    random,
-    onError: loopErrors(deps, 'series'),
-  })
+  const news = buildNews(deps, instance, states.state)
   core.appender.onAppended((_shard, executionIds) => {
     following.wake(executionIds)
     news.sources.appended(executionIds)
@@ -232,7 +195,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       resuming: { ...writing, keyring: deps.keyring },
       following,
       news: news.board,
-      series,
+      series: news.series,
       results: { databases, resolve: (ref) => resolveResult(results.api, ref, true) },
       queries,
       analysis: { queries, stuck: { databases, state: states.state } },
@@ -296,7 +259,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       credentials,
       scrubbing,
       news.sources,
-      series,
+      news.series,
       http,
       ...worker,
       following,

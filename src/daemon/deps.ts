@@ -14,6 +14,7 @@ import { createMetrics, type Metrics } from '../runtime/metrics.js'
 import { type LargeBodies, largeBodiesInPlace, largeBodiesInThreads } from '../services/bodies/largeBodies.js'
 import { type CatalogDocuments, createCatalogDocuments } from '../services/catalog/catalogDocuments.js'
 import { catalogDocument } from '../services/catalog/inThread/catalogDocument.js'
+import { documentPlaces } from '../services/catalog/inThread/documentPlaces.js'
 import { createWorkerPool, type WorkerPool } from '../workers/pool.js'
 import { TASK_NAMES } from '../workers/tasks.js'
 import type { Endpoints } from './endpoints.js'
@@ -112,6 +113,9 @@ export function openDeps(options: OpenOptions): Deps {
     parse: options.isDaemon
       ? (input, timeoutMs) => parsers.run('catalogDocument', input, { timeoutMs })
       : async (input) => catalogDocument(input),
+    locate: options.isDaemon
+      ? (input, timeoutMs) => parsers.run('documentPlaces', input, { timeoutMs })
+      : async (input) => documentPlaces(input),
   })
   observePools(metrics, databases, [workers, parsers])
 

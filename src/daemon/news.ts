@@ -1,15 +1,18 @@
-// What is told to whoever listens to /api/stream: the board, and the looks that feed it.
+// What the console is told beside its questions: the stream with the looks that feed it, and numbers over time.
 import type { SharedAnswer } from '../runtime/sharedAnswer.js'
 import { createNewsBoard, type NewsBoard } from '../services/console/newsBoard.js'
 import { createNewsSources, type NewsSources } from '../services/console/newsSources.js'
+import { createSeries, type Series } from '../services/console/series.js'
 import type { InstanceOverview } from '../services/health/instanceOverview.js'
+import type { StateService } from '../services/state/stateService.js'
 import type { Deps } from './deps.js'
 import { loopErrors } from './loopErrors.js'
 
 export function buildNews(
   deps: Deps,
   instance: () => Promise<SharedAnswer<InstanceOverview>>,
-): { board: NewsBoard; sources: NewsSources } {
+  state: Pick<StateService, 'stats'>,
+): { board: NewsBoard; sources: NewsSources; series: Series } {
   const { databases, clock, random, metrics } = deps
   const board = createNewsBoard({
     clock,
@@ -25,5 +28,12 @@ export function buildNews(
     random,
     onError: loopErrors(deps, 'news sources'),
   })
-  return { board, sources }
+  const series = createSeries({
+    metrics,
+    refresh: () => metrics.set('noetl_cp_state_tracked', state.stats().tracked),
+    clock,
+    random,
+    onError: loopErrors(deps, 'series'),
+  })
+  return { board, sources, series }
 }

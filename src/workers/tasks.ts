@@ -3,6 +3,7 @@
 
 import { flatBody } from '../services/bodies/inThread/flatBody.js'
 import { catalogDocument } from '../services/catalog/inThread/catalogDocument.js'
+import { documentPlaces } from '../services/catalog/inThread/documentPlaces.js'
 import { largeEvents } from '../services/events/inThread/largeEvents.js'
 import { shownEvent } from '../services/events/inThread/shownEvent.js'
 import { largeStarts, startParts } from '../services/executions/inThread/largeStarts.js'
@@ -20,6 +21,7 @@ export const TASKS = {
   startParts,
   largeMessage,
   catalogDocument,
+  documentPlaces,
   shownEvent,
   replay,
   replaySeed,

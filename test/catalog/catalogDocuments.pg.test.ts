@@ -37,6 +37,7 @@ function counted(timeoutMs?: number): { documents: CatalogDocuments; parsed: str
       parsed.push(input.text)
       return threads.run('catalogDocument', input, { timeoutMs: timeoutMs ?? deadlineMs })
     },
+    locate: (input, deadlineMs) => threads.run('documentPlaces', input, { timeoutMs: timeoutMs ?? deadlineMs }),
   })
   return { documents, parsed }
 }

@@ -35,9 +35,16 @@ async function post(path: string, body: unknown) {
 }
 
 it('judges a document that is not registered', async () => {
-  expect(await post('/api/playbooks/validate', { content: BROKEN })).toEqual({
+  const placed = PROBLEMS.map((problem, index) => ({
+    ...problem,
+    ...[
+      { line: 6, column: 24 },
+      { line: 7, column: 5 },
+    ][index],
+  }))
+  expect(await post('/api/catalog/validate', { content: BROKEN })).toEqual({
     status: 200,
-    body: { valid: false, path: 'tests/broken', kind: 'playbook', problems: PROBLEMS },
+    body: { valid: false, path: 'tests/broken', kind: 'playbook', problems: placed },
   })
   expect(await post('/api/playbooks/validate', { content: playbook('tests/fine') })).toEqual({
     status: 200,
@@ -46,7 +53,7 @@ it('judges a document that is not registered', async () => {
   expect((await post('/api/playbooks/validate', { content: 'a: [' })).body).toMatchObject({
     valid: false,
     path: null,
-    problems: [{ pointer: '', severity: 'error' }],
+    problems: [{ pointer: '', severity: 'error', line: 1, column: 5 }],
   })
   expect(await database.get().sql('select 1 from noetl.catalog')).toEqual([])
 })

@@ -249,6 +249,7 @@ describe('an existing NoETL database', () => {
           databases: opened,
           clock: systemClock,
           parse: async (input) => catalogDocument(input),
+          locate: () => Promise.reject(new Error('not asked')),
         }),
         bus: undefined,
         nats: {} as never,

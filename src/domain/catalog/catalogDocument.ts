@@ -79,7 +79,7 @@ export function contentDigest(content: string): string {
 }
 
 /** Base64 only if it decodes to text; a YAML document cannot look like that, it needs a colon. */
-function decodeContent(input: string): string {
+export function decodeContent(input: string): string {
   const compact = input.replace(/\s+/g, '')
   if (compact === '' || compact.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(compact)) return stripMark(input)
   try {

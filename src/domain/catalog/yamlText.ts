@@ -53,11 +53,10 @@ export function readYaml(text: string, limits: YamlLimits, violations: Violation
     const { line, col } = lines.linePos(offset)
     return `line ${line}, column ${col}`
   }
-  let documents: ReturnType<typeof compose>
+  let documents: ReturnType<typeof readSyntax>
   try {
-    const tokens = syntaxOf(text, lines, limits.depthMax)
-    if (tokens === undefined) return whole(`is nested more than ${limits.depthMax} levels deep`)
-    documents = compose(tokens)
+    documents = readSyntax(text, lines, limits.depthMax)
+    if (documents === undefined) return whole(`is nested more than ${limits.depthMax} levels deep`)
   } catch (error) {
     // The library moves lists with push(...list), which overflows the stack beyond some 100,000 comments or blank lines.
     if (error instanceof RangeError) return whole('has too many comments or empty lines in one place')
@@ -85,6 +84,11 @@ export function assertSize(bytes: number, limits: YamlLimits): void {
 }
 
 /** Undefined when it is nested too deeply to be looked at further. */
+export function readSyntax(text: string, lines: LineCounter, depthMax: number) {
+  const tokens = syntaxOf(text, lines, depthMax)
+  return tokens === undefined ? undefined : compose(tokens)
+}
+
 function syntaxOf(text: string, lines: LineCounter, depthMax: number): CST.Token[] | undefined {
   const tokens: CST.Token[] = []
   for (const token of new Parser(lines.addNewLine).parse(text)) {

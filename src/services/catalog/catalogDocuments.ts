@@ -2,6 +2,7 @@
 // document is remembered: entries never change, a new version has a new id. What is wrong with a document is
 // remembered too, so that one that cannot be read is not tried again and again.
 import type { Databases } from '../../db/databases.js'
+import type { Place } from '../../domain/catalog/documentPlaces.js'
 import { parseJson } from '../../domain/json/parse.js'
 import type { JsonObject } from '../../domain/json/value.js'
 import type { Problem } from '../../domain/playbook/plan.js'
@@ -36,6 +37,8 @@ export interface CatalogedDocument extends ParsedDocument {
 export interface CatalogDocuments {
   /** A text that is not in the catalog yet; not remembered. A document with mistakes throws `refused`, with all of them. */
   read(text: string, resourceType?: string): Promise<ParsedDocument & { content: string }>
+  /** Where in a text these places are; null where nobody can tell. */
+  placesOf(text: string, pointers: readonly string[]): Promise<(Place | null)[]>
   /** The document of an entry. Throws what `read` would throw, or `not_found`. */
   of(catalogId: string): Promise<CatalogedDocument>
   /** The same for an entry that was read already. */
@@ -47,6 +50,7 @@ export interface CatalogDocumentsDeps {
   clock: Clock
   /** The task of that name, in a thread; one-shot commands run it in place. */
   parse(input: { text: string; resourceType?: string | undefined }, timeoutMs: number): Promise<DocumentTexts>
+  locate(input: { text: string; pointers: readonly string[] }, timeoutMs: number): Promise<{ places: (Place | null)[] }>
 }
 
 export const DOCUMENT_DEADLINE_MS = 10_000
@@ -92,6 +96,8 @@ export function createCatalogDocuments(deps: CatalogDocumentsDeps): CatalogDocum
   }
 
   return {
+    placesOf: async (text, pointers) =>
+      pointers.length === 0 ? [] : (await deps.locate({ text, pointers }, DOCUMENT_DEADLINE_MS)).places,
     read: documentReader(deps.parse),
     of: (catalogId) => once(catalogId, () => findEntry(deps, { catalogId })),
     ofEntry: (entry) => once(entry.catalog_id, async () => entry),

@@ -1,6 +1,7 @@
 // A check of a document, without registering it and without any server.
 
 import { ownSourcesOf } from '../../../daemon/core.js'
+import { placesIn } from '../../../domain/catalog/documentPlaces.js'
 import type { Violation } from '../../../domain/catalog/violation.js'
 import type { Problem } from '../../../domain/playbook/plan.js'
 import { documentReader } from '../../../services/catalog/catalogDocuments.js'
@@ -24,7 +25,10 @@ export const catalogValidate: CommandSpec = {
   examples: [['catalog validate hello.yaml', 'all violations']],
   run: async (context, input) => {
     const content = await readSource(context, input.args['file']!, FILE_BYTES_MAX)
-    const documents = { read: documentReader(async (text) => catalogDocument(text)) }
+    const documents = {
+      read: documentReader(async (text) => catalogDocument(text)),
+      placesOf: async (text: string, pointers: readonly string[]) => placesIn(text, pointers),
+    }
     const own = ownSourcesOf(context.config().config)
     const verdict = await validateDocument({ documents, own }, content, textOption(input, 'kind'))
     return outputOf(nameOf(input.args['file']), verdict)
