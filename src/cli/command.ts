@@ -72,6 +72,8 @@ export interface CommandSpec {
   examples: readonly (readonly [string, string])[]
   /** What it is doing, for a line on the terminal while it takes more than a second; without it the command shows its own. */
   doing?: string
+  /** Why it cannot work over --url; without it, it can. */
+  localBecause?: string
   /** A source as its author wrote it, or masked by itself: secrets are not looked for. */
   showsAll?: boolean
   /** Answers what to show, or an exit code when the command has spoken for itself. */

@@ -4,10 +4,11 @@ import { type Environment, type Flags, type LoadedConfig, loadConfig } from '../
 import type { Deps } from '../daemon/deps.js'
 import { type SecretRules, secretRules } from '../domain/secrets/secretNames.js'
 import { defaultDataDir } from '../embedded/defaultDataDir.js'
+import { CpError } from '../errors.js'
 import type { CommandContext } from './command.js'
 import { findInstance, type Instance } from './instance.js'
 import { type Io, print, wantsColor } from './io.js'
-import { needsDatabase } from './remote.js'
+import { notOverHttp } from './remote.js'
 
 export interface ContextOptions {
   io: Io
@@ -16,6 +17,8 @@ export interface ContextOptions {
   isJson: boolean
   isQuiet: boolean
   commandName: string
+  /** Why the command cannot work over --url. */
+  localBecause: string | undefined
 }
 
 const CLOSE_DEADLINE_MS = 3_000
@@ -59,8 +62,11 @@ export function createContext(options: ContextOptions): CommandContext & { close
   }
 
   async function open(): Promise<Deps> {
-    if (config().config.remoteUrl !== undefined) throw needsDatabase()
-    const { endpoints } = await findOnce()
+    if (config().config.remoteUrl !== undefined) throw notOverHttp(options.commandName, options.localBecause)
+    const { endpoints, reachedBy, httpUrl } = await findOnce()
+    if (reachedBy === 'http') {
+      throw new CpError('refused', `only the address of that daemon is known, not its database; say --url ${httpUrl}`)
+    }
     // Read when they are needed: most of what a short command would wait for.
     const [{ openDeps }, { createLog }] = await Promise.all([import('../daemon/deps.js'), import('../runtime/log.js')])
     const log = createLog({

@@ -15,6 +15,8 @@ export interface FollowOptions {
   executionId: string
   clock: Clock
   signal: AbortSignal
+  /** Begin behind this event; default at the first. */
+  afterVersion?: string
   /** Stop when what is there has been read, though the execution goes on. */
   untilQuiet?: boolean
 }
@@ -25,7 +27,7 @@ export async function followEvents(
   onEvent: (event: JsonObject) => void,
 ): Promise<string | undefined> {
   const { api, executionId, clock, signal } = options
-  let last = '0'
+  let last = options.afterVersion ?? '0'
   let heardAt = clock.monotonic()
   while (!signal.aborted) {
     try {

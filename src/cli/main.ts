@@ -14,6 +14,7 @@ import { EXIT, EXIT_OF } from './exit.js'
 import { flushed, type Io, print, printJson, wantsColor } from './io.js'
 import { buildProgram, type Invocation } from './program.js'
 import { tellWaiting } from './progress.js'
+import { notOverHttp } from './remote.js'
 import { render } from './render.js'
 import { outputWithoutSecrets } from './withoutSecrets.js'
 
@@ -66,10 +67,12 @@ function calledWord(argv: readonly string[]): string | undefined {
 
 async function invoke(invocation: Invocation, env: Environment, io: Io): Promise<number> {
   const { spec, input, flags, isJson, isQuiet } = invocation
-  const context = createContext({ io, env, flags, isJson, isQuiet, commandName: spec.path.join(' ') })
+  const commandName = spec.path.join(' ')
+  const { localBecause, doing } = spec
+  const context = createContext({ io, env, flags, isJson, isQuiet, commandName, localBecause })
   let endWaiting = (): void => undefined
   try {
-    const { doing } = spec
+    if (flags['url'] !== undefined && localBecause !== undefined) throw notOverHttp(commandName, localBecause)
     endWaiting = doing === undefined ? () => undefined : tellWaiting(context, () => doing)
     const output = await spec.run(context, input)
     endWaiting()

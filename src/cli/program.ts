@@ -91,7 +91,7 @@ function mount(program: Command, spec: CommandSpec, onInvoke: (invocation: Invoc
     else command.option(flags, help, value)
   }
   command.showHelpAfterError(`see "noetl-cp ${spec.path.join(' ')} --help"`)
-  addCommonOptions(command)
+  addCommonOptions(command, spec.localBecause !== undefined)
   const examples = spec.examples.map(([line, what]) => exampleOf(line, what))
   command.addHelpText('after', `\nExamples:\n${examples.join('\n')}`)
   command.action(async (...received: unknown[]) => {
@@ -105,7 +105,10 @@ function exampleOf(line: string, what: string): string {
   return `  noetl-cp ${line.padEnd(EXAMPLE_LENGTH)}  # ${what}`
 }
 
-function addCommonOptions(command: Command): void {
+/** Options that only say where a daemon is; a command that works without one takes them to refuse them with its reason. */
+const REMOTE_FLAGS: ReadonlySet<string> = new Set(['--url', '--token'])
+
+function addCommonOptions(command: Command, isLocal: boolean): void {
   command.option('--json', 'print one JSON document instead of tables')
   command.option('-q, --quiet', 'no remarks on standard error')
   const taken = new Set(command.options.map((option) => option.long))
@@ -117,8 +120,9 @@ function addCommonOptions(command: Command): void {
     settings.push([`--${setting.flag}${value}`, setting.help])
   }
   for (const [flags, help] of settings) {
-    if (taken.has(flags.split(' ')[0])) continue
-    command.addOption(new Option(flags, help).helpGroup('Settings:'))
+    const name = flags.split(' ')[0]!
+    if (taken.has(name)) continue
+    command.addOption(new Option(flags, help).hideHelp(isLocal && REMOTE_FLAGS.has(name)).helpGroup('Settings:'))
   }
 }
 

@@ -33,8 +33,17 @@ export type CallOptions<Name extends OperationName> = Optional<Operations[Name][
 export interface Client {
   /** One operation of /openapi.json by its name. */
   call<Name extends OperationName>(name: Name, options: CallOptions<Name>): Promise<Operations[Name]['answer']>
+  /** The same with the text of the answer, and its headers, where the cursors of pages are. */
+  ask<Name extends OperationName>(name: Name, options: CallOptions<Name>): Promise<Answered<Name>>
   /** Any route: its answer as it came, whatever its status. Throws an ApiError of status 0 if there is none. */
   request(method: string, path: string, options?: RequestOptions): Promise<Response>
+}
+
+export interface Answered<Name extends OperationName> {
+  answer: Operations[Name]['answer']
+  headers: Headers
+  /** As it came. */
+  text: string
 }
 
 export interface RequestOptions {
@@ -86,22 +95,21 @@ export function createClient(settings: ClientSettings): Client {
     }
   }
 
-  return {
-    request,
-    call: async (name, options) => {
-      const [method, template] = OPERATIONS[name]
-      const given = options as LooseOptions
-      const path = `${fillPath(template, given.params ?? {})}?${queryText({ ...given.query, ids: 'string' })}`
-      const body = given.body === undefined ? undefined : json.write(given.body)
-      const response = await request(method, path, { body, headers: given.headers, signal: given.signal })
-      const text = await response.text().catch((error: unknown) => {
-        throw noAnswer(settings.url, error)
-      })
-      const answer = readable(text, json.read)
-      if (response.ok) return answer as never
-      throw refusal(response.status, text, answer)
-    },
+  async function ask<Name extends OperationName>(name: Name, options: CallOptions<Name>): Promise<Answered<Name>> {
+    const [method, template] = OPERATIONS[name]
+    const given = options as LooseOptions
+    const path = `${fillPath(template, given.params ?? {})}?${queryText({ ...given.query, ids: given.query?.['ids'] ?? 'string' })}`
+    const body = given.body === undefined ? undefined : json.write(given.body)
+    const response = await request(method, path, { body, headers: given.headers, signal: given.signal })
+    const text = await response.text().catch((error: unknown) => {
+      throw noAnswer(settings.url, error)
+    })
+    const answer = readable(text, json.read)
+    if (response.ok) return { answer: answer as never, headers: response.headers, text }
+    throw refusal(response.status, text, answer)
   }
+
+  return { request, ask, call: async (name, options) => (await ask(name, options)).answer }
 }
 
 interface LooseOptions extends Omit<RequestOptions, 'body'> {

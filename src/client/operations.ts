@@ -203,7 +203,7 @@ export interface Operations {
     params: Record<never, never>
     query: Record<never, never>
     body: undefined
-    answer: { status?: string; database?: string; nats?: string; uptime_seconds?: number; version?: string }
+    answer: { status?: string; database?: string; nats?: string; uptime_seconds?: number; version?: string; cluster_id?: string }
   }
   getInternalIngressByListener: {
     params: { listener: string }
@@ -213,7 +213,7 @@ export interface Operations {
   }
   getInternalOutboxDead: {
     params: Record<never, never>
-    query: { execution_id?: string; shard?: number; cursor?: string; limit?: number; reason?: string }
+    query: { execution_id?: string; shard?: number; cursor?: string; limit?: number; reason?: string; since?: string }
     body: undefined
     answer: { rows?: readonly ({ shard?: number; outbox_id?: string; execution_id?: string | null; event_id?: string; subject?: string | null; status?: string; attempts?: number; last_error?: string | null; stream_seq?: string | null; bytes?: number; lease_owner?: string | null; available_at?: string | null; created_at?: string | null; published_at?: string | null; updated_at?: string | null; lease_until?: string | null })[]; next_cursor?: string | null }
   }
@@ -321,7 +321,7 @@ export interface Operations {
   }
   getSubscriptions: {
     params: Record<never, never>
-    query: { state?: string; path?: string; kind?: string; limit?: number; cursor?: string; verbose?: boolean }
+    query: { state?: string; path?: string; kind?: string; order?: 'oldest' | 'newest'; limit?: number; cursor?: string; verbose?: boolean }
     body: undefined
     answer: { subscriptions?: readonly ({ subscription_id?: string; path?: string; catalog_id?: string; state?: 'REGISTERED' | 'ACTIVE' | 'PAUSED' | 'DRAINING' | 'DEACTIVATED' | 'UNKNOWN'; last_event_type?: string; updated_at?: string })[] }
   }
@@ -490,8 +490,8 @@ export interface Operations {
   postExecutionsByExecutionIdFinalize: {
     params: { execution_id: string }
     query: Record<never, never>
-    body: { status: string; error?: string | null }
-    answer: { execution_id?: string; status?: string; message?: string }
+    body: { status: string; error?: string | null; reason?: string | null }
+    answer: { execution_id?: string; status?: string; event_id?: string; message?: string }
   }
   postExecutionsByExecutionIdRerun: {
     params: { execution_id: string }

@@ -166,6 +166,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       health,
       metrics,
       version: VERSION,
+      clusterId,
       startedAt: clock.monotonic(),
       clock,
       metricsOff: config.disableMetrics,

@@ -71,8 +71,16 @@ it('shows results, and says what does not exist', async () => {
 })
 
 it('says so when a command needs the database', async () => {
-  expect(await remote('outbox', 'list')).toMatchObject({ code: 4, stderr: expect.stringContaining('--url') })
+  const why = 'it is a relay of its own'
+  expect(await remote('outbox', 'drain')).toMatchObject({ code: 4, stderr: expect.stringContaining(why) })
+  const env = { NOETL_CP_URL: url }
+  expect(await cli(['outbox', 'drain'], { env })).toMatchObject({ code: 4, stderr: expect.stringContaining(why) })
   expect(asked).toEqual([])
+})
+
+it('offers --url where it can be used, and only there', async () => {
+  expect((await cli(['outbox', 'list', '--help'])).stdout).toMatch(/--url .*--token /s)
+  expect((await cli(['outbox', 'drain', '--help'])).stdout).not.toMatch(/--url|--token/)
 })
 
 it('says so when nobody answers there', async () => {

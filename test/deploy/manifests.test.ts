@@ -106,7 +106,7 @@ describe('Kubernetes', () => {
   it('probes routes that exist, on the port that is named, and finds the pods', () => {
     const [deployment] = ofKind('Deployment')
     const [container] = deployment!['spec'].template.spec.containers
-    const routes = healthRoutes({ health: {} as never, clock: systemClock, version: '', startedAt: 0 })
+    const routes = healthRoutes({ health: {} as never, clock: systemClock, version: '', clusterId: '', startedAt: 0 })
     const open = routes.filter(({ access }) => access === 'open').map(({ path }) => path)
     for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
       expect(open).toContain(container[probe].httpGet.path)

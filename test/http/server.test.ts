@@ -296,7 +296,7 @@ describe('the routes of the daemon', () => {
   function daemonRoutes(metricsOff = false) {
     const metrics = createMetrics(METRICS, { process: false })
     const health = createHealthMonitor([], { clock: systemClock, random: () => 0, onError: () => undefined })
-    const basics = { health, metrics, metricsOff, clock: systemClock, version: '1.2.3', startedAt: 0 }
+    const basics = { health, metrics, metricsOff, clock: systemClock, version: '1.2.3', clusterId: 'c1', startedAt: 0 }
     // Only what the basic routes need; the others are built but not called.
     return buildRoutes(basics as unknown as Parameters<typeof buildRoutes>[0])
   }
@@ -336,7 +336,10 @@ describe('the routes of the daemon', () => {
       })
       await health.start()
       try {
-        const { app } = server({}, healthRoutes({ health, clock: systemClock, version: '1', startedAt: 0 }))
+        const { app } = server(
+          {},
+          healthRoutes({ health, clock: systemClock, version: '1', clusterId: 'c1', startedAt: 0 }),
+        )
         return [(await app.inject('/readyz')).statusCode, (await app.inject('/api/health')).statusCode]
       } finally {
         await health.stop(1_000)
@@ -350,7 +353,10 @@ describe('the routes of the daemon', () => {
     const health = createHealthMonitor([], { clock: systemClock, random: () => 0, onError: () => undefined })
     let [now, monotonic] = [1_700_000_000_000, 5_000]
     const clock = { ...systemClock, now: () => now, monotonic: () => monotonic }
-    const { app } = server({}, healthRoutes({ health, clock, version: '1', startedAt: clock.monotonic() }))
+    const { app } = server(
+      {},
+      healthRoutes({ health, clock, version: '1', clusterId: 'c1', startedAt: clock.monotonic() }),
+    )
     monotonic += 7_999
     for (const jump of [-86_400_000, 86_400_000 * 2]) {
       now += jump

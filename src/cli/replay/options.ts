@@ -29,7 +29,7 @@ export const FILE_OPTIONS: readonly OptionSpec[] = [
 ]
 
 /** What was asked for in the words of the HTTP parameters. */
-function parametersOf(input: Input): Record<string, string> {
+export function parametersOf(input: Input): Record<string, string> {
   const named: Record<string, string | undefined> = {
     tenant_id: textOption(input, 'tenant'),
     organization_id: textOption(input, 'organization'),

@@ -1,5 +1,6 @@
 // A replayed state for people: status, steps, loops, commands and times. Long lists are cut, with the number of rows
 // left out; --json has everything.
+import type { WireTime } from '../../domain/events/wireTime.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
 import { integerOf } from '../../domain/replay/coerce.js'
 import type { Span, TimelineReport } from '../../domain/replay/timeline.js'
@@ -11,7 +12,8 @@ const BAR = 24
 
 export interface ReportInput {
   state: JsonObject
-  timeline: TimelineReport
+  /** Undefined: whoever folded the state did not tell when what happened. */
+  timeline: TimelineReport | undefined
   warnings: readonly JsonObject[]
   /** Lines about how the answer came to be: cutoff, snapshot. */
   origin: readonly (readonly [string, Cell | ToneCell])[]
@@ -19,7 +21,7 @@ export interface ReportInput {
 
 export function replayReport(input: ReportInput): Block[] {
   const { state, timeline } = input
-  const blocks: Block[] = [header(input), steps(timeline)]
+  const blocks: Block[] = [header(input), ...(timeline === undefined ? [] : [steps(timeline)])]
   const loops = entities(state['loops'])
   if (loops.length > 0) blocks.push(loopTable(loops))
   const stages = entities(state['stages'])
@@ -36,7 +38,14 @@ export function replayReport(input: ReportInput): Block[] {
 
 function header({ state, timeline, origin }: ReportInput): Block {
   const execution = isJsonObject(state['execution']) ? state['execution'] : {}
-  const span = timeline.from !== null && timeline.to !== null ? durationText(timeline.from, timeline.to) : null
+  const times: [string, Cell][] =
+    timeline === undefined
+      ? []
+      : [
+          ['from', timeline.from],
+          ['to', timeline.to],
+          ['lasted', wholeOf(timeline) === null ? null : durationText(timeline.from!, timeline.to!)],
+        ]
   const references = execution['payload_refs']
   return {
     kind: 'record',
@@ -46,9 +55,7 @@ function header({ state, timeline, origin }: ReportInput): Block {
       ['step', text(execution['last_node_name'])],
       ['events', text(state['event_count'])],
       ['last event', `${text(state['last_event_id'])} ${text(state['last_event_type'])}`.trim()],
-      ['from', timeline.from],
-      ['to', timeline.to],
-      ['lasted', span],
+      ...times,
       ['payload references', Array.isArray(references) ? references.length : 0],
       ['fold', text(state['fold_profile']) || (typeof state['checksum'] === 'string' ? 'python' : 'server')],
       ...origin,
@@ -57,8 +64,13 @@ function header({ state, timeline, origin }: ReportInput): Block {
   }
 }
 
+function wholeOf(timeline: TimelineReport | undefined): { from: WireTime; to: WireTime } | null {
+  const { from = null, to = null } = timeline ?? {}
+  return from === null || to === null ? null : { from, to }
+}
+
 function steps(timeline: TimelineReport): Block {
-  const whole = timeline.from !== null && timeline.to !== null ? { from: timeline.from, to: timeline.to } : null
+  const whole = wholeOf(timeline)
   return {
     kind: 'table',
     title: `Steps${more(timeline.steps.length)}`,
@@ -120,9 +132,9 @@ function stageTable(stages: readonly JsonObject[]): Block {
   }
 }
 
-function commandTable(commands: readonly JsonObject[], timeline: TimelineReport): Block {
-  const spans = new Map<string, Span>(timeline.commands.map((span) => [span.name, span]))
-  const whole = timeline.from !== null && timeline.to !== null ? { from: timeline.from, to: timeline.to } : null
+function commandTable(commands: readonly JsonObject[], timeline: TimelineReport | undefined): Block {
+  const spans = new Map<string, Span>(timeline?.commands.map((span) => [span.name, span]))
+  const whole = wholeOf(timeline)
   const unfinished = commands.filter((command) => command['terminal_event_id'] === null)
   const listed = [...unfinished, ...commands.filter((command) => !unfinished.includes(command))].slice(0, ROWS_MAX)
   const counts = countBy(commands.map((command) => text(command['status'])))

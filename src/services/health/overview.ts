@@ -3,6 +3,7 @@ import type { Databases } from '../../db/databases.js'
 import { countEntries } from '../../stores/catalog/catalogStore.js'
 import { countExecutions } from '../../stores/executions/executionStore.js'
 import { listTables } from '../../stores/health/doctorStore.js'
+import { readClusterId } from '../../stores/ids/identityStore.js'
 import { listWorkerPools } from '../workers/workerPools.js'
 
 export interface OverviewDeps {
@@ -73,4 +74,9 @@ export function poolOf({ databases, connectionsPerDatabase }: OverviewDeps): Poo
     report.waiting += waiting
   }
   return report
+}
+
+/** Names the installation, as the messages of its outbox do. */
+export function clusterIdOf({ cluster }: Databases): Promise<string> {
+  return readClusterId(cluster.db)
 }

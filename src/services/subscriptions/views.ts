@@ -39,10 +39,10 @@ export interface SubscriptionPage {
 
 const PAGE = 10_000
 
-/** Every one, oldest first, as many as fit into so many bytes; one query per 10,000. */
+/** Every one in its order, as many as fit into so many bytes; one query per 10,000. */
 export async function subscriptionsWithin(
   deps: { databases: Databases },
-  filter: Omit<SubscriptionFilter, 'order'>,
+  filter: SubscriptionFilter,
   written: (row: SubscriptionRow) => JsonObject,
   bytesMax: number,
 ): Promise<{ subscriptions: JsonObject[]; next: string | undefined }> {
@@ -51,7 +51,7 @@ export async function subscriptionsWithin(
   let { cursor } = filter
   for (;;) {
     const limit = Math.min(PAGE, filter.limit - subscriptions.length)
-    const { rows, next } = await pageOfSubscriptions(deps, { ...filter, cursor, limit, order: 'oldest' })
+    const { rows, next } = await pageOfSubscriptions(deps, { ...filter, cursor, limit })
     for (const row of rows) {
       const one = written(row)
       bytes += Buffer.byteLength(writeJson(one)) + 1

@@ -1,9 +1,12 @@
 import { parseJson } from '../../../domain/json/parse.js'
-import { activityOf } from '../../../services/access/activity.js'
+import type { JsonValue } from '../../../domain/json/value.js'
+import { systemClock } from '../../../runtime/clock.js'
+import { type ActionRow, activityOf } from '../../../services/access/activity.js'
 import type { CommandSpec } from '../../command.js'
 import { parseInstant } from '../../duration.js'
 import { integerOption, textOption } from '../../options.js'
 import { toned } from '../../output.js'
+import { given, thereOrHere } from '../../remote.js'
 
 const LIMIT_DEFAULT = 50
 const LIMIT_MAX = 1_000
@@ -27,21 +30,24 @@ export const activity: CommandSpec = {
   // Secrets were taken out before it was written; an actor named after its token only looks like one.
   showsAll: true,
   run: async (context, input) => {
-    const { databases, clock } = await context.deps()
     const since = textOption(input, 'since')
-    const { actions } = await activityOf(
-      { databases },
-      {
-        actor: textOption(input, 'actor') ?? null,
-        action: textOption(input, 'action') ?? null,
-        target: textOption(input, 'target') ?? null,
-        since: since === undefined ? null : parseInstant(since, '--since', clock.now()),
-        beforeId: null,
-        limit: integerOption(input, 'limit', { min: 1, max: LIMIT_MAX }) ?? LIMIT_DEFAULT,
+    const asked = {
+      actor: textOption(input, 'actor') ?? null,
+      action: textOption(input, 'action') ?? null,
+      target: textOption(input, 'target') ?? null,
+      since: since === undefined ? null : parseInstant(since, '--since', systemClock.now()),
+      limit: integerOption(input, 'limit', { min: 1, max: LIMIT_MAX }) ?? LIMIT_DEFAULT,
+    }
+    const actions = await thereOrHere(
+      context,
+      async (remote) => ((await remote.call('getActivity', { query: given(asked) })).activity ?? []) as ShownAct[],
+      async () => {
+        const { databases } = await context.deps()
+        return (await activityOf({ databases }, { ...asked, beforeId: null })).actions.map(shownAct)
       },
     )
     return {
-      json: actions.map(({ request, ...row }) => ({ ...row, request: request === null ? null : parseJson(request) })),
+      json: actions.map((act) => ({ ...act })),
       blocks: [
         {
           kind: 'table',
@@ -60,4 +66,12 @@ export const activity: CommandSpec = {
       ],
     }
   },
+}
+
+interface ShownAct extends Omit<ActionRow, 'request'> {
+  request: JsonValue
+}
+
+function shownAct({ request, ...act }: ActionRow): ShownAct {
+  return { ...act, request: request === null ? null : parseJson(request) }
 }

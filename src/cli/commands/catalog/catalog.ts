@@ -6,7 +6,6 @@ import { parseJson } from '../../../domain/json/parse.js'
 import type { JsonObject, JsonValue } from '../../../domain/json/value.js'
 import { CpError } from '../../../errors.js'
 import {
-  type CatalogEntry,
   deleteEntry,
   listEntries,
   type Removed,
@@ -18,6 +17,15 @@ import type { CommandSpec, Input } from '../../command.js'
 import { EXIT } from '../../exit.js'
 import { integerOption, isSet, requireYes, textOption } from '../../options.js'
 import { type Output, toned } from '../../output.js'
+import {
+  type EntryShown,
+  type EntrySummary,
+  entriesRemotely,
+  entryRemotely,
+  registerRemotely,
+  removedRemotely,
+} from '../../remote/catalog.js'
+import { thereOrHere } from '../../remote.js'
 import { openSink } from '../../sink.js'
 import { readSource } from '../../source.js'
 import { withCore } from '../../writing.js'
@@ -50,12 +58,11 @@ export const catalogRegister: CommandSpec = {
   ],
   run: async (context, input) => {
     const content = await readSource(context, input.args['file']!, FILE_BYTES_MAX)
-    const registered = await withCore(context, (writing) =>
-      registerEntry(writing, {
-        content,
-        resourceType: textOption(input, 'kind'),
-        force: isSet(input, 'force'),
-      }),
+    const request = { content, resourceType: textOption(input, 'kind'), force: isSet(input, 'force') }
+    const registered = await thereOrHere(
+      context,
+      (remote) => registerRemotely(remote, request),
+      () => withCore(context, (writing) => registerEntry(writing, request)),
     )
     const { path, version, catalogId, kind, created, warnings } = registered
     return {
@@ -97,15 +104,21 @@ export const catalogList: CommandSpec = {
   ],
   run: async (context, input) => {
     const limit = integerOption(input, 'limit', { min: 1, max: LIMIT_MAX }) ?? 100
-    const { entries, hasMore } = await listEntries(await context.deps(), {
-      kind: textOption(input, 'kind') ?? null,
-      includeArchived: isSet(input, 'archived'),
-      after: null,
-      limit,
-      includeContent: false,
-      bytesMax: LIST_BYTES_MAX,
-    })
     const kind = textOption(input, 'kind')
+    const includeArchived = isSet(input, 'archived')
+    const { entries, hasMore } = await thereOrHere<{ entries: readonly EntrySummary[]; hasMore: boolean }>(
+      context,
+      (remote) => entriesRemotely(remote, { kind, includeArchived, limit }),
+      async () =>
+        listEntries(await context.deps(), {
+          kind: kind ?? null,
+          includeArchived,
+          after: null,
+          limit,
+          includeContent: false,
+          bytesMax: LIST_BYTES_MAX,
+        }),
+    )
     if (kind !== undefined && entries.length === 0 && !KINDS.includes(kind.toLowerCase()))
       throw new CpError('not_found', `no entry is of kind ${kind}; usual are ${KINDS.join(' and ')}`)
     return {
@@ -144,22 +157,19 @@ export const catalogGet: CommandSpec = {
   run: async (context, input) => {
     const name = input.args['entry']!
     const isId = /^\d+$/.test(name)
-    const entry = await findEntry(await context.deps(), {
-      catalogId: isId ? name : undefined,
-      path: isId ? undefined : name,
-      version: versionOf(input),
-    })
+    const which = { catalogId: isId ? name : undefined, path: isId ? undefined : name, version: versionOf(input) }
+    const entry = await thereOrHere<EntryShown>(
+      context,
+      (remote) => entryRemotely(remote, which),
+      async () => {
+        const found = await findEntry(await context.deps(), which)
+        const { payload, layout, meta } = found
+        return { ...found, payload: jsonOf(payload), layout: jsonOf(layout), meta: jsonOf(meta) }
+      },
+    )
     if (context.isJson) {
-      return {
-        json: {
-          ...summaryOf(entry),
-          content: entry.content,
-          payload: jsonOf(entry.payload),
-          layout: jsonOf(entry.layout),
-          meta: jsonOf(entry.meta),
-        },
-        blocks: [],
-      }
+      const { content, payload, layout, meta } = entry
+      return { json: { ...summaryOf(entry), content, payload, layout, meta }, blocks: [] }
     }
     // Byte for byte as it was registered: a line more or less would be another document.
     await openSink(context, undefined).write(entry.content ?? '')
@@ -185,7 +195,12 @@ export const catalogDelete: CommandSpec = {
   run: async (context, input) => {
     const path = input.args['path']!
     requireYes(input, `this deletes ${versionOf(input) === undefined ? 'every version' : 'a version'} of ${path}`)
-    const { removed } = await deleteEntry(await context.deps(), path, versionOf(input))
+    const version = versionOf(input)
+    const { removed } = await thereOrHere(
+      context,
+      (remote) => removedRemotely(remote, 'postCatalogDelete', path, version),
+      async () => deleteEntry(await context.deps(), path, version),
+    )
     if (removed.length === 0) throw nothingThere(path, input, 'catalog list')
     return removedOutput(path, { removed }, (archived) => (archived ? 'archived' : 'deleted'))
   },
@@ -199,7 +214,12 @@ export const catalogRestore: CommandSpec = {
   examples: [['catalog restore demo/hello', 'all archived versions']],
   run: async (context, input) => {
     const path = input.args['path']!
-    const { removed } = await restoreEntry(await context.deps(), path, versionOf(input))
+    const version = versionOf(input)
+    const { removed } = await thereOrHere(
+      context,
+      (remote) => removedRemotely(remote, 'postCatalogRestore', path, version),
+      async () => restoreEntry(await context.deps(), path, version),
+    )
     if (removed.length === 0) throw nothingThere(path, input, 'catalog list --archived')
     return removedOutput(path, { removed }, () => 'live')
   },
@@ -209,7 +229,7 @@ function versionOf(input: Input): number | undefined {
   return integerOption(input, 'version', { min: 1, max: VERSION_MAX })
 }
 
-function summaryOf(entry: CatalogEntry): JsonObject {
+function summaryOf(entry: EntrySummary): JsonObject {
   return {
     catalog_id: entry.catalog_id,
     path: entry.path,

@@ -16,6 +16,7 @@ import { FILE_BYTES_MAX, fileArgument } from './catalog.js'
 
 export const catalogValidate: CommandSpec = {
   path: ['catalog', 'validate'],
+  localBecause: 'it needs no instance',
   showsAll: true,
   summary: 'Check a document without registering it',
   description:

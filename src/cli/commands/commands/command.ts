@@ -3,10 +3,11 @@ import { buildCommands } from '../../../daemon/commands.js'
 import { parseEventId, parseExecutionId } from '../../../domain/ids/ids.js'
 import type { JsonObject } from '../../../domain/json/value.js'
 import { CpError } from '../../../errors.js'
-import type { ShownCommand } from '../../../services/commands/commands.js'
 import type { CommandSpec, Input } from '../../command.js'
 import { integerOption, textOption } from '../../options.js'
 import { type Block, toned } from '../../output.js'
+import { type CommandShown, commandRemotely, commandsRemotely, requeueRemotely } from '../../remote/commands.js'
+import { thereOrHere } from '../../remote.js'
 import { withCore } from '../../writing.js'
 
 const LIMIT_DEFAULT = 50
@@ -35,14 +36,17 @@ export const commandList: CommandSpec = {
     const execution = textOption(input, 'execution')
     const after = textOption(input, 'after')
     const limit = integerOption(input, 'limit', { min: 1, max: 1_000 }) ?? LIMIT_DEFAULT
-    const found = await withCore(context, ({ core, deps }) =>
-      buildCommands(deps, core).list({
-        executionId: execution === undefined ? undefined : parseExecutionId(execution, '--execution'),
-        status: statusOption(input),
-        pool: textOption(input, 'pool'),
-        after: after === undefined ? '0' : parseEventId(after, '--after'),
-        limit,
-      }),
+    const filter = {
+      executionId: execution === undefined ? undefined : parseExecutionId(execution, '--execution'),
+      status: statusOption(input),
+      pool: textOption(input, 'pool'),
+      after: after === undefined ? '0' : parseEventId(after, '--after'),
+      limit,
+    }
+    const found = await thereOrHere<readonly CommandShown[]>(
+      context,
+      (remote) => commandsRemotely(remote, filter),
+      () => withCore(context, ({ core, deps }) => buildCommands(deps, core).list(filter)),
     )
     const last = found.at(-1)
     return {
@@ -77,7 +81,11 @@ export const commandShow: CommandSpec = {
   examples: [['command show 380600494935949313', 'who holds it, until when']],
   run: async (context, input) => {
     const eventId = parseEventId(input.args['event_id'], 'event_id')
-    const row = await withCore(context, ({ core, deps }) => buildCommands(deps, core).show(eventId))
+    const row = await thereOrHere<CommandShown>(
+      context,
+      (remote) => commandRemotely(remote, eventId),
+      () => withCore(context, ({ core, deps }) => buildCommands(deps, core).show(eventId)),
+    )
     return { json: toJson(row), blocks: [factsOf(row)] }
   },
 }
@@ -91,7 +99,11 @@ export const commandRequeue: CommandSpec = {
   examples: [['command requeue 380600494935949313', 'its worker hangs']],
   run: async (context, input) => {
     const eventId = parseEventId(input.args['event_id'], 'event_id')
-    const row = await withCore(context, ({ core, deps }) => buildCommands(deps, core).requeue(eventId))
+    const row = await thereOrHere<CommandShown>(
+      context,
+      (remote) => requeueRemotely(remote, eventId),
+      () => withCore(context, ({ core, deps }) => buildCommands(deps, core).requeue(eventId)),
+    )
     return {
       json: toJson(row),
       blocks: [{ kind: 'text', text: `command ${row.command_key} waits for attempt ${row.attempt}` }],
@@ -105,11 +117,11 @@ function statusOption(input: Input): string | undefined {
   throw new CpError('invalid_input', `--status must be one of ${STATUSES.join(', ')}`)
 }
 
-function factsOf(row: ShownCommand): Block {
+function factsOf(row: CommandShown): Block {
   const facts: [string, string | number | null][] = [
     ['command', row.command_key],
     ['execution', row.execution_id],
-    ['playbook', row.path],
+    ['playbook', row.path ?? null],
     ['step', row.step_name],
     ['kind', row.tool_kind],
     ['pool', row.pool],
@@ -134,12 +146,12 @@ function factsOf(row: ShownCommand): Block {
   }
 }
 
-function tonedStatus({ status }: ShownCommand) {
+function tonedStatus({ status }: CommandShown) {
   const tone = status === 'FAILED' ? 'bad' : status === 'COMPLETED' ? 'good' : undefined
   return tone === undefined ? status : toned(status, tone)
 }
 
-function toJson(row: ShownCommand): JsonObject {
+function toJson(row: CommandShown): JsonObject {
   const { command_id: eventId, command_key: commandId, execution_id: executionId, ...rest } = row
   return {
     event_id: eventId,

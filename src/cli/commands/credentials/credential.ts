@@ -6,6 +6,7 @@ import { parseJsonStrict } from '../../../domain/json/parse.js'
 import { isJsonObject, type JsonObject } from '../../../domain/json/value.js'
 import { CpError } from '../../../errors.js'
 import {
+  type Credential,
   everyCredential,
   openCredential,
   rekeyCredentials,
@@ -16,6 +17,7 @@ import {
 } from '../../../services/credentials/credentials.js'
 import type { CommandSpec } from '../../command.js'
 import { isSet, requireYes, textOption } from '../../options.js'
+import { given, type RemoteClient, thereOrHere } from '../../remote.js'
 import { readSource } from '../../source.js'
 import { withCore } from '../../writing.js'
 
@@ -48,14 +50,16 @@ export const credentialSet: CommandSpec = {
       ?.split(',')
       .map((tag) => tag.trim())
       .filter((tag) => tag !== '')
-    const stored = await withCore(context, ({ core, deps }) =>
-      storeCredential(credentialsDeps(deps, core.ids), {
-        name,
-        type,
-        data,
-        tags,
-        description: textOption(input, 'description'),
-      }),
+    const request = { name, type, data, tags, description: textOption(input, 'description') }
+    const stored = await thereOrHere(
+      context,
+      async (remote) =>
+        credentialOf(
+          await remote.call('postCredentials', {
+            body: { name, type, data, ...given({ tags, description: request.description }) },
+          }),
+        ),
+      () => withCore(context, ({ core, deps }) => storeCredential(credentialsDeps(deps, core.ids), request)),
     )
     return { json: shownCredential(stored), blocks: [{ kind: 'text', text: `stored ${stored.name} (${stored.type})` }] }
   },
@@ -67,8 +71,13 @@ export const credentialList: CommandSpec = {
   options: [{ flags: '--type <type>', help: 'only those of this type' }],
   examples: [['credential list', 'all of them']],
   run: async (context, input) => {
-    const { databases } = await context.deps()
-    const found = await everyCredential(databases, textOption(input, 'type'))
+    const type = textOption(input, 'type')
+    const found = await thereOrHere(
+      context,
+      async (remote) =>
+        ((await remote.call('getCredentials', { query: given({ type }) })).items ?? []).map(credentialOf),
+      async () => everyCredential((await context.deps()).databases, type),
+    )
     return {
       json: { items: found.map(shownCredential) },
       blocks: [
@@ -96,19 +105,27 @@ export const credentialShow: CommandSpec = {
   showsAll: true,
   run: async (context, input) => {
     const name = input.args['name']!
-    const deps = await context.deps()
-    const opened = isSet(input, 'data') ? await openCredential(credentialsDeps(deps), name) : undefined
-    const shown = opened?.credential ?? (await showCredential(deps.databases, name))
+    const withData = isSet(input, 'data')
+    const { shown, data } = await thereOrHere<{ shown: Credential; data: JsonObject | null }>(
+      context,
+      (remote) => showRemotely(remote, name, withData),
+      async () => {
+        const deps = await context.deps()
+        if (!withData) return { shown: await showCredential(deps.databases, name), data: null }
+        const opened = await openCredential(credentialsDeps(deps), name)
+        return { shown: opened.credential, data: opened.data }
+      },
+    )
     const entries: [string, string][] = [
       ['type', shown.type],
       ['tags', shown.tags.join(', ')],
       ['description', shown.description ?? ''],
       ['created', shown.createdAt.slice(0, 19)],
       ['changed', shown.updatedAt.slice(0, 19)],
-      ...Object.entries(opened?.data ?? {}).map(([key, value]): [string, string] => [key, String(value)]),
+      ...Object.entries(data ?? {}).map(([key, value]): [string, string] => [key, String(value)]),
     ]
     return {
-      json: { ...shownCredential(shown), data: opened?.data ?? null },
+      json: { ...shownCredential(shown), data },
       blocks: [{ kind: 'record', title: shown.name, entries }],
     }
   },
@@ -123,7 +140,11 @@ export const credentialDelete: CommandSpec = {
   run: async (context, input) => {
     requireYes(input, 'playbooks that name this credential will fail')
     const name = input.args['name']!
-    await removeCredential((await context.deps()).databases, name)
+    await thereOrHere<unknown>(
+      context,
+      (remote) => remote.call('deleteCredentialsByName', { params: { name } }),
+      async () => removeCredential((await context.deps()).databases, name),
+    )
     return { json: { deleted: name }, blocks: [{ kind: 'text', text: `deleted ${name}` }] }
   },
 }
@@ -131,6 +152,7 @@ export const credentialDelete: CommandSpec = {
 export const credentialRekey: CommandSpec = {
   path: ['credential', 'rekey'],
   doing: 'sealing credentials',
+  localBecause: 'it needs the keys themselves',
   summary: 'Seal every credential with the newest key',
   description:
     'After the new key was put before the old one in NOETL_CP_CREDENTIALS_KEY everywhere. When this is done, the old key can be taken away.',
@@ -139,6 +161,18 @@ export const credentialRekey: CommandSpec = {
     const resealed = await rekeyCredentials(credentialsDeps(await context.deps()))
     return { json: { resealed }, blocks: [{ kind: 'text', text: `${resealed} sealed with the newest key` }] }
   },
+}
+
+async function showRemotely(remote: RemoteClient, name: string, withData: boolean) {
+  const query = withData ? { include_data: true } : {}
+  const answer = await remote.call('getCredentialsByName', { params: { name }, query })
+  return { shown: credentialOf(answer), data: (answer.data ?? null) as JsonObject | null }
+}
+
+/** As a daemon answers it. */
+function credentialOf(answer: object): Credential {
+  const { created_at: createdAt, updated_at: updatedAt, ...rest } = answer as JsonObject
+  return { ...rest, createdAt, updatedAt } as unknown as Credential
 }
 
 function readMap(text: string): JsonObject {

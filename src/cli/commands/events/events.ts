@@ -7,14 +7,18 @@ import { writeJson } from '../../../domain/json/write.js'
 import { redact } from '../../../domain/secrets/redact.js'
 import type { SecretRules } from '../../../domain/secrets/secretNames.js'
 import { isTransient, toCpError } from '../../../errors.js'
+import { systemClock } from '../../../runtime/clock.js'
 import { printable } from '../../../runtime/printable.js'
 import { listenForShutdown } from '../../../runtime/shutdown.js'
 import { type EventReader, readEvents, tailEvents } from '../../../services/events/eventReading.js'
+import { createApiClient } from '../../apiClient.js'
 import type { CommandContext, CommandSpec } from '../../command.js'
 import { EXIT } from '../../exit.js'
-import { print } from '../../io.js'
+import { followEvents } from '../../followEvents.js'
+import { print, printJson, printLines } from '../../io.js'
 import { integerOption, isSet, textOption } from '../../options.js'
 import { createProgress } from '../../progress.js'
+import { type RemoteClient, remoteClient } from '../../remote.js'
 import { openSink, type Sink } from '../../sink.js'
 import { millisecondTime } from '../../tableTime.js'
 
@@ -40,6 +44,8 @@ export const eventsTail: CommandSpec = {
   run: async (context, input) => {
     const id = parseExecutionId(input.args['id'], 'id')
     const limit = integerOption(input, 'limit', { min: 0, max: LIMIT_MAX }) ?? 20
+    const remote = remoteClient(context)
+    if (remote !== undefined) return tailRemotely(context, remote, { id, limit, follows: isSet(input, 'follow') })
     const { last, reader } = await tailEvents(await context.deps(), id, limit)
     const rules = context.secretRules()
     const sink = openSink(context, undefined)
@@ -54,6 +60,32 @@ export const eventsTail: CommandSpec = {
     if (isSet(input, 'follow')) await follow(context, reader, sink, show)
     return EXIT.ok
   },
+}
+
+async function tailRemotely(
+  context: CommandContext,
+  remote: RemoteClient,
+  { id, limit, follows }: { id: string; limit: number; follows: boolean },
+): Promise<number> {
+  const { httpUrl, token } = await context.instance()
+  const rules = context.secretRules()
+  const shutdown = listenForShutdown(context.io)
+  const { total = 0 } = await remote.call('getExecutionsByExecutionIdEvents', {
+    params: { execution_id: id },
+    query: { limit: 1 },
+  })
+  const afterVersion = String(Math.max(0, total - limit))
+  const options = { executionId: id, afterVersion, clock: systemClock, signal: shutdown.signal, untilQuiet: !follows }
+  try {
+    await followEvents({ ...options, api: createApiClient(httpUrl, token) }, (event) => {
+      const one = shown(event, rules)
+      if (context.isJson) printJson(context.io.stdout, one)
+      else printLines(context.io.stdout, [lineOf(one, context.io.stdout.columns)])
+    })
+    return EXIT.ok
+  } finally {
+    shutdown.dispose()
+  }
 }
 
 async function follow(
@@ -110,6 +142,7 @@ function text(value: JsonValue | undefined): string {
 
 export const eventsExport: CommandSpec = {
   path: ['events', 'export'],
+  localBecause: 'it writes every column, sealed secrets included, and no route gives those out',
   summary: 'Write all events of an execution as NDJSON',
   description:
     'Writes every event of an execution as one JSON document per line: every column under its name, ids as bare integers, in the order they were appended. "events import" reads it back exactly. Memory stays small whatever the length.',

@@ -11,6 +11,7 @@ import { EXIT, EXIT_OF } from '../../exit.js'
 import { print, printJson, printLines } from '../../io.js'
 import { isSet } from '../../options.js'
 import { createProgress } from '../../progress.js'
+import { type RemoteClient, thereOrHere } from '../../remote.js'
 import { openSource } from '../../source.js'
 import { withCore } from '../../writing.js'
 
@@ -41,14 +42,51 @@ export const eventsAppend: CommandSpec = {
   ],
   run: async (context, { args }) => {
     const source = openSource(context, args['file'])
-    return withCore(context, async (writing) => {
+    const appendAll = async (append: (batch: readonly Entry[]) => Promise<Told[]>): Promise<number> => {
       const teller = createTeller(context, 'events')
-      for await (const batch of inBatches(readEntries(source, INPUT_DEPTH_MAX), BATCH)) {
-        teller.tell(await appendEntries(writing, batch))
-      }
+      for await (const batch of inBatches(readEntries(source, INPUT_DEPTH_MAX), BATCH)) teller.tell(await append(batch))
       return teller.finish()
-    })
+    }
+    return thereOrHere(
+      context,
+      (remote) => appendAll((batch) => sendEntries(remote, batch)),
+      () => withCore(context, (writing) => appendAll((batch) => appendEntries(writing, batch))),
+    )
   },
+}
+
+/** One request each: what is refused stands for itself. */
+async function sendEntries(remote: RemoteClient, entries: readonly Entry[]): Promise<Told[]> {
+  const told: Told[] = []
+  for (const entry of entries) {
+    try {
+      if (entry.error !== undefined) throw entry.error
+      told.push(...(await sendEntry(remote, entry)))
+    } catch (error) {
+      told.push(toTold(entry, toCpError(error)))
+    }
+  }
+  return told
+}
+
+async function sendEntry(remote: RemoteClient, { line, value }: Entry): Promise<Told[]> {
+  const about = { line, executionId: String(isJsonObject(value) ? value['execution_id'] : '') }
+  const { answer } =
+    isJsonObject(value) && Array.isArray(value['events'])
+      ? await remote.ask('postEventsBatch', { body: value as never })
+      : await remote.ask('postEvents', { body: value as never })
+  const items = 'results' in answer ? (answer.results as unknown as JsonObject[]) : [answer as JsonObject]
+  return items.map((item): Told => {
+    const { status, error, event_id: eventId, stream_version: version } = item
+    if (typeof error === 'string') return { line, status: 'refused', error: new CpError('refused', error) }
+    const stored = item['duplicate'] === true ? 'duplicate' : 'stored'
+    return {
+      ...about,
+      status: status === 'ok' ? stored : String(status),
+      eventId: String(eventId),
+      streamVersion: version === undefined ? undefined : String(version),
+    }
+  })
 }
 
 /** In the order given: single events together, a batch of its own on its own. */
@@ -100,6 +138,7 @@ function toTold({ line, value }: Entry, outcome: AppendOutcome | CpError): Told 
 
 export const eventsImport: CommandSpec = {
   path: ['events', 'import'],
+  localBecause: 'it writes every column as it was, and no route takes that',
   summary: 'Read exported events back',
   description:
     'Reads what "events export" wrote. Every column comes back as it was, executions are created where they are missing. The same event again changes nothing, so an interrupted import is simply repeated. Nothing is published unless --publish is given. Refused lines are named on standard error and give exit code 1.',

@@ -10,18 +10,23 @@ import { parseExecutionId } from '../../../domain/ids/ids.js'
 import type { JsonObject } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
 import { CpError } from '../../../errors.js'
-import {
-  type ExecutionRow,
-  executionDetail,
-  latestEvents,
-  pageOfExecutions,
-} from '../../../services/executions/executionQueries.js'
+import { systemClock } from '../../../runtime/clock.js'
+import { executionDetail, latestEvents, pageOfExecutions } from '../../../services/executions/executionQueries.js'
 import type { CommandSpec, Input } from '../../command.js'
 import { formatAge, parseDuration, parseInstant } from '../../duration.js'
 import { EXIT } from '../../exit.js'
 import { NOT_ANSWERED } from '../../notAnswered.js'
 import { integerOption, listOption, textOption } from '../../options.js'
 import { type Cell, type Tone, type ToneCell, toned } from '../../output.js'
+import {
+  type DetailShown,
+  type ExecutionList,
+  type ListAsked,
+  listRemotely,
+  type ShownExecution,
+  showRemotely,
+} from '../../remote/executions.js'
+import { thereOrHere } from '../../remote.js'
 
 const STATUSES: readonly string[] = ['UNKNOWN', 'RUNNING', ...TERMINAL_STATUSES]
 const LIMIT_MAX = 1_000
@@ -57,39 +62,26 @@ export const executionList: CommandSpec = {
     ["execution list --json | jq -r '.executions[].execution_id'", 'just the ids'],
   ],
   run: async (context, input) => {
-    const deps = await context.deps()
-    const nowMs = deps.clock.now()
-    const text = textOption(input, 'q')
-    const parent = textOption(input, 'parent')
-    const page = await pageOfExecutions(deps, {
-      statuses: readStatuses(input),
-      catalogId: null,
-      parentExecutionId: parent === undefined ? null : parseExecutionId(parent, 'parent'),
-      step: textOption(input, 'step') ?? null,
-      tenantId: textOption(input, 'tenant') ?? null,
-      secondsMin: seconds(input, 'longer-than'),
-      secondsMax: seconds(input, 'shorter-than'),
-      labels: readLabelTexts(listOption(input, 'label'), '--label') ?? null,
-      workerId: textOption(input, 'worker') ?? null,
-      textPattern: anywherePattern(text),
-      textId: idAmong(text),
-      pathPattern: pathPattern(textOption(input, 'path')),
-      since: instant(input, 'since', nowMs),
-      until: instant(input, 'until', nowMs),
-      after: cursor(input),
-      limit: integerOption(input, 'limit', { min: 1, max: LIMIT_MAX }) ?? 50,
-    })
-    if (page.rows.length === 0 && page.failures.length === 0) await assertTenant(deps, textOption(input, 'tenant'))
-    const next = page.next === undefined ? null : formatCursor(page.next)
-    const failed = page.failures.map(({ shard, error }) => ({ shard, error: error.message }))
+    const nowMs = systemClock.now()
+    const asked = readFilter(input, nowMs)
+    const list = await thereOrHere(
+      context,
+      (remote) => listRemotely(remote, asked),
+      async () => listHere(await context.deps(), asked),
+    )
+    const { failed } = list
+    const { rows, next = null } = list
+    const { tenantId } = asked
+    if (rows.length === 0 && failed.length === 0 && tenantId !== null && !list.knowsTenant)
+      throw new CpError('not_found', `no execution belongs to the tenant ${tenantId}`)
     return {
-      json: { executions: page.rows.map(toJson), next_cursor: next, failed_shards: failed },
+      json: { executions: rows.map(toJson), next_cursor: next, failed_shards: failed },
       blocks: [
         {
           kind: 'table',
           columns: ['execution', 'status', 'path', 'started', 'events', 'last event', 'step'],
           spare: ['last event', 'events', 'step'],
-          rows: page.rows.map((row) => {
+          rows: rows.map((row) => {
             const started = timeOf(row.start_time)
             return [
               row.execution_id,
@@ -125,8 +117,14 @@ export const executionShow: CommandSpec = {
   run: async (context, input) => {
     const id = parseExecutionId(input.args['id'], 'id')
     const limit = integerOption(input, 'events', { min: 0, max: EVENTS_MAX }) ?? EVENTS_DEFAULT
-    const deps = await context.deps()
-    const { row, workload, events } = await executionDetail(deps, id, latestEvents(limit))
+    const { row, workload, events, shard } = await thereOrHere<DetailShown>(
+      context,
+      (remote) => showRemotely(remote, id, limit),
+      async () => {
+        const deps = await context.deps()
+        return { ...(await executionDetail(deps, id, latestEvents(limit))), shard: deps.databases.shardOf(id) }
+      },
+    )
     const inOrder = [...events].reverse()
     return {
       json: {
@@ -148,8 +146,8 @@ export const executionShow: CommandSpec = {
             ['step', row.last_node_name],
             ['labels', labelText(row)],
             ['events', row.event_count],
-            ['version', row.stream_version],
-            ['shard', deps.databases.shardOf(id)],
+            ['version', row.stream_version ?? null],
+            ['shard', shard ?? null],
             ['error', row.error],
             ['workload', workload === null ? null : writeJson(workload)],
           ]),
@@ -173,7 +171,7 @@ export const executionShow: CommandSpec = {
   },
 }
 
-function labelText({ labels }: ExecutionRow): string | null {
+function labelText({ labels }: ShownExecution): string | null {
   return labels === null
     ? null
     : Object.entries(labels)
@@ -184,6 +182,51 @@ function labelText({ labels }: ExecutionRow): string | null {
 /** What an execution does not have is not worth a line. */
 function present(entries: readonly (readonly [string, Cell | ToneCell])[]) {
   return entries.filter(([, value]) => value !== null)
+}
+
+/** What was asked for, in values of the read model. */
+function readFilter(input: Input, nowMs: number): ListAsked {
+  const parent = textOption(input, 'parent')
+  return {
+    statuses: readStatuses(input),
+    parentExecutionId: parent === undefined ? null : parseExecutionId(parent, 'parent'),
+    step: textOption(input, 'step') ?? null,
+    tenantId: textOption(input, 'tenant') ?? null,
+    secondsMin: seconds(input, 'longer-than'),
+    secondsMax: seconds(input, 'shorter-than'),
+    labels: readLabelTexts(listOption(input, 'label'), '--label') ?? null,
+    workerId: textOption(input, 'worker') ?? null,
+    text: textOption(input, 'q'),
+    path: textOption(input, 'path'),
+    since: instant(input, 'since', nowMs),
+    until: instant(input, 'until', nowMs),
+    cursor: textOption(input, 'cursor'),
+    limit: integerOption(input, 'limit', { min: 1, max: LIMIT_MAX }) ?? 50,
+  }
+}
+
+async function listHere(deps: Deps, { text, path, cursor, ...asked }: ListAsked): Promise<ExecutionList> {
+  const page = await pageOfExecutions(deps, {
+    ...asked,
+    catalogId: null,
+    textPattern: anywherePattern(text),
+    textId: idAmong(text),
+    pathPattern: pathPattern(path),
+    after: cursor === undefined ? null : parseCursor(cursor),
+  })
+  return {
+    rows: page.rows,
+    next: page.next === undefined ? undefined : formatCursor(page.next),
+    failed: page.failures.map(({ shard, error }) => ({ shard, error: error.message })),
+    knowsTenant: page.rows.length > 0 || (await hasTenant(deps, asked.tenantId)),
+  }
+}
+
+/** An empty list of a tenant that nobody has ever heard of would be taken for good news. */
+async function hasTenant(deps: Deps, tenantId: string | null): Promise<boolean> {
+  if (tenantId === null) return true
+  const { rows } = await pageOfExecutions(deps, { ...EVERY_ONE, tenantId, limit: 1 })
+  return rows.length > 0
 }
 
 const EVERY_ONE = {
@@ -199,13 +242,6 @@ const EVERY_ONE = {
   since: null,
   until: null,
   after: null,
-}
-
-/** An empty list of a tenant that nobody has ever heard of would be taken for good news. */
-async function assertTenant(deps: Deps, tenantId: string | undefined): Promise<void> {
-  if (tenantId === undefined) return
-  const { rows } = await pageOfExecutions(deps, { ...EVERY_ONE, tenantId, limit: 1 })
-  if (rows.length === 0) throw new CpError('not_found', `no execution belongs to the tenant ${tenantId}`)
 }
 
 function readStatuses(input: Input): string[] | null {
@@ -229,17 +265,12 @@ function instant(input: Input, name: string, nowMs: number): WireTime | null {
   return text === undefined ? null : parseInstant(text, `--${name}`, nowMs)
 }
 
-function cursor(input: Input) {
-  const text = textOption(input, 'cursor')
-  return text === undefined ? null : parseCursor(text)
-}
-
-function toJson(row: ExecutionRow): JsonObject {
+function toJson({ updated_at: updatedAt, ...row }: ShownExecution): JsonObject {
   return {
     ...row,
     start_time: timeOf(row.start_time),
     end_time: timeOf(row.end_time),
-    updated_at: timeOf(row.updated_at),
+    ...(updatedAt === undefined ? {} : { updated_at: timeOf(updatedAt) }),
   }
 }
 

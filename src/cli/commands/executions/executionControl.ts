@@ -13,7 +13,7 @@ import {
 } from '../../../services/executions/executions.js'
 import type { CommandSpec, Input } from '../../command.js'
 import { integerOption, isSet, listOption, textOption } from '../../options.js'
-import { type RemoteClient, remoteClient } from '../../remote.js'
+import { given, type RemoteClient, remoteClient, thereOrHere } from '../../remote.js'
 import { readOptionFile } from '../../source.js'
 import { withCore } from '../../writing.js'
 import { watchToEnd } from './executionWatch.js'
@@ -177,13 +177,16 @@ export const executionFinalize: CommandSpec = {
     const executionId = parseExecutionId(input.args['id'], 'id')
     const outcome = OUTCOMES.find((one) => one === textOption(input, 'status')?.toUpperCase())
     if (outcome === undefined) throw new CpError('invalid_input', `--status must be ${OUTCOMES.join(' or ')}`)
-    const { eventId } = await withCore(context, (writing) =>
-      endExecution(writing, {
-        executionId,
-        outcome,
-        error: textOption(input, 'error'),
-        reason: textOption(input, 'reason'),
-      }),
+    const request = { error: textOption(input, 'error'), reason: textOption(input, 'reason') }
+    const eventId = await thereOrHere(
+      context,
+      async (remote) => {
+        const params = { execution_id: executionId }
+        const body = { status: outcome, ...given(request) }
+        return (await remote.call('postExecutionsByExecutionIdFinalize', { params, body })).event_id!
+      },
+      async () =>
+        (await withCore(context, (writing) => endExecution(writing, { executionId, outcome, ...request }))).eventId,
     )
     return {
       json: { execution_id: executionId, status: outcome, event_id: eventId },

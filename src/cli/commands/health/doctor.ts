@@ -3,12 +3,14 @@ import { examineInstance } from '../../../daemon/doctor.js'
 import { apiFacts } from '../../../daemon/protection.js'
 import { API_PROTECTIONS, type ApiProtection, apiProtection } from '../../../domain/access/apiProtection.js'
 import { apiFindings } from '../../../services/access/apiDoctor.js'
+import type { Finding } from '../../../services/health/finding.js'
 import { askDaemon } from '../../askDaemon.js'
 import type { CommandSpec } from '../../command.js'
 import { parseGauges, totalsBy } from '../../daemonGauges.js'
 import { EXIT } from '../../exit.js'
 import type { Instance } from '../../instance.js'
 import { toned } from '../../output.js'
+import { thereOrHere } from '../../remote.js'
 
 export const doctor: CommandSpec = {
   path: ['doctor'],
@@ -21,9 +23,15 @@ export const doctor: CommandSpec = {
     ['doctor --json | jq .findings', 'for a monitoring job'],
   ],
   run: async (context) => {
-    const deps = await context.deps()
-    const findings = await examineInstance(deps)
-    findings.push(...apiFindings(await protectionOf(await context.instance(), deps)))
+    const findings = await thereOrHere(
+      context,
+      async (remote) => ((await remote.call('getDoctor', {})).findings ?? []) as Finding[],
+      async () => {
+        const deps = await context.deps()
+        const found = await examineInstance(deps)
+        return [...found, ...apiFindings(await protectionOf(await context.instance(), deps))]
+      },
+    )
     const problems = findings.filter((finding) => finding.level === 'problem').length
     const blocks = findings.map((finding) => ({
       kind: 'record' as const,

@@ -14,6 +14,7 @@ const COUNT_MAX = 100_000
 
 export const idNew: CommandSpec = {
   path: ['id', 'new'],
+  localBecause: 'it mints ids under a machine id of its own, leased from the database or not at all',
   summary: 'Mint ids without a server',
   description:
     'Mints 64-bit ids. Without a database there is no leased machine id, so a random one of 1008..1023 is used: fine for scripts and tests, not for several writers at high rates.',
@@ -36,6 +37,7 @@ export const idNew: CommandSpec = {
 
 export const idInspect: CommandSpec = {
   path: ['id', 'inspect'],
+  localBecause: 'it needs no instance',
   summary: 'Take an id apart: time, machine, sequence',
   description:
     'Shows when and by which machine an id was minted. Recognises ids of the database function noetl.snowflake_id(), which have another layout.',

@@ -46,7 +46,8 @@ function optionsOf(spec: CommandSpec): Option[] {
       completes,
     }),
   )
-  const taken = new Set(own.flatMap(({ names }) => names))
+  const refused = spec.localBecause === undefined ? [] : ['--url', '--token']
+  const taken = new Set([...own.flatMap(({ names }) => names), ...refused])
   return [...own, ...COMMON, ...SETTINGS.filter(({ names }) => !names.some((name) => taken.has(name)))]
 }
 

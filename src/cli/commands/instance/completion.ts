@@ -4,6 +4,7 @@ import { completionScript, SHELLS } from '../../completion/scripts.js'
 
 export const completion: CommandSpec = {
   path: ['completion'],
+  localBecause: 'it needs no instance',
   summary: 'Print a shell completion script',
   description:
     'Completes commands, options, their values, and the ids and paths that the running instance knows. What is left, such as files, the shell completes.',

@@ -8,13 +8,14 @@ import { readRuntimeFile } from '../../../embedded/runtimeFile.js'
 import { CpError, messageOf, toCpError } from '../../../errors.js'
 import type { CommandContext, CommandSpec } from '../../command.js'
 import { type ToneCell, toned } from '../../output.js'
+import { type RemoteClient, thereOrHere } from '../../remote.js'
 
 export const configShow: CommandSpec = {
   path: ['config', 'show'],
   showsAll: true,
   summary: 'Print settings with the values in use and where they came from',
   description:
-    'Prints every setting with the value that a daemon uses and where it came from; secrets are masked. Flag beats environment beats file beats default. Where a setting leaves its value open it is found as the daemon finds it: numbers of threads from the cores, addresses from the daemon that runs in the data folder. With a filter only those whose name, variable, group or help holds the text.',
+    'Prints every setting with the value that a daemon uses and where it came from, with --url those of that daemon; secrets are masked. Flag beats environment beats file beats default. Where a setting leaves its value open it is found as the daemon finds it: numbers of threads from the cores, addresses from the daemon that runs in the data folder. With a filter only those whose name, variable, group or help holds the text.',
   args: [{ name: 'filter', help: 'part of a name, a variable, a group or the help', optional: true }],
   examples: [
     ['config show', 'all settings'],
@@ -23,13 +24,15 @@ export const configShow: CommandSpec = {
   ],
   run: async (context, input) => {
     const notes: string[] = []
-    const derived = await derivedHere(context).catch((error: unknown) => {
-      // What cannot be found is left open; `config check` fails for it.
-      notes.push(`warning: ${toCpError(error).message}`)
-      return {}
+    const known = await thereOrHere<readonly ShownSetting[]>(context, settingsRemotely, async () => {
+      const derived = await derivedHere(context).catch((error: unknown) => {
+        // What cannot be found is left open; `config check` fails for it.
+        notes.push(`warning: ${toCpError(error).message}`)
+        return {}
+      })
+      return describeSettings(context.config(), derived)
     })
-    const shown = new Set<string>(matching(input.args['filter']))
-    const settings = describeSettings(context.config(), derived).filter(({ name }) => shown.has(name))
+    const settings = matching(known, input.args['filter'])
     return {
       json: Object.fromEntries(
         settings.map(({ name, value, source, from, because, env }) => [name, { value, source, from, because, env }]),
@@ -52,24 +55,31 @@ async function derivedHere(context: CommandContext): Promise<DerivedSettings> {
   return derivedSettings(context.config(), { dataDir, servers: await readRuntimeFile(dataDir) })
 }
 
-function originCell({ source, from, because }: SettingView): ToneCell | string {
+function originCell({ source, from, because }: ShownSetting): ToneCell | string {
   if (source === 'default') return toned(because ?? 'default', 'dim')
   return because === null ? `${source} ${from}` : `${source} ${from}; ${because}`
 }
 
-function matching(filter: string | undefined): typeof KEY_NAMES {
-  if (filter === undefined) return KEY_NAMES
+type ShownSetting = Omit<SettingView, 'isSecret'>
+
+/** Those of the daemon, as it started. */
+async function settingsRemotely(remote: RemoteClient): Promise<readonly ShownSetting[]> {
+  return (await remote.call('getSettings', {})).settings as readonly ShownSetting[]
+}
+
+function matching(settings: readonly ShownSetting[], filter: string | undefined): readonly ShownSetting[] {
+  if (filter === undefined) return settings
   const wanted = filter.toLowerCase()
-  const found = KEY_NAMES.filter((key) => {
-    const { env, group, help } = KEYS[key]
-    return [key, env, group, help].some((text) => text.toLowerCase().includes(wanted))
-  })
+  const found = settings.filter(({ name, env, group, help }) =>
+    [name, env, group, help].some((text) => text.toLowerCase().includes(wanted)),
+  )
   if (found.length > 0) return found
   throw new CpError('not_found', `no setting has ${JSON.stringify(filter)} in its name, variable, group or help`)
 }
 
 export const configCheck: CommandSpec = {
   path: ['config', 'check'],
+  localBecause: 'it checks the settings of this machine',
   summary: 'Check the settings without starting anything',
   description: 'Reads flags, environment and file as the daemon would. Exit code 78 with every problem at once.',
   examples: [['config check --config noetl-cp.yaml', 'before it is rolled out']],
@@ -87,6 +97,7 @@ export const configCheck: CommandSpec = {
 
 export const configInit: CommandSpec = {
   path: ['config', 'init'],
+  localBecause: 'it needs no instance',
   showsAll: true,
   summary: 'Write a settings file with every setting, explained and switched off',
   description:
@@ -141,6 +152,7 @@ function shapeOf(type: string): JsonObject {
 
 export const configSchema: CommandSpec = {
   path: ['config', 'schema'],
+  localBecause: 'it needs no instance',
   showsAll: true,
   summary: 'Print the JSON Schema of the settings file, for editors',
   examples: [['config schema > noetl-cp.schema.json', 'beside the file that config init wrote']],

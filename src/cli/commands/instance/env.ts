@@ -3,6 +3,7 @@ import type { CommandSpec } from '../../command.js'
 
 export const env: CommandSpec = {
   path: ['env'],
+  localBecause: 'it prints how to reach the servers themselves',
   // Without the password the lines are of no use.
   showsAll: true,
   summary: 'Print what psql and the nats tool need to reach the servers',

@@ -8,6 +8,7 @@ type Migration = SchemaState['pending'][number]
 export const migrate: CommandSpec = {
   path: ['migrate'],
   doing: 'bringing the schema up to date',
+  localBecause: 'it changes the schema, with the rights of its owner',
   summary: 'Bring the schema of every database up to date',
   description:
     'Applies pending migrations to every database of the installation, one transaction each. Safe to run by several at once. An existing NoETL schema is adopted: columns are added, nothing is renamed.',

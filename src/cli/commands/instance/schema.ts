@@ -5,6 +5,7 @@ import { isSet, requireYes } from '../../options.js'
 
 export const schemaRemove: CommandSpec = {
   path: ['schema', 'remove'],
+  localBecause: 'it changes the schema, with the rights of its owner',
   summary: 'Give every database back to the NoETL server',
   description:
     'Hands stored results over to noetl.result_store, then drops the tables, functions and indexes that only noetl-cp needs, one transaction per database. Events, executions, commands, the catalog and the outbox stay. Refused while a daemon runs. What goes for good: credentials, schedules, dead letters and quarantined events of noetl-cp, and the state of its subscriptions, which a later migrate reads from the log again.',

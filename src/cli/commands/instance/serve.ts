@@ -7,6 +7,7 @@ import { printLines, wantsColor } from '../../io.js'
 
 export const serve: CommandSpec = {
   path: ['serve'],
+  localBecause: 'it is the daemon',
   summary: 'Run the daemon',
   description:
     'Runs the daemon until SIGINT or SIGTERM. Without a database address it starts its own Postgres and nats-server in the data folder; with NOETL_DATABASE_URL (and NOETL_NATS_URL) it uses yours. A second signal forces.',

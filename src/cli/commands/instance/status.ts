@@ -1,32 +1,28 @@
 import { parseJson } from '../../../domain/json/parse.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
-import { describeTarget } from '../../../domain/shards/databaseTarget.js'
-import type { Topology } from '../../../domain/shards/topology.js'
-import { isOwnTrouble, messageOf } from '../../../errors.js'
-import { type Overview, overviewOf } from '../../../services/health/overview.js'
-import { type SchemaState, schemaStates } from '../../../services/schema/schema.js'
-import { type TroubledRow, troubledSubscriptions } from '../../../services/subscriptions/views.js'
-import { askDaemon, type DaemonAnswer } from '../../askDaemon.js'
+import type { TroubledRow } from '../../../services/subscriptions/views.js'
+import type { DaemonAnswer } from '../../askDaemon.js'
 import type { CommandContext, CommandSpec } from '../../command.js'
-import { type Gauges, largest, parseGauges, total, totalsBy } from '../../daemonGauges.js'
+import { type Gauges, largest, total, totalsBy } from '../../daemonGauges.js'
 import { EXIT } from '../../exit.js'
 import type { Instance } from '../../instance.js'
 import { isSet } from '../../options.js'
 import { type Block, type Output, toned } from '../../output.js'
+import { factsFromServers, factsOverHttp, type StatusFacts } from '../../statusFacts.js'
 import { watchOutput } from '../../watchOutput.js'
 
-const TROUBLED_MAX = 5
 const UNKNOWN = 'unknown while the daemon does not say'
 
 export const status: CommandSpec = {
   path: ['status'],
   summary: 'One screen about the running instance',
   description:
-    'Shows the daemon, its servers, executions by state (counted up to 10,000 of each, beyond that the estimate of Postgres), shards, worker threads, backlog and schema. Exit code 69 when the daemon does not answer or a dependency is down. With --watch it is shown again every two seconds until Ctrl-C, as JSON one line each.',
+    'Shows the daemon, its servers, executions by state (counted up to 10,000 of each, beyond that the estimate of Postgres), shards, worker threads, backlog and schema. --url, or --host and --port, name the daemon that is meant; --database-url the database, and a daemon of another one is told apart. Exit code 69 when the daemon does not answer or a dependency is down. With --watch it is shown again every two seconds until Ctrl-C, as JSON one line each.',
   options: [{ flags: '--watch', help: 'show it again every two seconds' }],
   examples: [
     ['status', 'the instance in the default data folder'],
     ['status --json', 'for programs'],
+    ['status --port 9082', 'the daemon at that port'],
     ['status --watch', 'as it changes'],
   ],
   run: (context, input) =>
@@ -35,20 +31,12 @@ export const status: CommandSpec = {
 
 async function statusNow(context: CommandContext): Promise<Output> {
   const instance = await context.instance()
-  const [ready, metrics] = await Promise.all([
-    askDaemon(instance.httpUrl, '/readyz'),
-    askDaemon(instance.httpUrl, '/metrics'),
-  ])
-  const { databases } = await context.deps()
-  const schema = await schemaStates(databases).catch((error: unknown) => messageOf(error))
-  // A database that is away, or has no schema yet, is told above.
-  const unlessAway = (error: unknown): undefined => {
-    if (!isOwnTrouble(error)) throw error
-  }
-  const troubled = (await troubledSubscriptions({ databases }, TROUBLED_MAX).catch(unlessAway)) ?? []
-  const overview = await overviewOf(databases).catch(unlessAway)
+  const facts =
+    instance.reachedBy === 'http'
+      ? await factsOverHttp(instance)
+      : await factsFromServers(instance, await context.deps())
+  const { ready, gauges, executions, shards, troubled, schema } = facts
   const checks = checksOf(ready)
-  const gauges = parseGauges(metrics.status === 200 ? metrics.text : '')
   const isUp = ready.status === 200
   return {
     json: {
@@ -56,24 +44,24 @@ async function statusNow(context: CommandContext): Promise<Output> {
         url: instance.httpUrl,
         ready: isUp,
         error: ready.error ?? null,
-        mode: instance.endpoints.mode,
+        mode: facts.mode,
         pid: instance.pid ?? null,
         started_at: instance.startedAt ?? null,
       },
       checks,
-      executions: overview === undefined ? null : Object.fromEntries(overview.executions),
-      executions_estimated: overview?.estimated ?? [],
-      shards: shardsJson(databases.topology),
+      executions: executions ?? null,
+      executions_estimated: [...facts.estimated],
+      shards,
       workers: {
         threads: total(gauges, 'noetl_cp_worker_threads') ?? null,
         waiting: total(gauges, 'noetl_cp_worker_queue') ?? null,
       },
       backlog: { outbox: totalsBy(gauges, 'noetl_cp_outbox_rows', 'status') },
       subscriptions: { ...subscriptionsJson(gauges), in_trouble: troubled.map((row) => ({ ...row })) },
-      schema: typeof schema === 'string' ? { error: schema } : schema.map(schemaJson),
+      schema: typeof schema === 'string' ? { error: schema } : schema.map((state) => ({ ...state })),
     },
     blocks: [
-      daemonBlock(instance, ready),
+      daemonBlock(instance, facts),
       {
         kind: 'table',
         title: 'Dependencies',
@@ -82,7 +70,7 @@ async function statusNow(context: CommandContext): Promise<Output> {
         rows: Object.entries(checks).map(([name, check]) => dependencyRow(name, check)),
         empty: 'unknown while the daemon is down',
       },
-      workBlock(databases.topology, gauges, overview),
+      workBlock(facts),
       subscriptionsBlock(gauges, troubled),
       {
         kind: 'table',
@@ -91,14 +79,14 @@ async function statusNow(context: CommandContext): Promise<Output> {
         rows:
           typeof schema === 'string'
             ? [[toned(schema, 'bad'), '', '']]
-            : schema.map((state) => [state.label, state.applied.length, state.pending.length]),
+            : schema.map(({ database, applied, pending }) => [database, applied, pending]),
       },
     ],
     exitCode: isUp ? EXIT.ok : EXIT.unavailable,
   }
 }
 
-function daemonBlock(instance: Instance, ready: DaemonAnswer): Block {
+function daemonBlock(instance: Instance, { ready, mode }: StatusFacts): Block {
   const state =
     ready.error !== undefined
       ? toned(`down: ${ready.error}`, 'bad')
@@ -115,20 +103,24 @@ function daemonBlock(instance: Instance, ready: DaemonAnswer): Block {
   return {
     kind: 'record',
     title: 'Daemon',
-    entries: [['api', instance.httpUrl], ['state', state], ['mode', instance.endpoints.mode], ...own],
+    entries: [['api', instance.httpUrl], ['state', state], ['mode', mode], ...own],
   }
 }
 
-function workBlock(topology: Topology, gauges: Gauges, overview: Overview | undefined): Block {
-  const { databases, shardIndex, shardCount } = topology
+function workBlock({ gauges, executions, estimated, shards }: StatusFacts): Block {
   const threads = total(gauges, 'noetl_cp_worker_threads')
   const outbox = Object.entries(totalsBy(gauges, 'noetl_cp_outbox_rows', 'status'))
   return {
     kind: 'record',
     title: 'Work',
     entries: [
-      ['executions', overview === undefined ? UNKNOWN : executionsText(overview)],
-      ['shards', `${databases.length} database(s); this configuration drives share ${shardIndex} of ${shardCount}`],
+      ['executions', executions === undefined ? UNKNOWN : executionsText(executions, estimated)],
+      [
+        'shards',
+        shards === null
+          ? UNKNOWN
+          : `${shards.databases.length} database(s); this configuration drives share ${shards.index} of ${shards.count}`,
+      ],
       [
         'workers',
         threads === undefined
@@ -140,8 +132,8 @@ function workBlock(topology: Topology, gauges: Gauges, overview: Overview | unde
   }
 }
 
-function executionsText({ executions, estimated }: Overview): string {
-  const texts = [...executions].map(
+function executionsText(executions: Readonly<Record<string, number>>, estimated: readonly string[]): string {
+  const texts = Object.entries(executions).map(
     ([status, count]) => `${estimated.includes(status) ? 'about ' : ''}${count} ${status}`,
   )
   return texts.length === 0 ? 'none' : texts.join(', ')
@@ -192,19 +184,6 @@ function dependencyRow(name: string, check: JsonValue) {
   const ok = check['ok'] === true
   const state = ok ? toned('up', 'good') : check['required'] === false ? toned('off', 'dim') : toned('down', 'bad')
   return [name, state, String(check['detail'] ?? ''), String(check['ms'] ?? '')]
-}
-
-function shardsJson(topology: Topology): JsonObject {
-  return {
-    index: topology.shardIndex,
-    count: topology.shardCount,
-    databases: topology.databases.map(describeTarget),
-    cluster: describeTarget(topology.cluster),
-  }
-}
-
-function schemaJson(state: SchemaState): JsonObject {
-  return { database: state.label, applied: state.applied.length, pending: state.pending.length }
 }
 
 function checksOf(ready: DaemonAnswer): JsonObject {

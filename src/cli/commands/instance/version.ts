@@ -3,6 +3,7 @@ import type { CommandSpec } from '../../command.js'
 
 export const version: CommandSpec = {
   path: ['version'],
+  localBecause: 'it tells the version of this program; "status --url" asks the daemon',
   summary: 'Print the version',
   examples: [['version --json', 'with the versions of Node and of the platform']],
   run: async () => ({

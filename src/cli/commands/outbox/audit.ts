@@ -24,6 +24,7 @@ const REPUBLISH_DEFAULT = 100_000
 
 export const outboxAudit: CommandSpec = {
   path: ['outbox', 'audit'],
+  localBecause: 'it compares database and stream itself, with its own connection to NATS',
   summary: 'Is everything that was published really in the stream?',
   description:
     'Reads the published rows that are still kept and the message ids of the stream at their sequences. Messages that the limits of the stream have removed do not count as lost. --republish sends missing rows back to be published by a running relay (a daemon, or "outbox drain"), waits for that and looks again. Exit code 5 when a gap is found, 0 when there is none or it was closed.',

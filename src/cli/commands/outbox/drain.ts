@@ -18,6 +18,7 @@ const LEFT: Readonly<Record<DrainEnd, string>> = {
 
 export const outboxDrain: CommandSpec = {
   path: ['outbox', 'drain'],
+  localBecause: 'it is a relay of its own, with its own connection to NATS',
   summary: 'Publish what waits in the outbox, then end',
   description:
     'Takes the lanes that no running relay holds and publishes their rows in order; waits for what others hold. Safe to run several times at once and beside a daemon. Exit code 0 when nothing is left, 75 when time or rows ran out with work left, 69 when NATS or Postgres cannot be reached. Rows that wait for their next attempt count as left; dead rows do not.',

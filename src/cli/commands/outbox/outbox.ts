@@ -20,6 +20,8 @@ import type { CommandSpec, Input } from '../../command.js'
 import { EXIT } from '../../exit.js'
 import { integerOption, textOption } from '../../options.js'
 import { type Block, type Output, type ToneCell, toned } from '../../output.js'
+import { type RowShown, rowRemotely, rowsRemotely, statusRemotely } from '../../remote/outbox.js'
+import { thereOrHere } from '../../remote.js'
 
 export const outboxStatusCommand: CommandSpec = {
   path: ['outbox', 'status'],
@@ -31,7 +33,7 @@ export const outboxStatusCommand: CommandSpec = {
     ['outbox status --json', 'for programs'],
   ],
   run: async (context) => {
-    const shards = await outboxStatus(await context.deps())
+    const shards = await thereOrHere(context, statusRemotely, async () => outboxStatus(await context.deps()))
     const broken = shards.filter((shard) => shard.error !== undefined)
     return {
       json: { shards: shards.map(statusJson) },
@@ -136,11 +138,12 @@ export const outboxList: CommandSpec = {
     ['outbox list --execution 320816801799737344', 'everything of one execution'],
   ],
   run: async (context, input) => {
-    const page = await pageOfOutbox(await context.deps(), {
-      status: statusOption(input),
-      executionId: executionOption(input),
-      ...pageOptions(input),
-    })
+    const scope = { status: statusOption(input), executionId: executionOption(input), ...pageOptions(input) }
+    const page = await thereOrHere(
+      context,
+      (remote) => rowsRemotely(remote, scope),
+      async () => pageOfOutbox(await context.deps(), scope),
+    )
     return listOutput(page)
   },
 }
@@ -158,13 +161,17 @@ export const outboxShow: CommandSpec = {
   run: async (context, input) => {
     const id = parseOutboxId(input.args['id'], 'id')
     const shard = integerOption(input, 'shard', { min: 0, max: 1023 })
-    const row = await showOutboxRow(await context.deps(), id, shard)
+    const row = await thereOrHere<RowShown>(
+      context,
+      (remote) => rowRemotely(remote, id, shard),
+      async () => showOutboxRow(await context.deps(), id, shard),
+    )
     const rules = context.secretRules()
     const json: JsonObject = {
       ...rowJson(row),
       payload_codec: row.payload_codec,
-      locked_at: time(row.locked_at),
-      lease_token: row.lease_token,
+      ...(row.locked_at === undefined ? {} : { locked_at: time(row.locked_at) }),
+      ...(row.lease_token === undefined ? {} : { lease_token: row.lease_token }),
       lane: row.lane,
       trace: row.trace,
       payload: rules === null ? row.payload : redact(row.payload, rules),

@@ -1,6 +1,7 @@
 // Work on rows of the outbox: try again now, bring dead rows back, remove old ones. Always bounded.
 import { parseOutboxId } from '../../../domain/ids/ids.js'
 import { CpError } from '../../../errors.js'
+import { systemClock } from '../../../runtime/clock.js'
 import { listenForShutdown } from '../../../runtime/shutdown.js'
 import {
   type DeadFilter,
@@ -17,6 +18,8 @@ import { parseDuration, parseInstant } from '../../duration.js'
 import { EXIT } from '../../exit.js'
 import { integerOption, isSet, requireYes, textOption } from '../../options.js'
 import type { Output } from '../../output.js'
+import { deadRemotely, redriveRemotely, retryRemotely } from '../../remote/outbox.js'
+import { thereOrHere } from '../../remote.js'
 import { executionOption, listOutput, pageOptions, rowJson } from './outbox.js'
 
 const LIMIT_DEFAULT = 1_000
@@ -42,9 +45,15 @@ export const outboxRetry: CommandSpec = {
   run: async (context, input) => {
     const scope = { ...workOptions(input), executionId: executionOption(input), ids: idsOf(input) }
     requireChoice(input, scope.ids, scope.executionId, undefined)
-    const deps = await context.deps()
-    requireShard(scope, deps.databases.shards.length)
-    const retried = await interruptible(context, (signal) => retryOutbox(deps, { ...scope, signal }))
+    const retried = await thereOrHere(
+      context,
+      (remote) => retryRemotely(remote, scope),
+      async () => {
+        const deps = await context.deps()
+        requireShard(scope, deps.databases.shards.length)
+        return interruptible(context, (signal) => retryOutbox(deps, { ...scope, signal }))
+      },
+    )
     requireFound(scope.ids, retried, scope.limit, `${retried} row(s) may be tried now`, 'FAILED')
     return {
       json: { retried },
@@ -73,8 +82,13 @@ export const outboxDeadList: CommandSpec = {
     ['outbox dead list --reason larger --since 1d', 'too large, since yesterday'],
   ],
   run: async (context, input) => {
-    const deps = await context.deps()
-    return listOutput(await pageOfDead(deps, { ...deadFilter(input, deps.clock.now()), ...pageOptions(input) }))
+    const scope = { ...deadFilter(input, systemClock.now()), ...pageOptions(input) }
+    const page = await thereOrHere(
+      context,
+      (remote) => deadRemotely(remote, scope),
+      async () => pageOfDead(await context.deps(), scope),
+    )
+    return listOutput(page)
   },
 }
 
@@ -99,7 +113,7 @@ export const outboxDeadRedrive: CommandSpec = {
     ['outbox dead redrive --all --limit 100', 'carefully, a hundred at a time'],
   ],
   run: async (context, input) => {
-    const { scope, result } = await workOnDead(context, input, redriveDead)
+    const { scope, result } = await workOnDead(context, input, redriveDead, redriveRemotely)
     const text = scope.dryRun ? `${result.matched} row(s) would come back` : `${result.done} row(s) came back`
     return deadOutput(scope.dryRun, result, 'redriven', text)
   },
@@ -108,6 +122,7 @@ export const outboxDeadRedrive: CommandSpec = {
 export const outboxDeadDrop: CommandSpec = {
   path: ['outbox', 'dead', 'drop'],
   doing: 'dropping rows',
+  localBecause: 'what cannot be taken back is done where the database is',
   summary: 'Remove dead rows for good',
   description:
     'Their events stay in the log and are never published. Name rows, filter them, or say --all; --dry-run shows which, and without it --yes is needed. Exit code 75 when the limit was reached with rows left.',
@@ -125,13 +140,24 @@ export const outboxDeadDrop: CommandSpec = {
   },
 }
 
-async function workOnDead(context: CommandContext, input: Input, work: typeof redriveDead) {
-  const deps = await context.deps()
-  const filter = { ...deadFilter(input, deps.clock.now()), ids: idsOf(input) }
+async function workOnDead(
+  context: CommandContext,
+  input: Input,
+  work: typeof redriveDead,
+  workRemotely?: typeof redriveRemotely,
+) {
+  const filter = { ...deadFilter(input, systemClock.now()), ids: idsOf(input) }
   requireChoice(input, filter.ids, filter.executionId, filter.reason ?? filter.since)
   const scope = { ...filter, ...workOptions(input), dryRun: isSet(input, 'dry-run') }
-  requireShard(scope, deps.databases.shards.length)
-  const result = await interruptible(context, (signal) => work(deps, { ...scope, signal }))
+  const here = async (): Promise<DeadWork> => {
+    const deps = await context.deps()
+    requireShard(scope, deps.databases.shards.length)
+    return interruptible(context, (signal) => work(deps, { ...scope, signal }))
+  }
+  const result =
+    workRemotely === undefined
+      ? await here()
+      : await thereOrHere(context, (remote) => workRemotely(remote, scope), here)
   requireFound(scope.ids, result.matched, scope.limit, `${result.done} row(s) done`, 'DEAD')
   return { scope, result }
 }
@@ -150,6 +176,7 @@ function deadOutput(dryRun: boolean, { matched, done, sample, more }: DeadWork, 
 export const outboxPurge: CommandSpec = {
   path: ['outbox', 'purge'],
   doing: 'removing rows',
+  localBecause: 'what cannot be taken back is done where the database is',
   summary: 'Remove rows published long ago',
   description:
     'Removes published rows beyond the window (NOETL_CP_OUTBOX_RETENTION) in chunks; the daemon does the same by itself. What is not settled is never touched. A shorter --older-than needs --yes: audits and republishing know only rows that are kept. Exit code 75 when the limit was reached with rows left.',

@@ -26,6 +26,7 @@ const idsArgument = { name: 'ids', help: 'ids from the list', optional: true, va
 
 export const quarantineList: CommandSpec = {
   path: ['projector', 'quarantine', 'list'],
+  localBecause: 'what was set aside lies in the database, and no route gives it out',
   summary: 'Envelopes that could not be stored, with their reasons',
   options: [
     { flags: '--limit <n>', help: `at most so many, up to ${LIMIT_MAX}`, default: String(LIMIT_DEFAULT) },
@@ -70,6 +71,7 @@ export const quarantineList: CommandSpec = {
 export const quarantineRetry: CommandSpec = {
   path: ['projector', 'quarantine', 'retry'],
   doing: 'trying envelopes again',
+  localBecause: 'what was set aside lies in the database, and no route works on it',
   summary: 'Try to store set-aside envelopes again',
   description:
     'What can be stored now, or is there already, leaves the quarantine. What fails again stays with its newest reason (exit code 75).',
@@ -122,6 +124,7 @@ export const quarantineRetry: CommandSpec = {
 
 export const quarantineDrop: CommandSpec = {
   path: ['projector', 'quarantine', 'drop'],
+  localBecause: 'what cannot be taken back is done where the database is',
   summary: 'Forget set-aside envelopes',
   description: 'The envelopes are gone for good. "projector quarantine list --json --envelopes" saves them first.',
   args: [idsArgument],

@@ -10,9 +10,10 @@ import type { CommandContext, CommandSpec, Input } from '../../command.js'
 import { EXIT } from '../../exit.js'
 import { textOption } from '../../options.js'
 import type { Output } from '../../output.js'
+import { given, type RemoteClient, remoteClient } from '../../remote.js'
 import { differenceJson, differenceTable, MAY_CHANGE } from '../../replay/changes.js'
 import { foldFile } from '../../replay/foldFile.js'
-import { CUTOFF_OPTIONS, OWNER_OPTIONS, profileOf, requestOf } from '../../replay/options.js'
+import { CUTOFF_OPTIONS, OWNER_OPTIONS, parametersOf, profileOf, requestOf } from '../../replay/options.js'
 import { watching } from '../../replay/watching.js'
 
 export const replayDiff: CommandSpec = {
@@ -46,6 +47,8 @@ export const replayDiff: CommandSpec = {
     const moments = { from: textOption(input, 'from'), to: textOption(input, 'to') }
     // Nonsense is refused before anything is opened.
     parseDiffRequest(profile, { execution_id: id, ...moments })
+    const remote = remoteClient(context)
+    if (remote !== undefined) return diffRemotely(remote, input, { execution_id: id, ...given(moments) })
     const { deps, parameters } = await requestOf(context, input, id)
     const request = parseDiffRequest(profile, { ...parameters, ...moments })
     const output = await watching(context, (progress) => diffExecution(deps, request, { progress }))
@@ -57,6 +60,19 @@ export const replayDiff: CommandSpec = {
       { name: moments.to ?? 'now', ...output.to },
     )
   },
+}
+
+async function diffRemotely(remote: RemoteClient, input: Input, asked: object): Promise<Output> {
+  const query = { ...parametersOf(input), ...asked, ...given({ profile: textOption(input, 'profile') }) }
+  const answer = await remote.call('getReplayDiff', { query })
+  const sideOf = (side: typeof answer.from): Side => ({
+    name: side!.moment!,
+    checksum: side!.checksum!,
+    eventCount: String(side!.event_count),
+    mayChange: side!.may_change!,
+  })
+  const differences = answer.differences as unknown as JsonObject[]
+  return diffOutput(differences, answer.count!, sideOf(answer.from), sideOf(answer.to))
 }
 
 function filesOf(input: Input): string[] {

@@ -13,6 +13,7 @@ import { watching } from '../../replay/watching.js'
 export const replayParity: CommandSpec = {
   path: ['replay', 'parity'],
   doing: 'comparing',
+  localBecause: 'it compares the log with snapshots and read model',
   summary: 'Compare what each generation, the read model and the snapshots say',
   description:
     'Folds the events of an execution with the rules of each profile and lists every place where python, server, the read model or a stored snapshot says something else than cp. Null, empty and absent are the same here. Some differences are there by design: docs/replay.md names them. Exit code 5 when anything differs.',

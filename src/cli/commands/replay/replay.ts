@@ -6,15 +6,23 @@ import { type Extent, withoutSecrets } from '../../../domain/replay/answer.js'
 import { SEED_PROBLEMS } from '../../../domain/replay/replaySeed.js'
 import { CpError } from '../../../errors.js'
 import { type ReplayOutput, replayExecution, verifyExecution } from '../../../services/replay/replay.js'
-import type { ParsedRequest } from '../../../services/replay/request.js'
+import { type ParsedRequest, parseReplayRequest } from '../../../services/replay/request.js'
 import type { CommandContext, CommandSpec, Input } from '../../command.js'
 import { EXIT } from '../../exit.js'
 import { print } from '../../io.js'
 import { isSet, textOption } from '../../options.js'
 import type { Cell, Output } from '../../output.js'
+import { given, notOverHttp, type RemoteClient, remoteClient } from '../../remote.js'
 import { MAY_CHANGE } from '../../replay/changes.js'
 import { foldFile } from '../../replay/foldFile.js'
-import { CUTOFF_OPTIONS, FILE_OPTIONS, OWNER_OPTIONS, requestOf } from '../../replay/options.js'
+import {
+  CUTOFF_OPTIONS,
+  FILE_OPTIONS,
+  OWNER_OPTIONS,
+  parametersOf,
+  profileOf,
+  requestOf,
+} from '../../replay/options.js'
 import { replayReport } from '../../replay/report.js'
 import { verifyOutput } from '../../replay/verification.js'
 import { watching } from '../../replay/watching.js'
@@ -54,6 +62,8 @@ export const replay: CommandSpec = {
       throw new CpError('invalid_input', 'name an execution, or a file with --file; see "noetl-cp help replay"')
     }
     const id = parseExecutionId(input.args['id'], 'id')
+    const remote = remoteClient(context)
+    if (remote !== undefined) return replayRemotely(context, input, remote, id)
     const { deps, request } = await requestOf(context, input, id)
     if (isSet(input, 'verify')) {
       const output = await watching(context, (progress) => verifyExecution(deps, request, { progress }))
@@ -75,6 +85,35 @@ export const replay: CommandSpec = {
       notes,
     }
   },
+}
+
+/** The document comes from the daemon; how long steps took is not in it. */
+async function replayRemotely(context: CommandContext, input: Input, remote: RemoteClient, executionId: string) {
+  if (isSet(input, 'verify')) throw notOverHttp('replay --verify', 'it reads the log, the snapshots and the read model')
+  const parameters = { ...parametersOf(input), execution_id: executionId }
+  const { query } = parseReplayRequest(profileOf(context, input), parameters)
+  const profile = textOption(input, 'profile')
+  const { answer, headers, text } = await remote.ask('getReplayState', {
+    query: { ids: 'number', ...parameters, ...given({ profile }) } as never,
+  })
+  const state = answer as JsonObject
+  const extent = {
+    truncated: headers.get('x-noetl-truncated') === 'true',
+    nextEventId: headers.get('x-noetl-next-event-id'),
+    mayChange: headers.get('x-noetl-may-change') === 'true',
+  }
+  // An unknown execution has an empty state: a person who mistypes an id should learn it.
+  if (state['event_count'] === 0)
+    await remote.call('getExecutionsByExecutionIdStatus', { params: { execution_id: executionId } })
+  const notes = notesOf({ query }, extent)
+  if (context.isJson) return printDocument(context, Buffer.from(text), notes)
+  const seed = headers.get('x-noetl-seed')
+  const warnings = (state['warnings'] ?? []) as JsonObject[]
+  const origin: [string, Cell][] = [
+    ...cutoffLine({ query }),
+    ...(seed === null ? [] : [['snapshot', seed] as [string, Cell]]),
+  ]
+  return { json: null, blocks: replayReport({ state, timeline: undefined, warnings, origin }), notes }
 }
 
 async function replayFile(context: CommandContext, input: Input, path: string): Promise<Output | number> {
@@ -104,7 +143,7 @@ async function printDocument(context: CommandContext, document: Uint8Array, note
   return EXIT.ok
 }
 
-function notesOf(request: ParsedRequest, { truncated, nextEventId, mayChange }: Extent): string[] {
+function notesOf(request: Pick<ParsedRequest, 'query'>, { truncated, nextEventId, mayChange }: Extent): string[] {
   const notes: string[] = []
   if (truncated) notes.push(`partial: stopped after ${request.query.limit} events; the next one is ${nextEventId}`)
   if (mayChange) notes.push(MAY_CHANGE)
@@ -124,7 +163,7 @@ function originOf(request: ParsedRequest, output: ReplayOutput): [string, Cell][
   return [...lines, ['snapshot', seedText]]
 }
 
-function cutoffLine({ query }: ParsedRequest): [string, Cell][] {
+function cutoffLine({ query }: Pick<ParsedRequest, 'query'>): [string, Cell][] {
   const { cutoff } = query
   if (cutoff === null) return []
   if (cutoff.kind === 'event_id') return [['as of', `event ${cutoff.eventId}`]]

@@ -21,6 +21,7 @@ import { openSink } from '../../sink.js'
 
 export const replayStep: CommandSpec = {
   path: ['replay', 'step'],
+  localBecause: 'it walks through the log itself; the console does the same over HTTP',
   summary: 'Walk through an execution event by event, forward and back',
   description:
     'On a terminal: one screen per event with what it changed; arrow keys or n and p move, q ends. In a pipe, or with --json, every event is printed in order with its changes, one JSON object per line with --json.',

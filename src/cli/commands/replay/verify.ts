@@ -20,6 +20,7 @@ const LIMIT_MAX = 1_000_000_000
 
 export const replayVerify: CommandSpec = {
   path: ['replay', 'verify'],
+  localBecause: 'it compares the log with snapshots and read model, execution by execution',
   summary: 'Compare full fold, snapshot and read model of one or of all executions',
   description:
     'For each execution: the full fold against its snapshot and the events after it, and against the read model. With --all many at a time, with a summary at the end. Exit code 5 when anything differs, 1 when something could not be checked.',

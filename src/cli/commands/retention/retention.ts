@@ -13,6 +13,7 @@ import { type Block, toned } from '../../output.js'
 export const retention: CommandSpec = {
   path: ['retention'],
   doing: 'looking for what is old',
+  localBecause: 'what cannot be taken back is done where the database is',
   summary: 'Drop events of executions that ended long ago',
   description:
     'Drops the partitions of the event table that lie before the cutoff and hold nothing that is still needed: no event after the cutoff, no execution that has not ended, no outbox row that waits. Old executions of the default partition are deleted row by row. The read model, snapshots and projections of what goes go with it. What stays although it is old is listed with the reason. There is no way back but a backup.',

@@ -12,6 +12,7 @@ const COUNT_MAX = 100
 
 export const scheduleList: CommandSpec = {
   path: ['schedule', 'list'],
+  localBecause: 'schedules lie in the database, and no route gives them out',
   summary: 'Playbooks with a schedule, and when they start next',
   description:
     'A playbook gets its schedule when a version with metadata.schedule {cron, timezone, missed: skip|once|all, overlap: allow|skip} is registered, and loses it with a version without.',
@@ -42,6 +43,7 @@ export const scheduleList: CommandSpec = {
 
 export const schedulePause: CommandSpec = {
   path: ['schedule', 'pause'],
+  localBecause: 'schedules lie in the database, and no route changes them',
   summary: 'Start it no more until it is resumed',
   args: [pathArgument],
   examples: [['schedule pause examples/schedule', 'until it is resumed']],
@@ -54,6 +56,7 @@ export const schedulePause: CommandSpec = {
 
 export const scheduleResume: CommandSpec = {
   path: ['schedule', 'resume'],
+  localBecause: 'schedules lie in the database, and no route changes them',
   summary: 'Start it again on time; what fell into the pause is not made up for',
   args: [pathArgument],
   examples: [['schedule resume examples/schedule', 'from now on']],
@@ -66,6 +69,7 @@ export const scheduleResume: CommandSpec = {
 
 export const scheduleNext: CommandSpec = {
   path: ['schedule', 'next'],
+  localBecause: 'schedules lie in the database, and no route gives them out',
   summary: 'The next moments at which it starts',
   args: [pathArgument],
   options: [{ flags: '--count <n>', help: 'how many', default: '5' }],

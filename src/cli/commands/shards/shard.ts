@@ -11,6 +11,7 @@ import { toned } from '../../output.js'
 
 export const shardOfId: CommandSpec = {
   path: ['shard', 'of'],
+  localBecause: 'it needs no instance',
   summary: 'Which shard an execution belongs to',
   description:
     'Computes the shard of an execution id; needs no server. Without --count the number of databases in NOETL_SHARDS counts, else NOETL_SHARD_COUNT, else 1. A negative id goes after "--".',
@@ -52,6 +53,7 @@ const PROBE_DEADLINE_MS = 5_000
 
 export const shardList: CommandSpec = {
   path: ['shard', 'list'],
+  localBecause: 'it asks every database itself; "status --url" shows what the daemon knows of them',
   summary: 'Every database of the installation and whether it answers',
   description:
     'Asks every database at once. One that is down is shown as such beside the others; the exit code is then 69.',

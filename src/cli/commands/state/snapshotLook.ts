@@ -24,6 +24,7 @@ const LIMIT_MAX = 1_000
 
 export const snapshotList: CommandSpec = {
   path: ['snapshot', 'list'],
+  localBecause: 'snapshots lie in the database, and no route gives them out',
   summary: 'Stored snapshots',
   description:
     'Lists snapshots of live states and of replays. A snapshot is a cache: removing one costs time, never data. "behind" is the number of events that came after it.',
@@ -79,6 +80,7 @@ export const snapshotList: CommandSpec = {
 
 export const snapshotShow: CommandSpec = {
   path: ['snapshot', 'show'],
+  localBecause: 'snapshots lie in the database, and no route gives them out',
   summary: 'The snapshots of one execution',
   args: [{ name: 'id', help: 'execution id', completes: 'execution' }],
   examples: [['snapshot show 320816801799737344', 'what is stored for it']],

@@ -10,6 +10,7 @@ import { toned } from '../../output.js'
 export const snapshotTake: CommandSpec = {
   path: ['snapshot', 'take'],
   doing: 'taking the snapshot',
+  localBecause: 'it folds the log itself and writes the snapshot',
   summary: 'Store the state of an execution for later replays to start from',
   description:
     'Folds the execution and stores the complete state. Replays with --from-snapshot then only read the events after it; the result is the same. A snapshot is checked before each use and never believed blindly.',

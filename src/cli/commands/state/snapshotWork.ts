@@ -14,6 +14,7 @@ const PAGE = 200
 export const snapshotVerify: CommandSpec = {
   path: ['snapshot', 'verify'],
   doing: 'comparing snapshots with their logs',
+  localBecause: 'it folds the log itself and compares',
   summary: 'Hold snapshots of live states against the log',
   description:
     'Checks checksum, fold version, number and digest of the events, and compares the state with a fold of exactly those events. Exit code 5 if one differs; the daemon would not use it either. Replay snapshots are checked by "replay verify".',
@@ -92,6 +93,7 @@ async function* listAll(deps: Parameters<typeof pageOfSnapshots>[0]): AsyncItera
 export const snapshotRebuild: CommandSpec = {
   path: ['snapshot', 'rebuild'],
   doing: 'folding the log',
+  localBecause: 'it folds the log itself and writes the snapshot',
   summary: 'Fold the whole log of an execution and store a new snapshot of its live state',
   args: [{ name: 'id', help: 'execution id', completes: 'execution' }],
   examples: [['snapshot rebuild 320816801799737344', 'replace the stored one']],
@@ -110,6 +112,7 @@ export const snapshotRebuild: CommandSpec = {
 export const snapshotPrune: CommandSpec = {
   path: ['snapshot', 'prune'],
   doing: 'removing snapshots',
+  localBecause: 'what cannot be taken back is done where the database is',
   summary: 'Remove snapshots of live states whose executions have ended or are gone',
   description:
     'The daemon removes a snapshot when its execution ends (NOETL_CP_SNAPSHOT_AT_END=remove); this removes what a crash or the setting "keep" has left, together with the keys of decisions.',

@@ -1,14 +1,15 @@
 // Looking at live states: what is known of an execution, and what it waits for.
-import { parseExecutionId } from '../../../domain/ids/ids.js'
+import { type ExecutionId, parseExecutionId } from '../../../domain/ids/ids.js'
 import { parseJson } from '../../../domain/json/parse.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
 import { assertNoSubscription } from '../../../services/executions/lookups.js'
-import { span } from '../../../services/state/stuckFinding.js'
+import { type Finding, span } from '../../../services/state/stuckFinding.js'
 import { whyStuck } from '../../../services/state/whyStuck.js'
-import type { CommandSpec } from '../../command.js'
+import type { CommandContext, CommandSpec } from '../../command.js'
 import { stateWithTextIds } from '../../idsAsText.js'
 import { type Cell, type Tone, toned } from '../../output.js'
+import { numberOf, type RemoteClient, thereOrHere } from '../../remote.js'
 import { withStates } from '../../states.js'
 
 export const stateShow: CommandSpec = {
@@ -24,11 +25,11 @@ export const stateShow: CommandSpec = {
   ],
   run: async (context, input) => {
     const executionId = parseExecutionId(input.args['id'], 'id')
-    const { view, version } = await withStates(context, async ({ state, deps }) => {
-      await assertNoSubscription(deps, executionId)
-      return state.ask(executionId, { view: true })
-    })
-    const document = parseJson(Buffer.from(view!).toString('utf8')) as JsonObject
+    const { document, version } = await thereOrHere(
+      context,
+      (remote) => stateRemotely(remote, executionId),
+      () => stateHere(context, executionId),
+    )
     const steps = isJsonObject(document['steps']) ? document['steps'] : {}
     const entries: [string, Cell][] = [['version', version]]
     for (const key of ['path', 'catalog_id', 'parent_execution_id', 'started_at', 'completed_at']) {
@@ -68,13 +69,20 @@ export const stateWhyStuck: CommandSpec = {
   ],
   run: async (context, input) => {
     const executionId = parseExecutionId(input.args['id'], 'id')
-    const { row, version, findings } = await withStates(context, ({ state, deps }) =>
-      whyStuck({ databases: deps.databases, state }, executionId),
+    const { status, version, findings } = await thereOrHere(
+      context,
+      (remote) => whyStuckRemotely(remote, executionId),
+      async () => {
+        const found = await withStates(context, ({ state, deps }) =>
+          whyStuck({ databases: deps.databases, state }, executionId),
+        )
+        return { ...found, status: found.row.status }
+      },
     )
     return {
       json: {
         execution_id: executionId,
-        status: row.status,
+        status,
         version,
         findings: findings.map(({ reason, what, seconds, next, target, actions }) => ({
           reason,
@@ -88,7 +96,7 @@ export const stateWhyStuck: CommandSpec = {
       blocks: [
         {
           kind: 'table',
-          title: `Execution ${executionId} is ${row.status}, at version ${version}`,
+          title: `Execution ${executionId} is ${status}, at version ${version}`,
           columns: ['reason', 'what', 'for', 'next'],
           isProse: true,
           rows: findings.map(({ reason, what, seconds, next }) => [
@@ -101,6 +109,41 @@ export const stateWhyStuck: CommandSpec = {
       ],
     }
   },
+}
+
+interface StateShown {
+  document: JsonObject
+  version: number
+}
+
+async function stateHere(context: CommandContext, executionId: ExecutionId): Promise<StateShown> {
+  const { view, version } = await withStates(context, async ({ state, deps }) => {
+    await assertNoSubscription(deps, executionId)
+    return state.ask(executionId, { view: true })
+  })
+  return { document: parseJson(Buffer.from(view!).toString('utf8')) as JsonObject, version }
+}
+
+async function stateRemotely(remote: RemoteClient, executionId: string): Promise<StateShown> {
+  const params = { execution_id: executionId }
+  const { answer, headers } = await remote.ask('getExecutionsByExecutionIdState', { params })
+  return { document: answer as JsonObject, version: Number(headers.get('x-noetl-state-version')) }
+}
+
+interface StuckShown {
+  status: string
+  version: number
+  findings: readonly Finding[]
+}
+
+async function whyStuckRemotely(remote: RemoteClient, executionId: string): Promise<StuckShown> {
+  const params = { execution_id: executionId }
+  const answer = await remote.call('getExecutionsByExecutionIdWhyStuck', { params })
+  const findings = (answer.findings ?? []).map((one) => ({
+    ...one,
+    seconds: one.seconds === null ? undefined : numberOf(one.seconds),
+  }))
+  return { status: answer.status!, version: answer.version!, findings: findings as unknown as Finding[] }
 }
 
 function stepRow(step: JsonObject) {

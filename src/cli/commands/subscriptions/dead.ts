@@ -8,6 +8,8 @@ import type { CommandSpec } from '../../command.js'
 import { EXIT } from '../../exit.js'
 import { integerOption, isSet, requireYes, textOption } from '../../options.js'
 import { toned } from '../../output.js'
+import { type DeadPage, deadRemotely, redriveRemotely } from '../../remote/subscriptions.js'
+import { thereOrHere } from '../../remote.js'
 import { withCore } from '../../writing.js'
 
 const LIMIT_MAX = 1_000
@@ -27,20 +29,23 @@ export const subscriptionDeadList: CommandSpec = {
   run: async (context, input) => {
     const limit = integerOption(input, 'limit', { min: 1, max: LIMIT_MAX }) ?? 50
     const of = textOption(input, 'subscription')
-    const found = await pageOfDead(
-      await context.deps(),
-      of === undefined ? undefined : parseSubscriptionId(of, '--subscription'),
-      parseInt64(textOption(input, 'after') ?? '0', '--after'),
-      limit + 1,
+    const subscription = of === undefined ? undefined : parseSubscriptionId(of, '--subscription')
+    const after = parseInt64(textOption(input, 'after') ?? '0', '--after')
+    const { page, hasMore } = await thereOrHere<DeadPage>(
+      context,
+      (remote) => deadRemotely(remote, subscription, after, limit),
+      async () => {
+        const found = await pageOfDead(await context.deps(), subscription, after, limit + 1)
+        return { page: found.slice(0, limit), hasMore: found.length > limit }
+      },
     )
-    const page = found.slice(0, limit)
     return {
       json: {
         dead_letters: page.map((row) => ({
           ...row,
           created_at: wireTimeFromPostgres(row.created_at, 'created_at'),
         })),
-        has_more: found.length > limit,
+        has_more: hasMore,
       },
       blocks: [
         {
@@ -61,7 +66,7 @@ export const subscriptionDeadList: CommandSpec = {
           empty: 'no message was given up',
         },
       ],
-      notes: found.length > limit ? [`there are more; go on with --after ${page[limit - 1]!.dead_letter_id}`] : [],
+      notes: hasMore ? [`there are more; go on with --after ${page[limit - 1]!.dead_letter_id}`] : [],
     }
   },
 }
@@ -81,59 +86,81 @@ export const subscriptionDeadRedrive: CommandSpec = {
     ['subscription dead redrive 17', 'one of them'],
     ['subscription dead redrive --all --subscription 320816801799737344', 'after the cause was removed'],
   ],
-  run: (context, input) =>
-    withCore(context, async (writing) => {
-      if (isSet(input, 'all') !== (input.rest.length === 0))
-        throw new CpError('invalid_input', 'name ids, or say --all')
-      const of = textOption(input, 'subscription')
-      const results: Redriven[] = []
-      for (let after = '0'; ; ) {
-        const ids = isSet(input, 'all')
-          ? (
-              await pageOfDead(
-                writing,
-                of === undefined ? undefined : parseSubscriptionId(of, '--subscription'),
-                after,
-                LIMIT_MAX,
-              )
-            ).map((row) => row.dead_letter_id)
-          : input.rest.map((id) => parseInt64(id, 'id'))
-        for (const id of ids) results.push(await redriveDead(writing, id))
-        if (!isSet(input, 'all') || ids.length === 0) break
-        after = ids[ids.length - 1]!
-      }
-      const failed = results.filter((result) => result.outcome === 'failed').length
-      return {
-        json: {
-          results: results.map(({ id, outcome, executionId, reason }) => ({
-            dead_letter_id: id,
-            outcome,
-            execution_id: executionId ?? null,
-            reason: reason ?? null,
-          })),
+  run: async (context, input) => {
+    if (isSet(input, 'all') !== (input.rest.length === 0)) throw new CpError('invalid_input', 'name ids, or say --all')
+    const of = textOption(input, 'subscription')
+    const subscription = of === undefined ? undefined : parseSubscriptionId(of, '--subscription')
+    const named = isSet(input, 'all') ? undefined : input.rest.map((id) => parseInt64(id, 'id'))
+    const results = await thereOrHere(
+      context,
+      (remote) =>
+        redriveAll(
+          named,
+          async (after) => (await deadRemotely(remote, subscription, after, LIMIT_MAX)).page,
+          (ids) => redriveRemotely(remote, ids),
+        ),
+      () =>
+        withCore(context, (writing) =>
+          redriveAll(
+            named,
+            (after) => pageOfDead(writing, subscription, after, LIMIT_MAX),
+            async (ids) => {
+              const done: Redriven[] = []
+              for (const id of ids) done.push(await redriveDead(writing, id))
+              return done
+            },
+          ),
+        ),
+    )
+    const failed = results.filter((result) => result.outcome === 'failed').length
+    return {
+      json: {
+        results: results.map(({ id, outcome, executionId, reason }) => ({
+          dead_letter_id: id,
+          outcome,
+          execution_id: executionId ?? null,
+          reason: reason ?? null,
+        })),
+      },
+      blocks: [
+        {
+          kind: 'table',
+          columns: ['id', 'outcome', 'execution', 'reason'],
+          isProse: true,
+          rows: results.map(({ id, outcome, executionId, reason }) => [
+            id,
+            toned(outcome, outcome === 'failed' ? 'bad' : 'good'),
+            executionId,
+            reason,
+          ]),
+          empty: 'no message was given up',
         },
-        blocks: [
-          {
-            kind: 'table',
-            columns: ['id', 'outcome', 'execution', 'reason'],
-            isProse: true,
-            rows: results.map(({ id, outcome, executionId, reason }) => [
-              id,
-              toned(outcome, outcome === 'failed' ? 'bad' : 'good'),
-              executionId,
-              reason,
-            ]),
-            empty: 'no message was given up',
-          },
-        ],
-        exitCode: failed > 0 ? EXIT.workRemains : EXIT.ok,
-      }
-    }),
+      ],
+      exitCode: failed > 0 ? EXIT.workRemains : EXIT.ok,
+    }
+  },
+}
+
+/** Those that were named, or every one, page by page. */
+async function redriveAll(
+  named: readonly string[] | undefined,
+  pageAfter: (after: string) => Promise<readonly { dead_letter_id: string }[]>,
+  redrive: (ids: readonly string[]) => Promise<Redriven[]>,
+): Promise<Redriven[]> {
+  if (named !== undefined) return redrive(named)
+  const results: Redriven[] = []
+  for (let after = '0'; ; ) {
+    const ids = (await pageAfter(after)).map((row) => row.dead_letter_id)
+    if (ids.length === 0) return results
+    results.push(...(await redrive(ids)))
+    after = ids[ids.length - 1]!
+  }
 }
 
 export const subscriptionDeadDrop: CommandSpec = {
   path: ['subscription', 'dead', 'drop'],
   doing: 'dropping messages',
+  localBecause: 'what cannot be taken back is done where the database is',
   summary: 'Forget given-up messages for good',
   description:
     'They are removed from the list and start nothing; what the stream still holds is not delivered again. Exit code 3 when one of the named ids is not there.',

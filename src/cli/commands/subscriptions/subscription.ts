@@ -4,6 +4,7 @@ import { parseWireTime, type WireTime, wireTimeFromMillis } from '../../../domai
 import { parseSubscriptionId } from '../../../domain/ids/ids.js'
 import type { JsonObject } from '../../../domain/json/value.js'
 import { SUBSCRIPTION_TRANSITIONS, type SubscriptionAction } from '../../../domain/subscriptions/subscription.js'
+import { systemClock } from '../../../runtime/clock.js'
 import {
   type Changed,
   changeSubscription,
@@ -14,12 +15,14 @@ import {
 import { visibleObstacles } from '../../../services/subscriptions/obstacles.js'
 import { rebuildSubscriptions } from '../../../services/subscriptions/rebuild.js'
 import { verboseStatusOf } from '../../../services/subscriptions/views.js'
-import type { CommandContext, CommandSpec, Input, OptionSpec } from '../../command.js'
+import type { CommandSpec, Input, OptionSpec } from '../../command.js'
 import { parseDuration } from '../../duration.js'
 import { EXIT } from '../../exit.js'
 import { textOption } from '../../options.js'
 import type { Output, Tone } from '../../output.js'
 import { toned } from '../../output.js'
+import { type ChangeShown, changeRemotely, registerRemotely } from '../../remote/subscriptions.js'
+import { thereOrHere } from '../../remote.js'
 import { type Writing, withCore } from '../../writing.js'
 
 const noteOptions: readonly OptionSpec[] = [
@@ -38,10 +41,16 @@ export const subscriptionRegister: CommandSpec = {
     ['subscription register demo/orders', 'prints its id and state'],
     ['subscription register demo/orders --json | jq -r .subscription_id', 'just the id'],
   ],
-  run: (context, input) =>
-    withCore(context, async (writing) =>
-      answer(await registerSubscription(writing, input.args['path']!, noteOf(context, input)), 'registered'),
-    ),
+  run: async (context, input) => {
+    const path = input.args['path']!
+    const note = noteOf(input)
+    const registered = await thereOrHere(
+      context,
+      (remote) => registerRemotely(remote, path, note),
+      () => withCore(context, async (writing) => shownChange(await registerSubscription(writing, path, note))),
+    )
+    return answer(registered, 'registered')
+  },
 }
 
 interface Words {
@@ -62,19 +71,25 @@ function actionCommand(action: SubscriptionAction, words: Words, options: readon
     args: [{ name: 'id', help: 'subscription id', completes: 'subscription' }],
     options: [...options, ...noteOptions],
     examples: words.examples,
-    run: (context, input) =>
-      withCore(context, async (writing) => {
-        const id = parseSubscriptionId(input.args['id'], 'id')
-        const until = readEnd(input, writing.clock.now())
-        const changed = await changeSubscription(writing, { id, action, until, ...noteOf(context, input) })
-        const output = answer(changed, changed.row.external ? `${words.done}; ${EXTERNAL}` : words.done)
-        const obstacles = await obstaclesTold(writing, changed.row)
-        return {
-          ...output,
-          json: { ...(output.json as JsonObject), obstacles },
-          notes: [...(output.notes ?? []), ...obstacles.map((text) => `it does not deliver yet: ${text}`)],
-        }
-      }),
+    run: async (context, input) => {
+      const id = parseSubscriptionId(input.args['id'], 'id')
+      const request = { id, action, until: readEnd(input, systemClock.now()), ...noteOf(input) }
+      const { obstacles, ...change } = await thereOrHere(
+        context,
+        (remote) => changeRemotely(remote, request),
+        () =>
+          withCore(context, async (writing) => {
+            const changed = await changeSubscription(writing, request)
+            return { ...shownChange(changed), obstacles: await obstaclesTold(writing, changed.row) }
+          }),
+      )
+      const output = answer(change, change.status['driver'] === 'external' ? `${words.done}; ${EXTERNAL}` : words.done)
+      return {
+        ...output,
+        json: { ...(output.json as JsonObject), obstacles },
+        notes: [...(output.notes ?? []), ...obstacles.map((text) => `it does not deliver yet: ${text}`)],
+      }
+    },
   }
 }
 
@@ -133,6 +148,7 @@ export const subscriptionDeactivate = actionCommand('deactivate', {
 export const subscriptionRebuild: CommandSpec = {
   path: ['subscription', 'rebuild'],
   doing: 'reading the log',
+  localBecause: 'it corrects rows from the log, with the rights of the database',
   summary: 'Rebuild the table of subscriptions from the log',
   description:
     'Reads the lifecycle events of every shard and corrects rows that are missing or say something else, one path at a time, and names the ids that a newer one of their path has superseded. The log is the truth; running this at any time is safe.',
@@ -183,10 +199,14 @@ async function obstaclesTold(writing: Writing, row: SubscriptionRow): Promise<st
   return []
 }
 
-function answer({ row, changed }: Changed, done: string): Output {
-  const json: JsonObject = { ...verboseStatusOf(row), changed }
+function shownChange({ row, changed }: Changed): ChangeShown {
+  return { status: verboseStatusOf(row), changed }
+}
+
+function answer({ status, changed }: ChangeShown, done: string): Output {
+  const state = String(status['state'])
   return {
-    json,
+    json: { ...status, changed },
     blocks: [
       {
         kind: 'table',
@@ -194,21 +214,21 @@ function answer({ row, changed }: Changed, done: string): Output {
         isProse: true,
         rows: [
           [
-            row.subscription_id,
-            toned(row.state, toneOfState(row.state)),
-            row.path,
-            row.catalog_version,
-            row.reason,
-            json['paused_until'] as string | null,
+            status['subscription_id'] as string,
+            toned(state, toneOfState(state)),
+            status['path'] as string,
+            status['catalog_version'] as number | null,
+            status['reason'] as string | null,
+            status['paused_until'] as string | null,
           ],
         ],
       },
     ],
-    notes: [changed ? done : `nothing changed: it was ${row.state} already`],
+    notes: [changed ? done : `nothing changed: it was ${state} already`],
   }
 }
 
-function noteOf(_context: CommandContext, input: Input): { reason?: string; actor: string } {
+function noteOf(input: Input): { reason?: string; actor: string } {
   const reason = textOption(input, 'reason')
   return { ...(reason === undefined ? {} : { reason }), actor: textOption(input, 'actor') ?? userName() }
 }

@@ -1,14 +1,16 @@
 // Looking at subscriptions: the list, one of them, its history, and the list as it changes.
 
-import { wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
+import type { WireTime } from '../../../domain/events/wireTime.js'
 import { pathPattern } from '../../../domain/executions/executionPage.js'
 import { parseSubscriptionId } from '../../../domain/ids/ids.js'
+import { isJsonObject, type JsonObject } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
 import { SHOWN_STATES } from '../../../domain/subscriptions/subscription.js'
 import { CpError, isTransient, toCpError } from '../../../errors.js'
+import { systemClock } from '../../../runtime/clock.js'
 import { printable } from '../../../runtime/printable.js'
 import { listenForShutdown } from '../../../runtime/shutdown.js'
-import { findSubscription, type SubscriptionRow } from '../../../services/subscriptions/lifecycle.js'
+import { findSubscription } from '../../../services/subscriptions/lifecycle.js'
 import {
   backlogOrTrouble,
   type HistoryItem,
@@ -17,12 +19,14 @@ import {
   shownHistoryItem,
   verboseStatusOf,
 } from '../../../services/subscriptions/views.js'
-import type { CommandSpec, Input } from '../../command.js'
+import type { CommandContext, CommandSpec, Input } from '../../command.js'
 import { formatAge } from '../../duration.js'
 import { EXIT } from '../../exit.js'
 import { print } from '../../io.js'
 import { integerOption, textOption } from '../../options.js'
 import { type Cell, type ToneCell, toned } from '../../output.js'
+import { historyRemotely, listRemotely, type SubscriptionShown, showRemotely } from '../../remote/subscriptions.js'
+import { thereOrHere } from '../../remote.js'
 import { openSink } from '../../sink.js'
 import { toneOfState } from './subscription.js'
 
@@ -48,32 +52,37 @@ export const subscriptionList: CommandSpec = {
     ["subscription list --json | jq -r '.subscriptions[].subscription_id'", 'just the ids'],
   ],
   run: async (context, input) => {
-    const deps = await context.deps()
     const cursor = textOption(input, 'cursor')
-    const { rows, next } = await pageOfSubscriptions(deps, {
+    const asked = {
       state: oneOf(input, 'state', SHOWN_STATES),
-      pathPattern: pathPattern(textOption(input, 'path')),
+      path: textOption(input, 'path'),
       mode: oneOf(input, 'kind', ['pull', 'push']),
-      order: 'newest',
       cursor: cursor === undefined ? null : parseSubscriptionId(cursor, '--cursor'),
       limit: integerOption(input, 'limit', { min: 1, max: LIMIT_MAX }) ?? 50,
-    })
+    }
+    const { rows, next } = await thereOrHere(
+      context,
+      (remote) => listRemotely(remote, asked),
+      async () => {
+        const filter = { ...asked, pathPattern: pathPattern(asked.path), order: 'newest' as const }
+        const page = await pageOfSubscriptions(await context.deps(), filter)
+        return { rows: page.rows.map(verboseStatusOf), next: page.next }
+      },
+    )
     return {
-      json: { subscriptions: rows.map(verboseStatusOf), next_cursor: next ?? null },
+      json: { subscriptions: rows, next_cursor: next ?? null },
       blocks: [
         {
           kind: 'table',
           columns: ['subscription', 'state', 'path', 'kind', 'source', 'changed', 'remark'],
           spare: ['changed', 'source', 'kind'],
           rows: rows.map((row) => [
-            row.subscription_id,
-            toned(row.state, toneOfState(row.state)),
-            row.path,
-            row.mode,
-            row.source,
-            row.updated_at === null
-              ? null
-              : formatAge(wireTimeFromPostgres(row.updated_at, 'updated_at'), deps.clock.now()),
+            row['subscription_id'] as string,
+            stateCell(row),
+            row['path'] as string,
+            row['mode'] as string | null,
+            row['source'] as string | null,
+            typeof row['updated_at'] === 'string' ? formatAge(row['updated_at'] as WireTime, systemClock.now()) : null,
             remarkOf(row),
           ]),
           empty: 'no subscriptions',
@@ -84,13 +93,17 @@ export const subscriptionList: CommandSpec = {
   },
 }
 
+function stateCell(status: JsonObject): ToneCell {
+  const state = String(status['state'])
+  return toned(state, toneOfState(state))
+}
+
 /** What an operator wants to know first: what is wrong, or why and until when it stands still. */
-function remarkOf(row: SubscriptionRow): Cell | ToneCell {
-  if (row.trouble !== null) return toned(row.trouble, 'bad')
-  const until =
-    row.paused_until === null ? '' : ` until ${wireTimeFromPostgres(row.paused_until, 'paused_until').slice(0, 19)}`
-  const by = row.actor === null || row.reason === null ? '' : ` (${row.actor})`
-  return `${row.reason ?? ''}${by}${until}`.trim()
+function remarkOf({ trouble, reason, actor, paused_until: end }: JsonObject): Cell | ToneCell {
+  if (typeof trouble === 'string') return toned(trouble, 'bad')
+  const until = typeof end === 'string' ? ` until ${end.slice(0, 19)}` : ''
+  const by = typeof actor === 'string' && typeof reason === 'string' ? ` (${actor})` : ''
+  return `${reason ?? ''}${by}${until}`.trim()
 }
 
 export const subscriptionShow: CommandSpec = {
@@ -102,52 +115,57 @@ export const subscriptionShow: CommandSpec = {
     [`subscription show ${ID} --json`, 'for programs'],
   ],
   run: async (context, input) => {
-    const deps = await context.deps()
-    const row = await findSubscription(deps, parseSubscriptionId(input.args['id'], 'id'))
-    await deps.bus?.untilConnected(BACKLOG_WAIT_MS).catch(() => undefined) // told below, as the trouble of the backlog
-    const backlog = await backlogOrTrouble(deps, row)
-    const status = verboseStatusOf(row)
-    const lag = 'trouble' in backlog ? null : backlog
+    const id = parseSubscriptionId(input.args['id'], 'id')
+    const { status, backlog, trouble, shard } = await thereOrHere(
+      context,
+      (remote) => showRemotely(remote, id),
+      () => showHere(context, id),
+    )
+    const { spec } = status
     return {
-      json: {
-        ...status,
-        backlog:
-          lag === null
-            ? null
-            : {
-                pending: lag.pending,
-                ack_pending: lag.ackPending,
-                redelivered: lag.redelivered,
-                oldest_age_seconds: lag.oldestSeconds,
-              },
-      },
+      json: { ...status, backlog },
       blocks: [
         {
           kind: 'record',
-          title: `Subscription ${row.subscription_id}`,
+          title: `Subscription ${id}`,
           entries: present([
-            ['state', toned(row.state, toneOfState(row.state))],
-            ['path', row.path],
-            ['entry', `${row.catalog_id} (version ${row.catalog_version ?? '?'})`],
-            ['kind', row.mode],
-            ['source', row.source],
-            ['listener', row.listener],
-            ['playbook', row.spec['playbook'] as Cell],
+            ['state', stateCell(status)],
+            ['path', status['path'] as Cell],
+            ['entry', `${status['catalog_id']} (version ${status['catalog_version'] ?? '?'})`],
+            ['kind', status['mode'] as Cell],
+            ['source', status['source'] as Cell],
+            ['listener', status['listener'] as Cell],
+            ['playbook', isJsonObject(spec) ? (spec['playbook'] as Cell) : null],
             ['since', status['updated_at'] as Cell],
-            ['by', row.actor],
-            ['reason', row.reason],
+            ['by', status['actor'] as Cell],
+            ['reason', status['reason'] as Cell],
             ['until', status['paused_until'] as Cell],
-            ['runtime', row.external ? 'external' : (status['runtime'] as Cell)],
-            ['waiting', lag?.pending],
-            ['in flight', lag?.ackPending],
-            ['oldest', lag?.oldestSeconds == null ? null : `${lag.oldestSeconds} s`],
-            ['trouble', row.trouble ?? ('trouble' in backlog ? backlog.trouble : null)],
-            ['shard', deps.databases.shardOf(row.subscription_id)],
+            ['runtime', status['driver'] === 'external' ? 'external' : (status['runtime'] as Cell)],
+            ['waiting', backlog?.pending],
+            ['in flight', backlog?.ack_pending],
+            ['oldest', backlog?.oldest_age_seconds == null ? null : `${backlog.oldest_age_seconds} s`],
+            ['trouble', (status['trouble'] as Cell) ?? trouble],
+            ['shard', shard],
           ]),
         },
       ],
     }
   },
+}
+
+async function showHere(context: CommandContext, id: string): Promise<SubscriptionShown> {
+  const deps = await context.deps()
+  const row = await findSubscription(deps, id)
+  await deps.bus?.untilConnected(BACKLOG_WAIT_MS).catch(() => undefined) // told below, as the trouble of the backlog
+  const found = await backlogOrTrouble(deps, row)
+  const about = { status: verboseStatusOf(row), shard: deps.databases.shardOf(id) }
+  if ('trouble' in found) return { ...about, backlog: null, trouble: found.trouble }
+  const { pending, ackPending, redelivered, oldestSeconds } = found
+  return {
+    ...about,
+    backlog: { pending, ack_pending: ackPending, redelivered, oldest_age_seconds: oldestSeconds },
+    trouble: null,
+  }
 }
 
 export const subscriptionHistory: CommandSpec = {
@@ -159,7 +177,7 @@ export const subscriptionHistory: CommandSpec = {
   run: async (context, input) => {
     const limit = integerOption(input, 'limit', { min: 1, max: LIMIT_MAX }) ?? 1_000
     const id = parseSubscriptionId(input.args['id'], 'id')
-    const items = await historyOf(await context.deps(), id, '0', limit)
+    const items = await readHistory(context, id, '0', limit)
     return {
       json: { subscription_id: id, events: items.map(shownHistoryItem) },
       blocks: [
@@ -191,7 +209,6 @@ export const subscriptionWatch: CommandSpec = {
   ],
   run: async (context, input) => {
     const id = parseSubscriptionId(input.args['id'], 'id')
-    const deps = await context.deps()
     const sink = openSink(context, undefined)
     const shutdown = listenForShutdown(context.io)
     let after = '0'
@@ -199,7 +216,7 @@ export const subscriptionWatch: CommandSpec = {
       while (!shutdown.signal.aborted && !sink.isClosed()) {
         let pauseMs = WATCH_MS
         try {
-          const items = await historyOf(deps, id, after)
+          const items = await readHistory(context, id, after, HISTORY_PAGE)
           if (items.length > 0) after = items[items.length - 1]!.eventId
           const text = items
             .map((item) => `${context.isJson ? writeJson(shownHistoryItem(item)) : lineOf(item)}\n`)
@@ -210,13 +227,23 @@ export const subscriptionWatch: CommandSpec = {
           print(context.io.stderr, `noetl-cp: ${toCpError(error).message}; trying again`)
           pauseMs = RETRY_MS
         }
-        await deps.clock.sleep(pauseMs, shutdown.signal)
+        await systemClock.sleep(pauseMs, shutdown.signal)
       }
     } finally {
       shutdown.dispose()
     }
     return EXIT.ok
   },
+}
+
+const HISTORY_PAGE = 1_000
+
+function readHistory(context: CommandContext, id: string, after: string, limit: number): Promise<HistoryItem[]> {
+  return thereOrHere(
+    context,
+    (remote) => historyRemotely(remote, id, after, limit),
+    async () => historyOf(await context.deps(), id, after, limit),
+  )
 }
 
 function lineOf(item: HistoryItem): string {

@@ -21,6 +21,7 @@ const CONTEXT_BYTES_MAX = 64 * 1024 * 1024
 
 export const templateEval: CommandSpec = {
   path: ['template', 'eval'],
+  localBecause: 'it needs no instance',
   summary: 'Try a template: print its typed value, or the error with its place',
   description:
     'Evaluates a template against a context, as the engine would: as a value, as a condition (a guard) or as the list of a loop. With --ndjson every line of standard input is {"kind", "template", "context", "steps"} and answers with a line {"value"} or {"error"}; the exit code is then 0.',

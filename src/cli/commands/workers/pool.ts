@@ -13,6 +13,7 @@ const nameArgument = { name: 'pool', help: 'name of the pool, such as shared' }
 
 export const workerLimits: CommandSpec = {
   path: ['worker', 'limits'],
+  localBecause: 'limits lie in the database, and no route gives them out',
   summary: 'Pools that are paused, and how many commands may run at a time',
   examples: [['worker limits', 'all of them']],
   run: async (context) => {
@@ -34,6 +35,7 @@ export const workerLimits: CommandSpec = {
 
 export const workerPause: CommandSpec = {
   path: ['worker', 'pause'],
+  localBecause: 'limits lie in the database, and no route changes them',
   summary: 'Hand out no more commands of a pool; what is running goes on',
   args: [nameArgument],
   options: [{ flags: '--reason <text>', help: 'for those who wonder' }],
@@ -48,6 +50,7 @@ export const workerPause: CommandSpec = {
 
 export const workerResume: CommandSpec = {
   path: ['worker', 'resume'],
+  localBecause: 'limits lie in the database, and no route changes them',
   summary: 'Hand out commands of a pool again',
   args: [nameArgument],
   examples: [['worker resume shared', 'after a pause']],
@@ -62,6 +65,7 @@ export const workerResume: CommandSpec = {
 
 export const workerLimit: CommandSpec = {
   path: ['worker', 'limit'],
+  localBecause: 'limits lie in the database, and no route changes them',
   summary: 'How many commands of a pool, or of playbooks with a path, may run at a time',
   args: [{ name: 'name', help: 'name of a pool, or with --path the path of a playbook', completes: 'pool' }],
   options: [

@@ -1,9 +1,10 @@
 // Worker pools from the command line.
-import { isJsonObject } from '../../../domain/json/value.js'
+import { isJsonObject, type JsonObject } from '../../../domain/json/value.js'
 import { listWorkerPools, type WorkerPoolView } from '../../../services/workers/workerPools.js'
 import type { CommandSpec } from '../../command.js'
 import { isSet } from '../../options.js'
 import { toned } from '../../output.js'
+import { numberOf, type RemoteClient, thereOrHere } from '../../remote.js'
 
 export const workerList: CommandSpec = {
   path: ['worker', 'list'],
@@ -14,8 +15,9 @@ export const workerList: CommandSpec = {
     ['worker list --all', 'and those that are not'],
   ],
   run: async (context, input) => {
-    const { databases } = await context.deps()
-    const known = await listWorkerPools(databases, { kind: 'worker_pool' })
+    const known = await thereOrHere<readonly ShownPool[]>(context, poolsRemotely, async () =>
+      listWorkerPools((await context.deps()).databases, { kind: 'worker_pool' }),
+    )
     const shown = isSet(input, 'all') ? known : known.filter((pool) => pool.isAlive)
     const hidden = known.length - shown.length
     return {
@@ -53,7 +55,23 @@ export const workerList: CommandSpec = {
   },
 }
 
-function poolOf(pool: WorkerPoolView): string | null {
+type ShownPool = Omit<WorkerPoolView, 'kind' | 'uri' | 'capabilities' | 'runtime' | 'createdAt' | 'updatedAt'>
+
+async function poolsRemotely(remote: RemoteClient): Promise<ShownPool[]> {
+  const { items = [] } = await remote.call('getWorkerPools', { query: { kind: 'worker_pool' } })
+  return (items as unknown as JsonObject[]).map((pool) => ({
+    runtimeId: String(pool['runtime_id']),
+    name: String(pool['name']),
+    status: String(pool['status']),
+    isAlive: pool['alive'] === true,
+    capacity: pool['capacity'] as number | null,
+    heartbeat: pool['heartbeat'] as ShownPool['heartbeat'],
+    silentSeconds: numberOf(pool['silent_seconds']),
+    labels: pool['labels'] ?? null,
+  }))
+}
+
+function poolOf(pool: ShownPool): string | null {
   const name = isJsonObject(pool.labels) ? pool.labels['pool_name'] : undefined
   return typeof name === 'string' ? name : null
 }

@@ -6,6 +6,7 @@ import { print, wantsColor } from '../../io.js'
 
 export const worker: CommandSpec = {
   path: ['worker'],
+  localBecause: 'it takes commands from the database itself; other workers use POST /api/commands/claim',
   summary: 'Run commands of playbooks, in a process of its own',
   description:
     'Takes commands of the pools in NOETL_CP_WORKER_POOLS and runs them, up to NOETL_CP_WORKER_SLOTS at a time, until SIGINT or SIGTERM. A daemon has such a worker inside (NOETL_CP_WORKER); this one is for other machines or other rights. python, shell and container run only if NOETL_CP_WORKER_ALLOW names them. Told to stop, it takes no more, lets what runs end, and gives the rest back.',

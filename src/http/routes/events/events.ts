@@ -204,6 +204,7 @@ function answerTo(outcome: AppendOutcome): JsonObject {
   if ((outcome.kind === 'stored' || outcome.kind === 'duplicate') && outcome.streamVersion !== undefined) {
     body['stream_version'] = number(outcome.streamVersion)
   }
+  if (outcome.kind === 'duplicate') body['duplicate'] = true
   return body
 }
 

@@ -233,10 +233,14 @@ function controlRoutes({ executions }: ExecutionRouteDeps): RouteSpec[] {
       body: {
         type: 'object',
         required: ['status'],
-        properties: { status: { type: 'string' }, error: { type: 'string', nullable: true, maxLength: 100_000 } },
+        properties: {
+          status: { type: 'string' },
+          error: { type: 'string', nullable: true, maxLength: 100_000 },
+          reason: { type: 'string', nullable: true, maxLength: 2_000, description: 'kept in the event' },
+        },
       },
       responses: {
-        200: answerOf({ execution_id: ID, status: TEXT, message: TEXT }),
+        200: answerOf({ execution_id: ID, status: TEXT, event_id: ID, message: TEXT }),
         404: 'unknown execution',
         422: 'already ended, or another status',
       },
@@ -247,17 +251,19 @@ function controlRoutes({ executions }: ExecutionRouteDeps): RouteSpec[] {
         if (outcome !== 'COMPLETED' && outcome !== 'FAILED') {
           throw new CpError('refused', `/status must be COMPLETED or FAILED, not ${JSON.stringify(given)}`)
         }
-        const error = (body as JsonObject)['error']
-        await endExecution(executions, {
+        const { error, reason } = body as JsonObject
+        const { eventId } = await endExecution(executions, {
           executionId,
           outcome,
           error: typeof error === 'string' ? error : undefined,
+          reason: typeof reason === 'string' ? reason : undefined,
           traceContext: traceContextOf(headers),
         })
         return {
           body: {
             execution_id: number(executionId),
             status: outcome,
+            event_id: number(eventId),
             message: `Execution finalized with status: ${outcome}`,
           },
         }

@@ -10,13 +10,15 @@ export interface HealthRouteDeps {
   health: HealthMonitor
   clock: Clock
   version: string
+  /** Names the installation, as the messages of its outbox do. */
+  clusterId: string
   /** By the clock that nobody sets. */
   startedAt: number
 }
 
 const READY = answerOf({ status: TEXT, checks: { type: 'object', description: 'by name: ok, required, detail, ms' } })
 
-export function healthRoutes({ health, clock, version, startedAt }: HealthRouteDeps): RouteSpec[] {
+export function healthRoutes({ health, clock, version, clusterId, startedAt }: HealthRouteDeps): RouteSpec[] {
   const uptimeSeconds = () => Math.floor((clock.monotonic() - startedAt) / 1000)
 
   const ready: RouteSpec['handler'] = async () => {
@@ -72,7 +74,10 @@ export function healthRoutes({ health, clock, version, startedAt }: HealthRouteD
       access: 'open',
       effect: 'read',
       responses: {
-        200: answerOf({ status: TEXT, database: TEXT, nats: TEXT, uptime_seconds: COUNT, version: TEXT }, 'healthy'),
+        200: answerOf(
+          { status: TEXT, database: TEXT, nats: TEXT, uptime_seconds: COUNT, version: TEXT, cluster_id: TEXT },
+          'healthy',
+        ),
         503: 'a database does not answer',
       },
       handler: async () => {
@@ -90,6 +95,7 @@ export function healthRoutes({ health, clock, version, startedAt }: HealthRouteD
             nats: nats?.required === false ? 'disabled' : nats?.ok ? 'connected' : 'disconnected',
             uptime_seconds: uptimeSeconds(),
             version,
+            cluster_id: clusterId,
           },
         }
       },

@@ -156,11 +156,16 @@ function rowRoutes(outbox: AdminDeps): RouteSpec[] {
       summary: 'Rows that were given up, with their reasons',
       access: 'operator',
       effect: 'read',
-      query: { ...PAGE, reason: { type: 'string', description: 'part of the reason, whatever the case' } },
+      query: {
+        ...PAGE,
+        reason: { type: 'string', description: 'part of the reason, whatever the case' },
+        since: { type: 'string', format: 'date-time', description: 'given up since' },
+      },
       responses: { 200: ROWS, 400: 'malformed' },
-      handler: async ({ query }) => ({
-        body: pageOf(await pageOfDead(outbox, { ...scopeOf(query), reason: query['reason'] })),
-      }),
+      handler: async ({ query }) => {
+        const since = query['since'] === undefined ? undefined : parseWireTime(query['since'], 'since')
+        return { body: pageOf(await pageOfDead(outbox, { ...scopeOf(query), reason: query['reason'], since })) }
+      },
     },
   ]
 }

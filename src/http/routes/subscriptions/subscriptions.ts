@@ -83,8 +83,8 @@ function registerRoute(deps: LifecycleDeps, path: string): RouteSpec {
     responses: { 200: STATUS, 404: 'unknown path', 422: 'no subscription, or its listener is taken' },
     handler: async ({ body }) => {
       const request = body as JsonObject
-      const { row } = await registerSubscription(deps, String(request['path']), noteOf(request))
-      return { body: statusOf(row) }
+      const { row, changed } = await registerSubscription(deps, String(request['path']), noteOf(request))
+      return { body: statusOf(row), headers: { 'x-noetl-changed': String(changed) } }
     },
   }
 }
@@ -134,13 +134,15 @@ function readRoutes(deps: LifecycleDeps & ViewDeps): RouteSpec[] {
     {
       method: 'GET',
       path: '/api/subscriptions',
-      summary: 'Every subscription, oldest first, deactivated ones included, up to 8 MB; then x-noetl-next-cursor',
+      summary:
+        'Every subscription, oldest first unless order says otherwise, deactivated ones included, up to 8 MB; then x-noetl-next-cursor',
       access: 'public',
       effect: 'read',
       query: {
         state: { type: 'string', description: SHOWN_STATES.join(', ') },
         path: { type: 'string', description: 'a star at the end stands for any rest' },
         kind: { type: 'string', description: 'pull or push' },
+        order: { type: 'string', enum: ['oldest', 'newest'], default: 'oldest' },
         limit: { type: 'integer', description: `clamped into 1..${LIMIT_MAX}; default all that fit` },
         cursor: { format: 'int64', description: 'x-noetl-next-cursor of the page before' },
         verbose,
@@ -152,6 +154,7 @@ function readRoutes(deps: LifecycleDeps & ViewDeps): RouteSpec[] {
           state: query['state']?.toUpperCase() ?? null,
           pathPattern: pathPattern(query['path']),
           mode: query['kind']?.toLowerCase() ?? null,
+          order: query['order'] === 'newest' ? ('newest' as const) : ('oldest' as const),
           cursor: query['cursor'] === undefined ? null : parseSubscriptionId(query['cursor'], 'cursor'),
           limit: Math.min(LIMIT_MAX, Math.max(1, Number(query['limit'] ?? LIMIT_MAX))),
         }

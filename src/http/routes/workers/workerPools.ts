@@ -1,5 +1,5 @@
 // Worker pools announce themselves here. The names of routes and fields are those that workers send already.
-import { integerValue, isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
+import { floatValue, integerValue, isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
 import {
   beatWorkerPool,
   deregisterWorkerPool,
@@ -136,5 +136,6 @@ function toBody(it: WorkerPoolView): JsonObject {
     created_at: it.createdAt,
     updated_at: it.updatedAt,
     alive: it.isAlive,
+    silent_seconds: floatValue(it.silentSeconds),
   }
 }
