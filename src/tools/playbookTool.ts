@@ -30,7 +30,7 @@ export function createPlaybookTool(children: Children): Tool {
         },
         signal,
       )
-      const returnStep = textField(config, 'return_step')
+      const returnStep = textField(config, 'return_step') ?? textField(config, 'result_step')
       const returnsResult = flagField(config, false, 'return_result')
       const waits = returnStep !== undefined || returnsResult || flagField(config, false, 'wait')
       const started: JsonObject = { execution_id: child.executionId, path: child.path }
@@ -45,7 +45,7 @@ export function createPlaybookTool(children: Children): Tool {
           },
         )
       }
-      if (returnsResult) return { data: await children.resultOf(child.executionId, undefined, signal) }
+      if (returnsResult) return { data: await children.resultOf(child.executionId, returnStep, signal) }
       if (returnStep === undefined)
         return { data: { ...started, status: end.status, duration_ms: end.durationMs ?? null } }
       const result = await children.resultOf(child.executionId, returnStep, signal)

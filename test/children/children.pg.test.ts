@@ -160,6 +160,18 @@ describe('a step that starts a playbook', () => {
     })
   })
 
+  it('gives the data of one step alone where its result is asked for', async () => {
+    await register(
+      'test/result_step',
+      'workflow:\n- {step: one, tool: {kind: noop, result: {n: 1, status: mine}}, next: [end]}\n- {step: end, tool: {kind: noop}}\n',
+    )
+    const id = await start(
+      'workflow:\n- {step: p, tool: {kind: playbook, path: test/result_step, return_result: true, result_step: one}, next: [end]}\n- {step: end, tool: {kind: noop, result: "{{ p.data }}"}}\n',
+    )
+    await ended(id)
+    expect(await result(id)).toEqual({ n: 1, status: 'mine' })
+  })
+
   it('goes on at once when it does not wait', async () => {
     await register('test/slow', WAITS)
     const id = await start('workflow:\n- {step: a, tool: {kind: playbook, path: test/slow}}\n')

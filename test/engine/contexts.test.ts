@@ -61,8 +61,13 @@ describe('data of a step', () => {
   it.each<[JsonValue, string, JsonValue]>([
     // Status and error are there for who asks, and no part of the whole.
     [{ x: 1 }, '{{ a }}', { x: 1 }],
-    [{ x: 1 }, '{{ a | length }} {{ a.status }} {{ a.data.x }} {{ a.error is none }}', '1 ok 1 true'],
-    [{ x: 1 }, '{{ a.data.x }}{{ a.result.x }}{{ steps.a.data.x }}', 111],
+    [{ x: 1 }, '{{ a | length }} {{ a.status }} {{ a.data.x }} {{ steps.a.error is none }}', '1 ok 1 true'],
+    // Playbooks route by `is defined`: only a failure has an error.
+    [{ x: 1 }, '{{ a.error is defined }}', false],
+    [{ error: 'own' }, '{{ a.error }}', 'own'],
+    [{ x: 1 }, '{{ a.data.x }}{{ a.result.x }}{{ a.context.x }}{{ steps.a.data.x }}', 1111],
+    [{ x: 1, context: { x: 2 } }, '{{ a.context.x }}', 2],
+    [[1, 2], '{{ a.context[1] }}', 2],
     [{ status: 'own' }, '{{ a.status }}', 'own'],
     [[1, 2], '{{ a | length }}', 2],
     [[1, 2], '{{ a.data }}', [1, 2]],
@@ -123,6 +128,9 @@ describe('what is stored elsewhere', () => {
   it('is answered from its small parts where they are enough', () => {
     expect(large('{{ a.row_count }}')).toBe(3)
     expect(large('{{ a._ref }}')).toBe('noetl://r/1')
+    expect(large('{{ a.reference.ref }}')).toBe('noetl://r/1')
+    expect(large('{{ a.error is defined }}')).toBe(false)
+    expect(large('{{ a.context.row_count }}')).toBe(3)
     expect(large('{{ a.data.row_count + 1 }}')).toBe(4)
   })
 

@@ -31,6 +31,12 @@ it('reads JSON where it is JSON, text where it is not, and text where that is fo
   expect(({} as Record<string, unknown>)['x']).toBeUndefined()
 })
 
+it('takes the name of a value as templates write it', async () => {
+  const sets = ['workload.a=1', 'workload.b.c=2', 'workload={"d": 3}']
+  const merged = await readPayload({ file: undefined, payload: undefined, sets })
+  expect(merged).toEqual({ a: 1, b: { c: 2 }, workload: { d: 3 } })
+})
+
 it('names what cannot be read', async () => {
   const given = (sets: string[], payload?: string) => readPayload({ file: undefined, payload, sets })
   await expect(given(['nothing'])).rejects.toThrow('--set must be key=value')

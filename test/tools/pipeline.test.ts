@@ -125,6 +125,27 @@ describe('the data of a pipeline', () => {
 })
 
 describe('templates', () => {
+  it('read the task before as output, as its own set does', async () => {
+    const [output, status, failed] = ['{{ output.data.count }}', '{{ output.status_code }}', '{{ output.error.kind }}']
+    const { data } = await run(
+      [
+        { name: 'fetch', kind: 'http', url: failing(0) },
+        noop('second', { count: output, status }),
+        noop('third', '{{ output.count }}'),
+        { name: 'wrong', kind: 'http', url: failing(9, 404), ...rule(true, { do: 'continue' }) },
+        noop('last', failed),
+      ],
+      {
+        meta: {
+          deferred: ['1/result/count', '1/result/status', '2/result', '4/result'].map(
+            (end) => `/tool_config/tasks/${end}`,
+          ),
+        },
+      },
+    )
+    expect(data).toMatchObject({ second: { count: 1, status: 200 }, third: 1, last: 'not_found' })
+  })
+
   it('are rendered where the command says so, and nowhere else', async () => {
     const { data } = await run(
       [

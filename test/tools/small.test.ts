@@ -138,7 +138,10 @@ describe('playbook', () => {
       from: 'score',
       score: 5,
     })
-    expect(lent).toBe(3)
+    const whole = { from: 'score', status: 'own', score: 5 }
+    expect((await playbook({ return_result: true, result_step: 'score' }, { options })).data).toEqual(whole)
+    expect((await playbook({ result_step: 'score' }, { options })).data).toMatchObject({ result: whole, score: 5 })
+    expect(lent).toBe(5)
   })
 
   it('that fails is an error, a retry starts another child, the same command finds its own', async () => {

@@ -55,7 +55,9 @@ function assign(into: JsonObject, set: string): void {
   const at = set.indexOf('=')
   if (at < 1) throw new CpError('invalid_input', `--set must be key=value, not ${JSON.stringify(set)}`)
   const isText = set[at - 1] === ':'
-  const keys = set.slice(0, isText ? at - 1 : at).split('.')
+  const path = set.slice(0, isText ? at - 1 : at).split('.')
+  // `workload.x` is how templates name the value x, and how people type it.
+  const keys = path.length > 1 && path[0] === 'workload' ? path.slice(1) : path
   const text = set.slice(at + 1)
   if (keys.some((key) => key === '')) throw new CpError('invalid_input', `--set ${set}: a key is empty`)
   let map = into

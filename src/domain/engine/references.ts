@@ -19,15 +19,21 @@ export function dataIn(board: Board, visit: VisitData): JsonValue {
     _uri: ref,
     _bytes: bytesOf(document),
     status: visit.status,
-    error: visit.error,
   }
+  if (visit.error !== null) about['error'] = visit.error
   const { fetched } = board.input
-  if (!fetched.has(ref)) return { __ref__: ref, ...about, ...extracted }
+  if (!fetched.has(ref)) return withDocument({ __ref__: ref, ...about, ...extracted }, document)
   const data = fetched.get(ref)
   if (data === undefined) {
     throw new StepFailure(engineError('storage', `the result ${ref} is gone: it expired or was damaged`))
   }
-  return isJsonObject(data) ? { ...about, ...data } : data
+  return isJsonObject(data) ? withDocument({ ...about, ...data }, document) : data
+}
+
+/** `<step>.reference.ref`, as playbooks hand it to `result_fetch`; not listed, so that it is no part of the whole. */
+function withDocument(data: JsonObject, document: JsonObject): JsonObject {
+  if (!Object.hasOwn(data, 'reference')) Object.defineProperty(data, 'reference', { value: document })
+  return data
 }
 
 function bytesOf({ meta }: JsonObject): JsonValue {
@@ -86,15 +92,15 @@ function missingFor(context: ReadsVisits, { root, keys }: TemplatePath): string 
   return ref
 }
 
-/** Below `steps.<step>`, `data` and `result` are the same parts. */
+/** Below a step, these words mean its data. */
 function keysBelow(root: string, keys: readonly string[]): readonly string[] {
   const rest = root === 'steps' ? keys.slice(1) : keys
-  return rest[0] === 'data' || rest[0] === 'result' || (root === 'output' && rest[0] === 'response')
-    ? rest.slice(1)
-    : rest
+  const [first] = rest
+  const isData = first === 'data' || first === 'result' || (first === 'context' && root !== 'steps')
+  return isData || (root === 'output' && first === 'response') ? rest.slice(1) : rest
 }
 
-const ALWAYS: ReadonlySet<string> = new Set(['_ref', '_uri', '_bytes', 'status', 'error', 'ref', 'meta'])
+const ALWAYS: ReadonlySet<string> = new Set(['_ref', '_uri', '_bytes', 'status', 'error', 'ref', 'meta', 'reference'])
 const LONE_PATH = /^\s*\{\{-?\s*[\w.]+\s*-?\}\}\s*$/
 
 function isWholeValue(template: Template, { root, keys }: TemplatePath): boolean {

@@ -69,7 +69,7 @@ export function withOwn(data: JsonValue, own: JsonValue): JsonValue {
   return whole
 }
 
-/** As the root `<step>`: the data itself, with status and error if it has none of its own. */
+/** As the root `<step>`: the data itself, with status and the error of a failure if it has none of its own. */
 export const stepRoot = memoByFact(({ data, status, error }: VisitData): JsonValue => {
   // A failure that left nothing behind is still asked for its error.
   const isBareFailure = data === null && status === 'error'
@@ -77,6 +77,8 @@ export const stepRoot = memoByFact(({ data, status, error }: VisitData): JsonVal
   const root: JsonObject = isJsonObject(data) ? { ...data } : {}
   // Not listed: whoever takes the whole gets the data and nothing else.
   for (const [key, value] of Object.entries({ data, status, error })) {
+    // Playbooks ask `<step>.error is defined`, so that a success must not have one.
+    if (key === 'error' && value === null) continue
     if (!Object.hasOwn(root, key)) Object.defineProperty(root, key, { value })
   }
   return root

@@ -139,14 +139,17 @@ function compilePath(expression: Extract<Expression, { type: 'path' }>, site: Co
 const QUICK_ACCESSES = 16
 const LAST_VALUE: Evaluate = (run) => run.piped
 
-/** `<step>.result`, `<step>.data` and `steps.<step>.result` are the data of the step when it has no such key. */
+/** Words for the data of a step; `context` is where NoETL keeps it in events, and playbooks read it there. */
+const NAMES_OF_DATA = ['result', 'data', 'context']
+
+/** `<step>.result`, `.data`, `.context` and `steps.<step>.result` are the data of the step when it has no such key. */
 function compileStepResult(
   base: Evaluate,
   root: string | undefined,
   accesses: readonly Access[],
   index: number,
 ): Evaluate | undefined {
-  const name = ['result', 'data'].find((key) => isKey(accesses[index] as Access, key))
+  const name = NAMES_OF_DATA.find((key) => isKey(accesses[index] as Access, key))
   if (root === undefined || name === undefined) return undefined
   if (index === 1 && root === 'steps' && name === 'result') {
     return (run) => {

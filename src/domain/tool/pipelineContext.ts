@@ -26,6 +26,7 @@ export class PipelineContext implements TemplateContext {
 
   get(name: string): TemplateValue {
     if (Object.hasOwn(this.extra, name)) return this.extra[name]
+    if (name === 'output') return this.data.previousOutput()
     if (name === '_prev') return this.data.previous
     if (name === 'results' || name === '_results') return this.data.results()
     if (SCOPE_ROOTS.has(name)) return this.values.whole(name as WorkerScope)

@@ -2,14 +2,18 @@
 // them (a later task wins, a label wins over a field), all again under `results`, the last one as `_prev`.
 
 import { isJsonObject, type JsonObject, type JsonValue, setKey } from '../json/value.js'
+import { setOutput, type TaskOutcome } from './taskOutcome.js'
 
 /** In the order in which the tasks ended; a task that ran again moves to the end. */
 export class PipelineData {
   private readonly byLabel = new Map<string, JsonValue>()
   private last: JsonValue = null
+  private lastOutcome: TaskOutcome | undefined
 
-  add(label: string | undefined, data: JsonValue): void {
+  add(label: string | undefined, outcome: TaskOutcome): void {
+    const { data } = outcome
     this.last = data
+    this.lastOutcome = outcome
     if (label === undefined) return
     this.byLabel.delete(label)
     this.byLabel.set(label, data)
@@ -25,6 +29,11 @@ export class PipelineData {
 
   get previous(): JsonValue {
     return this.last
+  }
+
+  /** `output` in the configuration of a task: of the task before it, as that task's own `set` saw it. */
+  previousOutput(): JsonObject | undefined {
+    return this.lastOutcome === undefined ? undefined : setOutput(this.lastOutcome)
   }
 
   results(): JsonObject {

@@ -32,10 +32,15 @@ export interface Returning {
 
 /** In the form that the tool promises: the result, the data of a step with its fields, or how it went. */
 export async function dataFor(deps: ChildResultDeps, child: FamilyMember, wanted: Returning): Promise<ChildData> {
-  if (wanted.result) return resultOf(deps, child)
   const about: JsonObject = { execution_id: child.execution_id, status: child.status }
-  if (wanted.step === undefined) return { data: { ...about, path: child.path, duration_ms: durationOf(child) } }
-  const { data, reference } = await deps.stepData(child.execution_id, wanted.step)
+  if (wanted.step === undefined) {
+    if (wanted.result) return resultOf(deps, child)
+    return { data: { ...about, path: child.path, duration_ms: durationOf(child) } }
+  }
+  const ofStep = await deps.stepData(child.execution_id, wanted.step)
+  // Both asked for: the data of that step is the result.
+  if (wanted.result) return ofStep
+  const { data, reference } = ofStep
   // What is stored elsewhere is told by its reference, which whoever reads the result follows.
   const result = reference === undefined ? data : { __ref__: reference['ref'] ?? null }
   return { data: withFields({ ...about, result }, result) }

@@ -101,7 +101,7 @@ export class Pipeline {
       if (this.around.signal.aborted) throw result.failure ?? this.around.signal.reason
       const decision = await this.decide(task, result, retries)
       if (decision === 'again') continue
-      this.data.add(label, result.outcome.data)
+      this.data.add(label, result.outcome)
       if (decision.action !== 'fail') this.apply(task.assignments, { output: setOutput(result.outcome) }, task.name)
       this.reports.push({
         name: task.name,
