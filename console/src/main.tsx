@@ -9,6 +9,7 @@ import './styles/shell.css'
 import './styles/parts.css'
 import './styles/pages.css'
 import './styles/catalog.css'
+import './styles/graph.css'
 
 applyTheme()
 void openSession()

@@ -69,7 +69,7 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await page.getByText('execution_id: ').first().waitFor()
     expect(await page.locator('.json').first().textContent()).toContain(`execution_id: ${id}`)
 
-    await page.keyboard.press('6')
+    await page.keyboard.press('7')
     await page.waitForURL(/tab=why/)
     await page.locator('.findings li').first().waitFor()
     const told = (await command('state', 'why-stuck', id)).findings as { reason: string }[]

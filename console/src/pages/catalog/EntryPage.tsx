@@ -5,6 +5,7 @@ import { CopyText } from '../../parts/CopyText'
 import { Panel } from '../../parts/Panel'
 import { chosenTab, type Tab, Tabs } from '../../parts/Tabs'
 import { Ago } from '../../parts/Time'
+import { EntryGraph } from '../graph/EntryGraph'
 import { DocumentTab } from './DocumentTab'
 import { EditTab } from './EditTab'
 import { type Entry, type EntryHead, loadEntries, loadEntry } from './entry'
@@ -13,6 +14,7 @@ import { VersionsTab } from './VersionsTab'
 
 const DOCUMENT: Tab = { id: 'document', name: 'Document' }
 const RUN: Tab = { id: 'run', name: 'Run' }
+const GRAPH: Tab = { id: 'graph', name: 'Graph' }
 const VERSIONS: Tab = { id: 'versions', name: 'Versions' }
 const EDIT: Tab = { id: 'edit', name: 'New version' }
 
@@ -23,7 +25,9 @@ export function EntryPage({ path }: { path: string }) {
   const version = query.value.get('version') ?? 'latest'
   const one = useResource(`${path}@${version}`, () => loadEntry({ path, version }))
   const versions = useResource(`versions of ${path}`, () => loadEntries({ path, include_archived: true }))
-  const tabs = RUNNABLE.includes(one.data?.kind ?? '') ? [DOCUMENT, RUN, VERSIONS, EDIT] : [DOCUMENT, VERSIONS, EDIT]
+  const tabs = RUNNABLE.includes(one.data?.kind ?? '')
+    ? [DOCUMENT, RUN, GRAPH, VERSIONS, EDIT]
+    : [DOCUMENT, VERSIONS, EDIT]
   const reload = (): void => {
     one.reload()
     versions.reload()
@@ -55,6 +59,8 @@ function Chosen({ entry, versions, tab, reload }: ChosenProps) {
   switch (tab) {
     case 'run':
       return <RunTab key={entry.catalog_id} entry={entry} />
+    case 'graph':
+      return <EntryGraph key={entry.catalog_id} layout={entry.layout} />
     case 'versions':
       return <VersionsTab entry={entry} versions={versions} />
     case 'edit':

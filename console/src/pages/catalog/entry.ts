@@ -13,6 +13,8 @@ export interface EntryHead {
 
 export interface Entry extends EntryHead {
   content: string | null
+  /** `workflow` of the document. */
+  layout: unknown
 }
 
 export interface Problem {

@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { query } from '../../lib/router'
 import { whole } from '../../lib/time'
+import { lazy } from '../../parts/lazy'
 import { chosenTab, type Tab, Tabs } from '../../parts/Tabs'
 import type { ExecutionSummary } from '../executions/summary'
 import { axisOf, showAll } from './axis'
@@ -22,10 +23,13 @@ const TABS: readonly Tab[] = [
   { id: 'moment', name: 'State here' },
   { id: 'changes', name: 'Changes' },
   { id: 'event', name: 'Event' },
+  { id: 'graph', name: 'Graph' },
   { id: 'events', name: 'Events' },
   { id: 'state', name: 'Live state' },
   { id: 'why', name: 'Why' },
 ]
+
+const GraphTab = lazy(() => import('../graph/GraphTab').then((module) => module.GraphTab))
 
 export function Replay({ run }: { run: ExecutionSummary }) {
   const { run: tape, error, reload } = useTape(run.execution_id, run.event_count)
@@ -91,6 +95,8 @@ function Moments({ run, tape, reload }: { run: ExecutionSummary; tape: RunTape; 
         ) : (
           <EventDetail executionId={id} eventId={here.slice.eventId} />
         )
+      case 'graph':
+        return <GraphTab run={run} tape={tape} position={position} />
       case 'events':
         return <EventsTab run={run} />
       case 'state':

@@ -1,0 +1,157 @@
+// The steps of a playbook and where they lead. Steps are buttons of the page, arrows walk along the arcs; the same is below
+// it as a table. How a step stands, and which arcs were taken, is told by whoever shows a run of it.
+import { useRef, useState } from 'preact/hooks'
+import { whole } from '../../lib/time'
+import { Glyph, type StatusKind } from '../../parts/Status'
+import type { Placed } from './placed'
+import { STEP_HEIGHT, STEP_WIDTH } from './placed'
+import type { GraphArc, GraphStep, PlaybookGraph } from './playbook'
+import { StepTable } from './StepTable'
+import { usePlaced } from './usePlaced'
+
+/** Of a run at a moment. */
+export interface StepStanding {
+  kind: StatusKind | undefined
+  /** What is beside the name: how far a loop is, how often it was tried. */
+  detail: string
+}
+
+export interface GraphProps {
+  graph: PlaybookGraph
+  standing?: (step: string) => StepStanding
+  isTaken?: (arc: GraphArc) => boolean
+  onChoose?: (step: string) => void
+}
+
+/** A layout of more takes seconds, and nobody can read it. */
+const DRAWN_UNASKED = 200
+
+export function Graph(props: GraphProps) {
+  const { graph } = props
+  const [isWanted, setWanted] = useState(graph.steps.length <= DRAWN_UNASKED)
+  const { placed, hasFailed } = usePlaced(graph, isWanted)
+  if (graph.steps.length === 0) return <div class="empty">This document has no workflow.</div>
+  return (
+    <>
+      {!isWanted && (
+        <div class="empty">
+          <button type="button" onClick={() => setWanted(true)}>
+            Draw {whole(graph.steps.length)} steps
+          </button>
+        </div>
+      )}
+      {hasFailed && <p class="notice stale">The graph could not be drawn; the table has all of it.</p>}
+      {isWanted && !hasFailed && placed === undefined && <div class="skeleton" aria-busy="true" />}
+      {placed !== undefined && placed.steps.length === graph.steps.length && <Drawn {...props} placed={placed} />}
+      <details class="graph-table" open={!isWanted || hasFailed}>
+        <summary>As a table</summary>
+        <StepTable {...props} />
+      </details>
+    </>
+  )
+}
+
+function Drawn({ graph, placed, standing, isTaken, onChoose }: GraphProps & { placed: Placed }) {
+  const box = useRef<HTMLDivElement>(null)
+  const walk = (event: KeyboardEvent, at: number): void => {
+    const to = neighbourOf(graph, placed, at, event.key)
+    if (to === undefined) return
+    event.preventDefault()
+    event.stopPropagation()
+    box.current?.querySelectorAll<HTMLElement>('.graph-step')[to]?.focus()
+  }
+  return (
+    <div class="graph scroll">
+      <div ref={box} class="graph-space" style={{ width: `${placed.width}px`, height: `${placed.height}px` }}>
+        <svg width={placed.width} height={placed.height} aria-hidden="true">
+          <defs>
+            <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
+              <path d="M0 0l8 4-8 4z" />
+            </marker>
+          </defs>
+          {graph.arcs.map((arc, index) => (
+            <path
+              key={`${arc.from} ${arc.to} ${arc.when}`}
+              class={isTaken === undefined ? 'arc' : isTaken(arc) ? 'arc taken' : 'arc open'}
+              d={lineOf(placed.arcs[index]!)}
+              marker-end="url(#arrow)"
+            >
+              {arc.when !== undefined && <title>{arc.when}</title>}
+            </path>
+          ))}
+        </svg>
+        {graph.steps.map((step, index) => (
+          <Step
+            key={step.name}
+            step={step}
+            standing={standing?.(step.name)}
+            place={placed.steps[index]!}
+            onChoose={onChoose}
+            onKeyDown={(event) => walk(event, index)}
+          />
+        ))}
+      </div>
+    </div>
+  )
+}
+
+interface StepProps {
+  step: GraphStep
+  standing: StepStanding | undefined
+  place: { x: number; y: number }
+  onChoose: ((step: string) => void) | undefined
+  onKeyDown: (event: KeyboardEvent) => void
+}
+
+function Step({ step, standing, place, onChoose, onKeyDown }: StepProps) {
+  const { name, tool, isLoop } = step
+  const kind = standing?.kind
+  const parts = [tool, isLoop ? 'loop' : '', standing?.detail ?? ''].filter((part) => part !== '')
+  return (
+    <button
+      type="button"
+      class={`graph-step ${standing === undefined ? '' : (kind ?? 'later')}`}
+      style={{ left: `${place.x}px`, top: `${place.y}px`, width: `${STEP_WIDTH}px`, height: `${STEP_HEIGHT}px` }}
+      title={name}
+      onClick={() => onChoose?.(name)}
+      onKeyDown={onKeyDown}
+    >
+      {standing !== undefined && (kind === undefined ? <i class="glyph-none" /> : <Glyph kind={kind} />)}
+      <span class="graph-step-text">
+        <b class="ellipsis">{name}</b>
+        <span class="muted ellipsis">{parts.join(' · ')}</span>
+      </span>
+      {standing !== undefined && <span class="visually-hidden">{kind ?? 'not yet'}</span>}
+    </button>
+  )
+}
+
+/** Down and up along the arcs, left and right within a layer. */
+function neighbourOf(graph: PlaybookGraph, placed: Placed, at: number, key: string): number | undefined {
+  const name = graph.steps[at]!.name
+  const indexOf = (wanted: string | undefined): number | undefined => {
+    const found = graph.steps.findIndex((step) => step.name === wanted)
+    return found === -1 ? undefined : found
+  }
+  if (key === 'ArrowDown') return indexOf(graph.arcs.find(({ from }) => from === name)?.to)
+  if (key === 'ArrowUp') return indexOf(graph.arcs.find(({ to }) => to === name)?.from)
+  const by = key === 'ArrowRight' ? 1 : key === 'ArrowLeft' ? -1 : 0
+  if (by === 0) return undefined
+  const { x, y } = placed.steps[at]!
+  const beside = placed.steps
+    .map((place, index) => ({ index, far: (place.x - x) * by, isBeside: Math.abs(place.y - y) < 1 }))
+    .filter(({ far, isBeside }) => isBeside && far > 0)
+    .sort((left, right) => left.far - right.far)
+  return beside[0]?.index
+}
+
+function lineOf(points: readonly { x: number; y: number }[]): string {
+  const [first, ...rest] = points
+  // Round where it bends: each point pulls the line towards it, the middle between two is on it.
+  const curves = rest.slice(0, -1).map((point, index) => {
+    const next = rest[index + 1]!
+    return `Q${point.x} ${point.y} ${(point.x + next.x) / 2} ${(point.y + next.y) / 2}`
+  })
+  const last = rest.at(-1)!
+  return `M${first!.x} ${first!.y}${curves.join('')}L${last.x} ${last.y}`
+}

@@ -1,0 +1,72 @@
+// The playbook of a run, with every step as it stands at the handle. It is worked out from the tape, without a question.
+import { useMemo } from 'preact/hooks'
+import { whole } from '../../lib/time'
+import { useResource } from '../../lib/useResource'
+import { Panel } from '../../parts/Panel'
+import { loadEntry } from '../catalog/entry'
+import { moveTo } from '../execution/cursor'
+import { kindAt, kindOfRow, type RunTape, type TimelineRow } from '../execution/tape'
+import type { ExecutionSummary } from '../executions/summary'
+import { Graph, type StepStanding } from './Graph'
+import { graphOf } from './playbook'
+import { arcsTaken } from './taken'
+
+interface GraphTabProps {
+  run: ExecutionSummary
+  tape: RunTape
+  position: number
+}
+
+export function GraphTab({ run, tape, position }: GraphTabProps) {
+  const entry = useResource(`graph of ${run.catalog_id}`, () => loadEntry({ catalog_id: run.catalog_id }))
+  return (
+    <Panel resource={entry} lines={6}>
+      {({ layout, version }) => <RunGraph layout={layout} version={version} tape={tape} position={position} />}
+    </Panel>
+  )
+}
+
+interface RunGraphProps {
+  layout: unknown
+  version: number
+  tape: RunTape
+  position: number
+}
+
+function RunGraph({ layout, version, tape, position }: RunGraphProps) {
+  const graph = useMemo(() => graphOf(layout), [layout])
+  const rows = useMemo(() => new Map(tape.steps.map((row) => [row.name, row])), [tape])
+  const taken = useMemo(() => arcsTaken(tape, rows, graph), [tape, rows, graph])
+  const known = new Set(graph.steps.map(({ name }) => name))
+  const strange = tape.steps.filter(({ name, spans }) => !known.has(name) && spans.length > 0)
+  return (
+    <>
+      <Graph
+        graph={graph}
+        standing={(step) => standingOf(tape, rows.get(step), position)}
+        isTaken={(arc) => (taken.get(arc) ?? Number.POSITIVE_INFINITY) <= position}
+        onChoose={(step) => {
+          const first = rows.get(step)?.spans[0]
+          if (first !== undefined) moveTo(tape.tape.columns['span_issued']![first]!, tape.length)
+        }}
+      />
+      {strange.length > 0 && (
+        <p class="muted">
+          Not in version {version}: {strange.map(({ name }) => name).join(', ')}
+        </p>
+      )}
+    </>
+  )
+}
+
+const COMMAND = 1
+
+function standingOf(run: RunTape, row: TimelineRow | undefined, position: number): StepStanding {
+  if (row === undefined) return { kind: undefined, detail: '' }
+  const kinds = run.tape.columns['span_kind']!
+  const commands = row.spans.filter((span) => kinds[span] === COMMAND)
+  const begun = commands.filter((span) => kindAt(run, span, position) !== undefined)
+  const done = begun.filter((span) => kindAt(run, span, position) === 'completed')
+  const detail = commands.length < 2 || begun.length === 0 ? '' : `${whole(done.length)} of ${whole(begun.length)}`
+  return { kind: kindOfRow(run, row, position), detail }
+}

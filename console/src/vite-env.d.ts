@@ -1,0 +1,5 @@
+// Scripts of workers, by address.
+declare module '*?worker&url' {
+  const address: string
+  export default address
+}

@@ -1,0 +1,106 @@
+// Promise: the graph of a run shows the playbook it was started from; each step stands as the state at the handle says, arcs
+// that were not taken are dotted, and the keyboard walks along the arcs.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Daemon, runBinary, startDaemon } from '../support/binary.js'
+import { useDatabase } from '../support/database.js'
+import { until } from '../support/until.js'
+import { hasBrowser, useBrowser } from '../support/webPage.js'
+
+const database = useDatabase()
+const browser = useBrowser()
+let daemon: Daemon
+let id: string
+
+const NAMES = ['start', '<b>big</b>', 'small', 'end']
+const DOCUMENT = `apiVersion: noetl.io/v2
+kind: Playbook
+metadata: { name: branch, path: shop/branch }
+workload: { amount: 5 }
+workflow:
+  - step: start
+    tool: { kind: noop, result: "{{ workload.amount }}" }
+    next:
+      arcs:
+        - { step: "<b>big</b>", when: "{{ workload.amount > 100 }}" }
+        - { step: small }
+  - step: "<b>big</b>"
+    tool: { kind: noop, result: 1 }
+    next: [end]
+  - step: small
+    tool: { kind: noop, result: 2 }
+    next: [end]
+  - step: end
+    tool: { kind: noop, result: 3 }
+`
+
+const post = async (path: string, body: unknown) => {
+  const answer = await fetch(new URL(path, daemon.url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  expect(answer.status).toBe(200)
+  return answer.json() as Promise<{ execution_id: string }>
+}
+
+describe.skipIf(!hasBrowser)('the graph', () => {
+  beforeAll(async () => {
+    daemon = await startDaemon([], { env: { NOETL_DATABASE_URL: database.get().url } })
+    await post('/api/catalog/register', { content: DOCUMENT })
+    id = (await post('/api/execute', { path: 'shop/branch' })).execution_id
+    await until(
+      'the run has ended',
+      async () => (await daemon.get(`/api/executions/${id}`)).body.status === 'COMPLETED',
+    )
+  })
+  afterAll(() => daemon?.stop())
+
+  it('stands as the state at every position, and draws what was not taken dotted', async () => {
+    const { page, faults, close } = await browser.open(daemon.url)
+    await page.goto(`/console/executions/${id}?tab=graph`)
+    const steps = page.locator('.graph-step')
+    await steps.first().waitFor()
+    const handle = page.getByRole('slider', { name: 'Position in the log' })
+    const place = async () => Number(await handle.getAttribute('aria-valuenow'))
+    const last = await place()
+    expect(await steps.locator('b').allTextContents()).toEqual(NAMES)
+    expect(await page.locator('.arc.taken').count()).toBe(2)
+    expect(await page.locator('.arc.open').count()).toBe(2)
+    expect(await page.locator('.arc.open title').textContent()).toBe('{{ workload.amount > 100 }}')
+
+    const env = { NOETL_DATABASE_URL: database.get().url }
+    await page.keyboard.press('Home')
+    for (let position = 1; position <= last; position++) {
+      await page.keyboard.press('ArrowRight')
+      await until(`position ${position}`, async () => (await place()) === position)
+      if (position % 4 !== 0 && position !== last) continue
+      const words = await steps.locator('.visually-hidden').allTextContents()
+      const stepsThat = (isSo: (word: string) => boolean) => NAMES.filter((_, index) => isSo(words[index]!))
+      const { stdout } = await runBinary(['replay', id, '--as-of-version', String(position), '--json'], { env })
+      const commands = Object.entries(JSON.parse(stdout).commands as Record<string, { status: string }>)
+      const stepOf = ([key]: [string, unknown]) => key.split(':')[1]!
+      expect(stepsThat((word) => word !== 'not yet')).toEqual(expect.arrayContaining(commands.map(stepOf)))
+      const completed = commands.filter(([, { status }]) => status === 'COMPLETED').map(stepOf)
+      expect(completed).toEqual(expect.arrayContaining(stepsThat((word) => word === 'completed')))
+    }
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('is walked by the arrows, and read as a table', async () => {
+    const { page, faults, close } = await browser.open(daemon.url)
+    await page.goto('/console/catalog/shop/branch?tab=graph')
+    await page.locator('.graph-step').first().focus()
+    const focused = () => page.locator(':focus').getAttribute('title')
+    await page.keyboard.press('ArrowDown')
+    expect(await focused()).toBe('<b>big</b>')
+    await page.keyboard.press('ArrowDown')
+    expect(await focused()).toBe('end')
+    await page.keyboard.press('ArrowUp')
+    expect(await focused()).toBe('<b>big</b>')
+    await page.getByText('As a table').click()
+    await page.getByRole('cell', { name: '<b>big</b> if {{ workload.amount > 100 }}, small' }).waitFor()
+    expect(faults()).toEqual([])
+    await close()
+  })
+})
