@@ -6,6 +6,7 @@ import { now } from '../lib/now'
 import { go, hrefOf } from '../lib/router'
 import { nextTheme, zone } from '../lib/theme'
 import { lasted } from '../lib/time'
+import { wantedBy } from '../pages/executions/summary'
 import { Health } from './Health'
 import { Who } from './Who'
 
@@ -65,14 +66,14 @@ function Search() {
         const wanted = text.trim()
         if (wanted === '') return
         setText('')
-        go(/^\d{1,19}$/.test(wanted) ? hrefOf(`/executions/${wanted}`) : hrefOf('/executions', { q: wanted }))
+        go(/^\d{1,19}$/.test(wanted) ? hrefOf(`/executions/${wanted}`) : hrefOf('/executions', wantedBy(wanted)))
       }}
     >
       <input
         id="search"
         type="search"
         aria-label="Search"
-        placeholder="Id, path, step, worker or label.key=value"
+        placeholder="Id, text in path, step or error, label.key=value, worker=name"
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={(event) => {

@@ -30,11 +30,12 @@ function Form({ entry, fields }: { entry: EntryHead; fields: readonly Field[] })
   const written = useSignal<Written>({})
   const asText = useSignal<string | undefined>(undefined)
   const key = useSignal(useMemo(randomKey, []))
+  const labels = useSignal('')
   const isBusy = useSignal(false)
   const refusal = useSignal<ApiError | undefined>(undefined)
   const filled = asText.value === undefined ? fill(fields, written.value) : filledByText(asText.value)
   const isRefused = Object.keys(filled.refused).length > 0
-  const request = requestOf(entry, filled.workload, key.value)
+  const request = requestOf(entry, filled.workload, { key: key.value, labels: labels.value })
   const why = whyNotWriter.value
   const start = async (): Promise<void> => {
     if (isBusy.value) return
@@ -97,6 +98,17 @@ function Form({ entry, fields }: { entry: EntryHead; fields: readonly Field[] })
         ))}
       {asText.value === undefined && fields.length === 0 && <p class="muted">This playbook has no workload.</p>}
       <label class="field">
+        Labels to find it by: key=value, with spaces between them
+        <input
+          type="text"
+          class="mono"
+          value={labels.value}
+          onInput={(event) => {
+            labels.value = event.currentTarget.value
+          }}
+        />
+      </label>
+      <label class="field">
         Key: started twice with the same one within five minutes, it runs once
         <input
           type="text"
@@ -121,7 +133,10 @@ function Form({ entry, fields }: { entry: EntryHead; fields: readonly Field[] })
         {why !== undefined && <span class="muted">{why}</span>}
       </div>
       <p class="as-command">
-        The same from a terminal <CopyText text={curlOf(requestOf(entry, hideSecrets(fields, filled), key.value))} />
+        The same from a terminal{' '}
+        <CopyText
+          text={curlOf(requestOf(entry, hideSecrets(fields, filled), { key: key.value, labels: labels.value }))}
+        />
       </p>
     </form>
   )
@@ -158,13 +173,25 @@ function filledByText(text: string): Filled {
   }
 }
 
-function requestOf(entry: EntryHead, workload: { [key: string]: Json }, key: string): { [key: string]: Json } {
+function requestOf(
+  entry: EntryHead,
+  workload: { [key: string]: Json },
+  { key, labels }: { key: string; labels: string },
+): { [key: string]: Json } {
+  const pairs = labels.split(/\s+/).flatMap((text) => (text === '' ? [] : [splitLabel(text)]))
   return {
     path: entry.path,
     version: String(entry.version),
     payload: workload,
+    ...(pairs.length === 0 ? {} : { labels: Object.fromEntries(pairs) }),
     ...(key.trim() === '' ? {} : { dedup: { key: key.trim() } }),
   }
+}
+
+/** Without a value it is sent as it is: the server says what is wrong with it. */
+function splitLabel(text: string): [string, string] {
+  const at = text.indexOf('=')
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
 }
 
 /** A command that is copied ends in a history of commands. */

@@ -6,6 +6,7 @@ import { Act } from '../../parts/Act'
 import { CopyText } from '../../parts/CopyText'
 import { Status } from '../../parts/Status'
 import { Ago, Lasted } from '../../parts/Time'
+import { Labels } from '../executions/ExecutionTable'
 import type { ExecutionSummary } from '../executions/summary'
 
 const ENDED = ['COMPLETED', 'FAILED', 'CANCELLED']
@@ -61,6 +62,11 @@ export function Header({ run, reload }: { run: ExecutionSummary; reload: () => v
             <a class="mono" href={hrefOf(`/executions/${run.parent_execution_id}`)}>
               {run.parent_execution_id}
             </a>
+          </Fact>
+        )}
+        {Object.keys(run.labels).length > 0 && (
+          <Fact name="Labels">
+            <Labels labels={run.labels} />
           </Fact>
         )}
         <Fact name="Children">

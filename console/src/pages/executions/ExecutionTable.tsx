@@ -45,6 +45,7 @@ export function ExecutionTable({ rows }: { rows: readonly ExecutionSummary[] }) 
               <td class="ellipsis main">
                 <a href={hrefOf(`/executions/${row.execution_id}`)}>{row.path ?? `catalog entry ${row.catalog_id}`}</a>
                 {row.version === null ? null : <span class="muted"> @{row.version}</span>}
+                <Labels labels={row.labels} />
                 {row.error === null ? null : <span class="failed"> {row.error}</span>}
               </td>
               <td>
@@ -63,5 +64,18 @@ export function ExecutionTable({ rows }: { rows: readonly ExecutionSummary[] }) 
         </tbody>
       </table>
     </div>
+  )
+}
+
+/** Each leads to all executions that have it. */
+export function Labels({ labels }: { labels: ExecutionSummary['labels'] }) {
+  return (
+    <>
+      {Object.entries(labels).map(([name, value]) => (
+        <a key={name} class="label" href={hrefOf('/executions', { label: `${name}=${value}` })}>
+          {name}={value}
+        </a>
+      ))}
+    </>
   )
 }

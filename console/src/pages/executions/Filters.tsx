@@ -50,7 +50,7 @@ function TextFilter({ name, label, wide = false }: { name: Filter; label: string
 
 /** What has no field of its own is shown as a chip that can be taken off. */
 function Given() {
-  const others = FILTERS.filter((name) => ['since', 'until', 'parent', 'min_seconds'].includes(name))
+  const others = FILTERS.filter((name) => ['label', 'worker', 'since', 'until', 'parent', 'min_seconds'].includes(name))
   return (
     <>
       {others.map((name) => {

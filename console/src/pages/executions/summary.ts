@@ -13,11 +13,31 @@ export interface ExecutionSummary {
   event_count: number
   current_step: string | null
   last_event_type: string | null
+  labels: Readonly<Record<string, string>>
 }
 
 export const STATUSES = ['RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'] as const
 
 /** Parts of the address that narrow the list. */
-export const FILTERS = ['status', 'q', 'path', 'step', 'parent', 'since', 'until', 'min_seconds'] as const
+export const FILTERS = [
+  'status',
+  'q',
+  'path',
+  'step',
+  'label',
+  'worker',
+  'parent',
+  'since',
+  'until',
+  'min_seconds',
+] as const
 
 export type Filter = (typeof FILTERS)[number]
+
+/** What somebody looks for, as filters of the list: `label.team=pay`, `worker=w-1`, or text. */
+export function wantedBy(text: string): Partial<Record<Filter, string>> {
+  const label = /^label\.([^=]+=.+)$/.exec(text)?.[1]
+  if (label !== undefined) return { label }
+  const worker = /^worker=(.+)$/.exec(text)?.[1]
+  return worker === undefined ? { q: text } : { worker }
+}

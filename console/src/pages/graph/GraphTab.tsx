@@ -9,7 +9,7 @@ import { kindAt, kindOfRow, type RunTape, type TimelineRow } from '../execution/
 import type { ExecutionSummary } from '../executions/summary'
 import { Graph, type StepStanding } from './Graph'
 import { graphOf } from './playbook'
-import { arcsTaken } from './taken'
+import { arcsTaken, isSkipped } from './taken'
 
 interface GraphTabProps {
   run: ExecutionSummary
@@ -63,10 +63,13 @@ const COMMAND = 1
 
 function standingOf(run: RunTape, row: TimelineRow | undefined, position: number): StepStanding {
   if (row === undefined) return { kind: undefined, detail: '' }
+  const kind = kindOfRow(run, row, position)
+  const isPassedBy = row.spans.every((span) => isSkipped(run, span))
+  if (isPassedBy && kind !== undefined) return { kind: 'cancelled', detail: 'skipped' }
   const kinds = run.tape.columns['span_kind']!
   const commands = row.spans.filter((span) => kinds[span] === COMMAND)
   const begun = commands.filter((span) => kindAt(run, span, position) !== undefined)
   const done = begun.filter((span) => kindAt(run, span, position) === 'completed')
   const detail = commands.length < 2 || begun.length === 0 ? '' : `${whole(done.length)} of ${whole(begun.length)}`
-  return { kind: kindOfRow(run, row, position), detail }
+  return { kind, detail }
 }

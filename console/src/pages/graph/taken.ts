@@ -5,19 +5,26 @@ import type { GraphArc, PlaybookGraph } from './playbook'
 
 const STEP = 0
 
+/** The engine passed it by: it ended with the event that it began with. */
+export function isSkipped({ tape: { head, columns } }: RunTape, span: number): boolean {
+  return head.types[columns['type']![columns['span_issued']![span]! - 1]!] === 'step.skipped'
+}
+
 /** By arc the position at which it was first taken. */
 export function arcsTaken(
-  { tape: { columns } }: RunTape,
+  run: RunTape,
   rows: ReadonlyMap<string, TimelineRow>,
   { steps, arcs }: PlaybookGraph,
 ): Map<GraphArc, number> {
-  const { span_issued: issued, span_ended: ended, span_kind: kinds } = columns
+  const { span_issued: issued, span_ended: ended, span_kind: kinds } = run.tape.columns
   const begins = new Map<string, number[]>()
-  for (const [name, { spans }] of rows)
+  for (const [name, { spans }] of rows) {
+    const entered = spans.filter((span) => !isSkipped(run, span))
     begins.set(
       name,
-      spans.map((span) => issued![span]!),
+      entered.map((span) => issued![span]!),
     )
+  }
   const taken = new Map<GraphArc, number>()
   for (const { name, isExclusive } of steps) {
     const leaving = arcs.filter(({ from }) => from === name)
@@ -25,7 +32,7 @@ export function arcsTaken(
     const visits = spans.filter((span) => kinds![span] === STEP)
     for (const span of visits.length > 0 ? visits : spans) {
       const end = ended![span]!
-      if (end === 0) continue
+      if (end === 0 || isSkipped(run, span)) continue
       const next = leaving.map((arc) => ({ arc, begin: firstFrom(begins.get(arc.to) ?? [], end) }))
       const first = Math.min(...next.map(({ begin }) => begin))
       for (const { arc, begin } of next) {

@@ -1,0 +1,117 @@
+// Promise: everybody can use the console. axe finds nothing on any screen, light and dark; at 360 pixels nothing is cut; a
+// login by one-time code works in a browser, once.
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Daemon, runBinary, startDaemon } from '../support/binary.js'
+import { useDatabase } from '../support/database.js'
+import { until } from '../support/until.js'
+import { hasBrowser, useBrowser } from '../support/webPage.js'
+
+const database = useDatabase()
+const browser = useBrowser()
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const TOKEN = 'token-of-the-operators-here'
+let daemon: Daemon
+let env: Record<string, string>
+let id: string
+
+const command = async (...args: string[]) => {
+  const { code, stdout, stderr } = await runBinary([...args, '--port', new URL(daemon.url).port], { env })
+  expect([code, stderr]).toEqual([0, expect.anything()])
+  return stdout
+}
+
+const loginAddress = async () => /http\S+/.exec(await command('console', '--print'))![0]
+
+const places = () => [
+  { path: '/console/', shows: 'Ready.' },
+  { path: '/console/executions', shows: 'Load older|demo/' },
+  { path: `/console/executions/${id}`, shows: 'checksum [0-9a-f]{8}' },
+  { path: `/console/executions/${id}?tab=graph`, shows: 'As a table' },
+  { path: `/console/executions/${id}?tab=events`, shows: 'failed only' },
+  { path: `/console/executions/${id}?tab=why`, shows: '.' },
+  { path: '/console/outbox', shows: 'Outbox' },
+  { path: '/console/subscriptions', shows: 'demo/orders' },
+  { path: '/console/catalog', shows: 'demo/daily-report' },
+  { path: '/console/catalog/demo/weekly-report', shows: 'apiVersion' },
+  { path: '/console/catalog/demo/weekly-report?tab=run', shows: 'Workload' },
+  { path: '/console/catalog/demo/weekly-report?tab=edit', shows: 'Register' },
+  { path: '/console/doctor', shows: 'Doctor' },
+  { path: '/console/activity', shows: 'Activity' },
+  { path: '/console/settings', shows: 'NOETL_' },
+]
+
+const open = async (page: Page, { path, shows }: { path: string; shows: string }) => {
+  await page.goto(path)
+  await page.locator('main').getByText(new RegExp(shows)).first().waitFor()
+  await until('everything is loaded', async () => (await page.locator('main [aria-busy=true]').count()) === 0)
+}
+
+describe.skipIf(!hasBrowser)('everybody', () => {
+  beforeAll(async () => {
+    env = { NOETL_DATABASE_URL: database.get().url, NOETL_INTERNAL_API_TOKEN: TOKEN }
+    daemon = await startDaemon([], { env })
+    await command('demo')
+    const { executions } = JSON.parse(await command('execution', 'list', '--status', 'FAILED', '--json'))
+    id = String(executions[0].execution_id)
+  })
+  afterAll(() => daemon?.stop())
+
+  it('logs in by a code that works once', async () => {
+    const address = await loginAddress()
+    const { page, faults, close } = await browser.open(daemon.url)
+    await page.goto('/console/outbox')
+    await page.getByText('Log in with').first().waitFor()
+    await page.goto(address)
+    await page.getByText('Ready.').waitFor()
+    expect(page.url()).not.toContain('code')
+    await page.goto('/console/settings')
+    await page.getByText('NOETL_DATABASE_URL').first().waitFor()
+    expect(await page.content()).not.toContain(TOKEN)
+    expect(faults()).toEqual([])
+    await close()
+
+    const second = await browser.open(daemon.url)
+    await second.page.goto(address)
+    await second.page.getByText('Ready.').waitFor()
+    await second.page.goto('/console/outbox')
+    await second.page.getByText('Log in with').first().waitFor()
+    await second.close()
+  })
+
+  it.each(['light', 'dark'] as const)('sees screens that axe finds nothing on, %s', async (colorScheme) => {
+    const { page, faults, close } = await browser.open(daemon.url, { colorScheme })
+    await page.goto(await loginAddress())
+    await page.getByText('Ready.').waitFor()
+    const found: string[] = []
+    for (const place of places()) {
+      await open(page, place)
+      // Evaluated, not added as a tag: the content policy stays in force.
+      const violations = (await page.evaluate(
+        `${AXE}; axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes.slice(0, 3).map(({ html }) => html.slice(0, 160)).join(' ')))`,
+      )) as string[]
+      found.push(...violations.map((violation) => `${place.path}: ${violation}`))
+    }
+    expect(found).toEqual([])
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('has every screen whole at 360 pixels', async () => {
+    const { page, close } = await browser.open(daemon.url, { viewport: { width: 360, height: 740 } })
+    await page.goto(await loginAddress())
+    await page.getByText('Ready.').waitFor()
+    const wide: string[] = []
+    for (const place of places()) {
+      await open(page, place)
+      const [needed, has] = (await page.evaluate(
+        `[document.documentElement.scrollWidth, document.querySelector('main').scrollWidth > document.querySelector('main').clientWidth ? document.querySelector('main').scrollWidth : 0]`,
+      )) as [number, number]
+      if (needed > 360 || has > 0) wide.push(`${place.path}: ${needed} ${has}`)
+    }
+    expect(wide).toEqual([])
+    await close()
+  })
+})
