@@ -88,6 +88,10 @@ schema: build nats-server ## write sql/schema.json from the migrations
 readme: build ## write the generated tables of the documentation
 	node scripts/readme.mjs
 
+.PHONY: screenshots
+screenshots: build nats-server chromium ## take the pictures of the console that the README shows
+	node scripts/screenshots.mjs
+
 .PHONY: client
 client: build ## write the types of the client from the routes
 	node scripts/client.mjs

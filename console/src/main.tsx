@@ -1,6 +1,7 @@
 // Starts the console in its page.
 import { render } from 'preact'
 import { openSession } from './lib/session'
+import { followStream } from './lib/stream'
 import { applyTheme } from './lib/theme'
 import { App } from './shell/App'
 import './styles/tokens.css'
@@ -12,5 +13,6 @@ import './styles/catalog.css'
 import './styles/graph.css'
 
 applyTheme()
+followStream()
 void openSession()
 render(<App />, document.getElementById('root')!)

@@ -66,10 +66,19 @@ export function useResource<T>(
   }, [reload])
 
   const tick = useTick(options.everyMs, options.topics)
+  // What rang while it was asked is not in that answer: it is asked once more.
+  const isMissed = useRef(false)
   useEffect(() => {
-    const isBusy = state.peek().isLoading && state.peek().key === key
-    if (tick > 0 && live.peek() && !isBusy) reload()
+    if (tick === 0 || !live.peek()) return
+    if (state.peek().isLoading && state.peek().key === key) isMissed.current = true
+    else reload()
   }, [tick])
+  const { isLoading } = state.value
+  useEffect(() => {
+    if (isLoading || !isMissed.current) return
+    isMissed.current = false
+    reload()
+  }, [isLoading])
 
   const shown = state.value
   const isOther = shown.key !== key && key !== null

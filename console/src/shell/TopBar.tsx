@@ -4,6 +4,7 @@ import { silentSince } from '../lib/api'
 import { live } from '../lib/live'
 import { now } from '../lib/now'
 import { go, hrefOf } from '../lib/router'
+import { isStreaming } from '../lib/streaming'
 import { nextTheme, zone } from '../lib/theme'
 import { lasted } from '../lib/time'
 import { wantedBy } from '../pages/executions/summary'
@@ -34,7 +35,7 @@ export function TopBar() {
           }}
         >
           <i class={live.value ? 'dot running' : 'dot cancelled'} />
-          {live.value ? 'live' : 'paused'}
+          {live.value ? (isStreaming.value ? 'live' : 'polling') : 'paused'}
         </button>
         <button
           type="button"

@@ -24,7 +24,6 @@ function List() {
   const isArchivedShown = query.value.has('archived')
   const list = useResource(`catalog ${isArchivedShown}`, () => loadEntries({ include_archived: isArchivedShown }), {
     everyMs: 10_000,
-    topics: ['catalog'],
   })
   return (
     <div class="page">

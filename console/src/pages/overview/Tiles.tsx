@@ -19,7 +19,7 @@ interface Stats {
 const PATH = '/api/dashboard/stats'
 
 export function Tiles({ subscriptions }: { subscriptions: Record<string, number> }) {
-  const { data } = useResource(PATH, (signal) => get<Stats>(PATH, signal), { everyMs: 5_000 })
+  const { data } = useResource(PATH, (signal) => get<Stats>(PATH, signal), { everyMs: 5_000, topics: ['executions'] })
   if (data === undefined) return <ul class="tiles" />
   if (data.total_executions === 0) {
     return (

@@ -1,0 +1,82 @@
+// Promise: what happens is on the screen without a reload, by the stream of the daemon, or by asking where the stream does not
+// come through; a daemon that went away and came back is followed again.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Daemon, startDaemon } from '../support/binary.js'
+import { useDatabase } from '../support/database.js'
+import { until } from '../support/until.js'
+import { hasBrowser, useBrowser } from '../support/webPage.js'
+
+const database = useDatabase()
+const browser = useBrowser()
+let daemon: Daemon
+
+const DOCUMENT = `apiVersion: noetl.io/v2
+kind: Playbook
+metadata: { name: live, path: shop/live }
+workflow: [{ step: end, tool: { kind: noop, result: 1 } }]
+`
+
+const post = async (path: string, body: unknown) => {
+  const answer = await fetch(new URL(path, daemon.url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  expect(answer.status).toBe(200)
+}
+const start = () => post('/api/execute', { path: 'shop/live' })
+const serve = (...args: string[]) => startDaemon(args, { env: { NOETL_DATABASE_URL: database.get().url } })
+
+describe.skipIf(!hasBrowser)('what happens', () => {
+  beforeAll(async () => {
+    daemon = await serve()
+    await post('/api/catalog/register', { content: DOCUMENT })
+    await start()
+  })
+  afterAll(() => daemon?.stop())
+
+  it('rings by one stream; screens ask when it rings, and hardly otherwise', async () => {
+    const { page, faults, close } = await browser.open(daemon.url)
+    let streams = 0
+    page.on('request', (request) => {
+      if (request.url().includes('/api/stream')) streams++
+    })
+    await page.goto('/console/executions')
+    await page.getByRole('button', { name: 'live', exact: true }).waitFor()
+    await page.locator('tbody tr').first().waitFor()
+    await start()
+    await page.getByRole('button', { name: 'Show 1 new' }).click()
+    await until('both are shown', async () => (await page.locator('tbody tr').count()) === 2)
+    expect(streams).toBe(1)
+    await page.keyboard.press('.')
+    await page.getByRole('button', { name: 'paused' }).waitFor()
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('is asked for where the stream does not come through', async () => {
+    const { page, close } = await browser.open(daemon.url)
+    await page.route('**/api/stream**', (route) => route.abort())
+    await page.goto('/console/executions')
+    await page.getByRole('button', { name: 'polling' }).waitFor()
+    await page.locator('tbody tr').first().waitFor()
+    await start()
+    await page.getByRole('button', { name: 'Show 1 new' }).waitFor()
+    await close()
+  })
+
+  it('goes on after the daemon was gone', async () => {
+    const { page, close } = await browser.open(daemon.url)
+    await page.goto('/console/executions')
+    await page.getByRole('button', { name: 'live', exact: true }).waitFor()
+    await page.locator('tbody tr').first().waitFor()
+    const { port } = new URL(daemon.url)
+    expect((await daemon.stop()).code).toBe(0)
+    await page.getByText(/no answer for/).waitFor()
+    daemon = await serve('--port', port)
+    await page.getByRole('button', { name: 'live', exact: true }).waitFor()
+    await start()
+    await page.getByRole('button', { name: 'Show 1 new' }).waitFor()
+    await close()
+  })
+})
