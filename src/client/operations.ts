@@ -31,6 +31,18 @@ export interface Operations {
     body: undefined
     answer: { activity?: readonly ({ id?: string; at?: string; actor?: string; role?: string; via?: 'console' | 'api' | 'cli'; action?: string; target_kind?: string | null; target_id?: string | null; reason?: string | null; request?: unknown; outcome?: 'intent' | 'done' | 'refused' | 'failed'; error?: string | null; finished_at?: string | null })[]; next_cursor?: string | null }
   }
+  getBulk: {
+    params: Record<never, never>
+    query: Record<never, never>
+    body: undefined
+    answer: { jobs?: readonly ({ job_id?: string; kind?: string; actor?: string; reason?: string | null; state?: 'running' | 'done' | 'stopped' | 'failed'; started_at?: string; ended_at?: string | null; matched?: number | null; done?: number; refused?: number; failed?: number; troubles?: readonly ({ target?: string; outcome?: string; error?: string })[]; error?: string | null; report?: Record<string, unknown> | null; kept?: string })[] }
+  }
+  getBulkByJobId: {
+    params: { job_id: string }
+    query: Record<never, never>
+    body: undefined
+    answer: { job_id?: string; kind?: string; actor?: string; reason?: string | null; state?: 'running' | 'done' | 'stopped' | 'failed'; started_at?: string; ended_at?: string | null; matched?: number | null; done?: number; refused?: number; failed?: number; troubles?: readonly ({ target?: string; outcome?: string; error?: string })[]; error?: string | null; report?: Record<string, unknown> | null; kept?: string }
+  }
   getCatalogByPathUiSchema: {
     params: { path: string }
     query: { version?: string }
@@ -361,6 +373,18 @@ export interface Operations {
     body: undefined
     answer: { items?: readonly ({ runtime_id?: string; name?: string; status?: string })[] }
   }
+  postBulk: {
+    params: Record<never, never>
+    query: Record<never, never>
+    body: { action: 'cancel' | 'rerun' | 'resume' | 'finalize'; filter?: Record<string, unknown> | null; ids?: readonly string[] | null; reason?: string | null; dry_run?: boolean | null; limit?: number | null; cascade?: boolean | null; status?: 'COMPLETED' | 'FAILED' | null }
+    answer: { matched?: number; concerned?: number; more?: boolean; by_status?: Record<string, unknown>; sample?: readonly ({ execution_id?: string; status?: string })[] }
+  }
+  postBulkByJobIdStop: {
+    params: { job_id: string }
+    query: Record<never, never>
+    body: undefined
+    answer: { job_id?: string; kind?: string; actor?: string; reason?: string | null; state?: 'running' | 'done' | 'stopped' | 'failed'; started_at?: string; ended_at?: string | null; matched?: number | null; done?: number; refused?: number; failed?: number; troubles?: readonly ({ target?: string; outcome?: string; error?: string })[]; error?: string | null; report?: Record<string, unknown> | null; kept?: string }
+  }
   postCatalogAgentsList: {
     params: Record<never, never>
     query: Record<never, never>
@@ -657,6 +681,8 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   deleteVarsByExecutionIdByName: ['DELETE', '/api/vars/{execution_id}/{name}'],
   deleteWorkerPoolDeregister: ['DELETE', '/api/worker/pool/deregister'],
   getActivity: ['GET', '/api/activity'],
+  getBulk: ['GET', '/api/bulk'],
+  getBulkByJobId: ['GET', '/api/bulk/{job_id}'],
   getCatalogByPathUiSchema: ['GET', '/api/catalog/{path}/ui_schema'],
   getCatalogPlaybookContent: ['GET', '/api/catalog/playbook/content'],
   getCommands: ['GET', '/api/commands'],
@@ -712,6 +738,8 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   getVarsByExecutionId: ['GET', '/api/vars/{execution_id}'],
   getVarsByExecutionIdByName: ['GET', '/api/vars/{execution_id}/{name}'],
   getWorkerPools: ['GET', '/api/worker/pools'],
+  postBulk: ['POST', '/api/bulk'],
+  postBulkByJobIdStop: ['POST', '/api/bulk/{job_id}/stop'],
   postCatalogAgentsList: ['POST', '/api/catalog/agents/list'],
   postCatalogDelete: ['POST', '/api/catalog/delete'],
   postCatalogList: ['POST', '/api/catalog/list'],

@@ -1,5 +1,6 @@
 // What the console is told beside its questions: the stream with the looks that feed it, and numbers over time.
 import type { SharedAnswer } from '../runtime/sharedAnswer.js'
+import { createJobs, type Jobs } from '../services/console/jobs.js'
 import { createNewsBoard, type NewsBoard } from '../services/console/newsBoard.js'
 import { createNewsSources, type NewsSources } from '../services/console/newsSources.js'
 import { createSeries, type Series } from '../services/console/series.js'
@@ -12,7 +13,7 @@ export function buildNews(
   deps: Deps,
   instance: () => Promise<SharedAnswer<InstanceOverview>>,
   state: Pick<StateService, 'stats'>,
-): { board: NewsBoard; sources: NewsSources; series: Series } {
+): { board: NewsBoard; sources: NewsSources; series: Series; jobs: Jobs } {
   const { databases, clock, random, metrics } = deps
   const board = createNewsBoard({
     clock,
@@ -35,5 +36,10 @@ export function buildNews(
     random,
     onError: loopErrors(deps, 'series'),
   })
-  return { board, sources, series }
+  const jobs = createJobs({
+    clock,
+    onChange: ({ id, kind, state, matched, done, refused, failed }) =>
+      board.post('jobs', 'job', { id, kind, state, matched: matched ?? null, done, refused, failed }),
+  })
+  return { board, sources, series, jobs }
 }

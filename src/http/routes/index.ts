@@ -7,6 +7,7 @@ import { type DocumentRouteDeps, documentRoutes } from './catalog/documents.js'
 import { type PlaybookRouteDeps, playbookRoutes } from './catalog/playbooks.js'
 import { type CommandRouteDeps, commandRoutes } from './commands/commands.js'
 import { type ContainerCallbackRouteDeps, containerCallbackRoutes } from './commands/containerCallback.js'
+import { type JobRouteDeps, jobRoutes } from './console/jobs.js'
 import { consoleRoutes } from './console/pages.js'
 import { type StreamRouteDeps, streamRoutes } from './console/stream.js'
 import { type CredentialRouteDeps, credentialRoutes } from './credentials/credentials.js'
@@ -48,6 +49,7 @@ export type RouteDeps = HealthRouteDeps &
   ActivityRouteDeps &
   InstanceRouteDeps &
   StreamRouteDeps &
+  JobRouteDeps &
   SeriesRouteDeps &
   EventRouteDeps &
   EventStreamRouteDeps &
@@ -92,6 +94,7 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...activityRoutes(deps),
     ...instanceRoutes(deps),
     ...streamRoutes(deps),
+    ...jobRoutes(deps),
     ...seriesRoutes(deps),
     ...eventRoutes(deps),
     ...executeRoutes(deps),
