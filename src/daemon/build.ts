@@ -93,7 +93,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
   const stream = bus === undefined ? undefined : createStreamWatch(deps, bus)
   const commands = buildCommands(deps, core)
   metrics.onCollect(() => metrics.set('noetl_cp_workers_waiting', commands.waiting()))
-  const told = { onIssued: commands.nudge, onChildren: () => children.keeper.nudge() }
+  const told = { onIssued: commands.nudge, onChildren: () => children.keeper.nudge(), handOver: commands }
   const states = buildStates(deps, core, told, around.environment)
   const children = buildChildren(deps, core, states.threads)
   const results = buildResults(deps, core)

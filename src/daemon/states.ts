@@ -5,6 +5,7 @@ import { createListener } from '../db/listen.js'
 import { ENGINE_DEFAULTS, ENGINE_VERSION, type EngineSettings } from '../domain/engine/settings.js'
 import { componentLog } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
+import type { HandOver } from '../services/commands/handOver.js'
 import type { LogNews } from '../services/events/logNews.js'
 import { toWorkerDatabase } from '../services/replay/inThread/database.js'
 import { readResultText } from '../services/results/results.js'
@@ -36,14 +37,14 @@ const LISTEN_CHANNEL = 'noetl_state'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Who is told what decisions have asked for. */
-type Told = Pick<StateHooks, 'onIssued' | 'onChildren'>
+/** Who is told what decisions have asked for, and who gets commands with the decision itself. */
+type Told = Pick<StateHooks, 'onIssued' | 'onChildren'> & { handOver?: HandOver }
 
 /** Without a core nothing is driven: for commands that only look. */
 export function buildStates(
   deps: Deps,
   core: Core | undefined,
-  told: Told = { onIssued: () => undefined, onChildren: () => undefined },
+  { handOver, ...told }: Told = { onIssued: () => undefined, onChildren: () => undefined },
   environment: Environment = {},
 ): States {
   const { config, databases, clock, random } = deps
@@ -67,6 +68,7 @@ export function buildStates(
             ids: core.ids,
             membershipOf: core.membershipOf,
             leaseMs: config.stateLeaseMs,
+            handOver,
           }
         : undefined,
       fetch: valuesOf(databases, (ref) => readResultText(deps, ref)),
@@ -153,7 +155,7 @@ function listeners(deps: Deps, state: StateService): Service[] {
   )
 }
 
-function stateHooks(deps: Deps): Omit<StateHooks, keyof Told> {
+function stateHooks(deps: Deps): Omit<StateHooks, 'onIssued' | 'onChildren'> {
   const { metrics } = deps
   const log = componentLog(deps.log, 'state')
   const onError = loopErrors(deps, 'state')

@@ -31,7 +31,7 @@ export async function openCommands(
     onIgnored: (reason) => ignored.push(reason),
   })
   await commands.start()
-  const state = await openState(core, { engine: {}, ...options, onIssued: commands.nudge })
+  const state = await openState(core, { engine: {}, ...options, onIssued: commands.nudge, handOver: commands })
   return {
     commands,
     state,

@@ -6,6 +6,7 @@ import type { ExecutionId } from '../../src/domain/ids/ids.js'
 import { applyNumbered, emptyLiveState, type LiveState } from '../../src/domain/state/liveState.js'
 import type { SnapshotProblem } from '../../src/domain/state/sealedState.js'
 import { sealState } from '../../src/domain/state/sealedState.js'
+import type { HandOver } from '../../src/services/commands/handOver.js'
 import { createAdopter } from '../../src/services/events/adoption.js'
 import { ingestEvent } from '../../src/services/events/ingest.js'
 import { startExecution } from '../../src/services/executions/executions.js'
@@ -34,6 +35,7 @@ export interface StateOptions
   drive?: boolean
   onChildren?: () => void
   onIssued?: (shard: number) => void
+  handOver?: HandOver
   /** Run playbooks, with these settings. */
   engine?: Partial<EngineSettings>
 }
@@ -121,6 +123,7 @@ export async function openState(core: TestCore, options: StateOptions = {}): Pro
               ids: core.ids,
               membershipOf: (db) => createMembership({ db, clock, id: memberId, kind: 'daemon' }),
               leaseMs: options.leaseMs ?? 6_000,
+              handOver: options.handOver,
             },
       fetch: valuesOf(databases, (ref) => readResultText(core, ref)),
       hooks: {

@@ -1,24 +1,28 @@
 -- name: command_insert(
 --   execution_ids, event_ids, catalog_ids, parent_execution_ids, keys, steps, kinds, pools, statuses, deadlines_ms,
---   max_attempts, indexes, priorities
+--   max_attempts, indexes, priorities, worker_ids, lease_seconds, latest_event_ids
 -- )
 -- Commands that a decision has issued. Per command: execution `execution_ids`, event of its command.issued `event_ids`,
 -- catalog entry `catalog_ids`, parent execution `parent_execution_ids`, key `keys`, step `steps`, kind `kinds`, pool
 -- `pools`, status `statuses`, deadline `deadlines_ms` (milliseconds of the epoch), attempts `max_attempts`, item
--- `indexes`, priority `priorities`. A second command with the same key is an error: somebody decided by other rules.
+-- `indexes`, priority `priorities`, its worker `worker_ids` for `lease_seconds` if it is handed over, and the last event about it
+-- `latest_event_ids`. A second command with the same key is an error: somebody decided by other rules. Answers their leases.
 insert into noetl.command (
   command_id, event_id, execution_id, catalog_id, parent_execution_id, command_key, step_name, tool_kind, pool, status,
-  deadline, max_attempts, iter_index, latest_event_id, priority
+  deadline, max_attempts, iter_index, latest_event_id, priority, worker_id, lease_seconds, lease_token, lease_until, claimed_at
 )
 select event_id, event_id, execution_id, catalog_id, parent_execution_id, command_key, step_name, tool_kind, pool, status,
-  to_timestamp(deadline_ms / 1000.0), max_attempts, iter_index, event_id, priority
+  to_timestamp(deadline_ms / 1000.0), max_attempts, iter_index, latest_event_id, priority, worker_id, lease_seconds,
+  case when worker_id is not null then 1 end, clock_timestamp() + make_interval(secs => lease_seconds),
+  case when worker_id is not null then clock_timestamp() end
 from unnest(
   :execution_ids::bigint[], :event_ids::bigint[], :catalog_ids::bigint[], :parent_execution_ids::bigint[], :keys::text[], :steps::text[], :kinds::text[], :pools::text[], :statuses::text[],
-  :deadlines_ms::double precision[], :max_attempts::int[], :indexes::int[], :priorities::int[]
+  :deadlines_ms::double precision[], :max_attempts::int[], :indexes::int[], :priorities::int[], :worker_ids::text[], :lease_seconds::int[], :latest_event_ids::bigint[]
 ) as given (
   execution_id, event_id, catalog_id, parent_execution_id, command_key, step_name, tool_kind, pool, status, deadline_ms,
-  max_attempts, iter_index, priority
-);
+  max_attempts, iter_index, priority, worker_id, lease_seconds, latest_event_id
+)
+returning command_id, lease_until::text as lease_until;
 
 -- name: command_cancel(execution_ids)
 -- The open commands of executions `execution_ids`, which have ended.
@@ -190,6 +194,22 @@ set status = 'PENDING', attempt = attempt + 1, max_attempts = greatest(max_attem
   notified_at = null, updated_at = now()
 where execution_id = :execution_id::bigint and command_id = :command_id::bigint and status in ('CLAIMED', 'RUNNING')
 returning attempt;
+
+-- name: command_strays(worker_id, command_ids, seconds)
+-- Gives back what worker `worker_id` has held for `seconds` and does not know of: all but `command_ids`. The commit of their
+-- claim was never answered.
+with stray as (
+  select execution_id, command_id
+  from noetl.command
+  where status in ('CLAIMED', 'RUNNING') and worker_id = :worker_id::text and not command_id = any(:command_ids::bigint[])
+    and claimed_at < now() - make_interval(secs => :seconds::double precision)
+  for update skip locked
+)
+update noetl.command c
+set status = 'PENDING', attempt = c.attempt + 1, max_attempts = greatest(c.max_attempts, c.attempt + 1), lease_until = null,
+  notified_at = null, updated_at = now()
+from stray
+where c.execution_id = stray.execution_id and c.command_id = stray.command_id;
 
 -- name: command_extend(workers, since_ms, seconds_max, limit_rows)
 -- Extends leases that have run to half, of `workers` that are alive and, by `since_ms` in milliseconds of the epoch,

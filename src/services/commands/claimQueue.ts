@@ -1,6 +1,7 @@
 // Workers that wait for commands. Whoever asks first is served first, and all that wait are served together: one look
 // at the queue and one transaction for every worker of this process, so that they never race each other. A nudge
-// after a commit of this process wakes them at once; what other processes have issued is found by looking again.
+// after a commit of this process wakes them at once; what other processes have issued is found by looking again. Commands
+// that are about to be issued here can be offered to those who wait: they are kept for the offer until it is settled.
 import { type CpError, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { Service } from '../../runtime/service.js'
@@ -15,6 +16,8 @@ export interface ClaimRequest {
   /** How long to wait for the first one. */
   waitMs: number
   leaseSeconds?: number | undefined
+  /** Commands may be handed over to it with the decision that issues them: it gives back what it holds without knowing. */
+  takesOffers?: boolean | undefined
   /** Whoever asked is gone. */
   signal?: AbortSignal | undefined
 }
@@ -30,9 +33,27 @@ export interface ClaimQueueDeps {
   claim(shard: number, askers: readonly Asker[]): Promise<HeldCommand[][]>
 }
 
-export type Asker = Pick<ClaimRequest, 'workerId' | 'pools' | 'kinds' | 'max' | 'leaseSeconds'>
+export type Asker = Pick<ClaimRequest, 'workerId' | 'pools' | 'kinds' | 'max' | 'leaseSeconds' | 'takesOffers'>
+
+/** A command that is about to be issued. */
+export interface Offered {
+  pool: string
+  kind: string
+  priority: number
+}
+
+export type Taker = Pick<Asker, 'workerId' | 'leaseSeconds'>
+
+export interface QueueOffer {
+  /** By command; undefined: nobody waits for it. */
+  takers: readonly (Taker | undefined)[]
+  /** By command, what its taker holds now. To be called once, whatever happens. */
+  settle(held: readonly (HeldCommand | undefined)[]): void
+}
 
 export interface ClaimQueue extends Service {
+  /** Undefined is offered to nobody. */
+  offer(commands: readonly (Offered | undefined)[]): QueueOffer
   /** Empty when the time is up. */
   claim(request: ClaimRequest): Promise<HeldCommand[]>
   /** Commands may wait in this shard. Cheap. */
@@ -44,7 +65,7 @@ interface Waiter {
   asker: Asker
   /** Of pools and kinds. */
   signature: string
-  /** A claim for it is under way: it must be told the outcome. */
+  /** A claim or an offer for it is under way: it must be told the outcome. */
   isServed: boolean
   /** Shards that were not looked at for it yet. */
   unseen: Set<number>
@@ -77,17 +98,20 @@ export function createClaimQueue(deps: ClaimQueueDeps): ClaimQueue {
     while (waiters.size > 0 && dirty.size > 0) {
       const [shard] = dirty
       dirty.delete(shard!)
+      // Those with an offer are passed by, and look when it has come to nothing.
+      for (const waiter of waiters) if (waiter.isServed) waiter.unseen.add(shard!)
       for (const signature of new Set([...waiters].map((waiter) => waiter.signature))) {
         await serveGroup(
           shard!,
-          [...waiters].filter((waiter) => waiter.signature === signature),
+          [...waiters].filter((waiter) => waiter.signature === signature && !waiter.isServed),
         )
       }
-      for (const waiter of waiters) if (waiter.isOver && waiter.unseen.size === 0) giveUp(waiter)
+      for (const waiter of waiters) if (waiter.isOver && !waiter.isServed && waiter.unseen.size === 0) giveUp(waiter)
     }
   }
 
   async function serveGroup(shard: number, open: readonly Waiter[]): Promise<void> {
+    if (open.length === 0) return
     for (const waiter of open) waiter.isServed = true
     try {
       const lists = await deps.claim(
@@ -102,6 +126,39 @@ export function createClaimQueue(deps: ClaimQueueDeps): ClaimQueue {
     for (const waiter of open) {
       waiter.isServed = false
       waiter.unseen.delete(shard)
+    }
+  }
+
+  /** Only to those who have seen that nothing older waits: nothing is overtaken. */
+  function offer(commands: readonly (Offered | undefined)[]): QueueOffer {
+    const places = [...waiters]
+      .filter(
+        ({ asker, isServed, isOver, unseen }) =>
+          asker.takesOffers === true && dirty.size === 0 && !isServed && !isOver && unseen.size === 0,
+      )
+      .map((waiter) => ({ waiter, kept: [] as number[] }))
+    const takers = commands.map((): Taker | undefined => undefined)
+    const byPriority = [...commands.entries()].sort(([, a], [, b]) => (b?.priority ?? 0) - (a?.priority ?? 0))
+    for (const [index, command] of byPriority) {
+      if (command === undefined) continue
+      const place = places.find(({ waiter: { asker }, kept }) => kept.length < asker.max && wants(asker, command))
+      if (place === undefined) continue
+      place.waiter.isServed = true
+      place.kept.push(index)
+      takers[index] = place.waiter.asker
+    }
+    return {
+      takers,
+      settle: (held) => {
+        for (const { waiter, kept } of places) {
+          if (kept.length === 0) continue
+          waiter.isServed = false
+          const list = kept.flatMap((index) => held[index] ?? [])
+          if (list.length > 0) waiter.settle(list)
+          else if (waiter.isOver) giveUp(waiter)
+          else if (waiter.unseen.size > 0) lookEverywhere()
+        }
+      },
     }
   }
 
@@ -159,6 +216,7 @@ export function createClaimQueue(deps: ClaimQueueDeps): ClaimQueue {
       await deps.clock.sleep(STOPPED_MS, ...(request.signal === undefined ? [] : [request.signal]))
       return []
     },
+    offer,
     nudge: (shard) => {
       if (waiters.size === 0) return
       dirty.add(shard)
@@ -182,4 +240,8 @@ export function createClaimQueue(deps: ClaimQueueDeps): ClaimQueue {
       await running
     },
   }
+}
+
+function wants({ pools, kinds }: Asker, { pool, kind }: Offered): boolean {
+  return pools.includes(pool) && (kinds === undefined || kinds.includes(kind))
 }

@@ -25,6 +25,8 @@ export interface Room {
 export interface CommandLimits {
   /** Runs the work with the room that there is; alone, if any of it is limited. */
   within<T>(pools: readonly string[], work: (room: Room) => Promise<T>): Promise<T>
+  /** Those of the pools of which any number may be handed out now, without a count. */
+  unlimited(pools: readonly string[]): Promise<readonly string[]>
 }
 
 /** A pause is obeyed after at most this time. */
@@ -47,6 +49,11 @@ export function createCommandLimits({ databases, clock }: { databases: Databases
   }
 
   return {
+    unlimited: async (pools) => {
+      const all = await limits()
+      if (all.some(({ scope }) => scope === 'path')) return []
+      return pools.filter((pool) => all.every(({ name }) => name !== pool))
+    },
     within: async (pools, work) => {
       const all = await limits()
       const paused = new Set(all.filter(({ paused_at: at }) => at !== null).map(({ name }) => name))

@@ -25,6 +25,7 @@ import {
   getCommand,
   listCommands,
   readCommandStates,
+  releaseStrays,
   requeueCommand,
   type ShownCommand,
 } from '../../stores/commands/commandQueue.js'
@@ -32,6 +33,7 @@ import type { AppendItem, AppendOutcome, Unclaimable } from '../events/appendInT
 import { type Asker, type ClaimRequest, createClaimQueue } from './claimQueue.js'
 import { createCommandLimits, type Room } from './commandLimits.js'
 import { type HandOutDeps, type HeldCommand, handOut, metaAt, readIssued, type Wanted } from './handOut.js'
+import { createHandOver, type HandOver } from './handOver.js'
 
 export type { ShownCommand } from '../../stores/commands/commandQueue.js'
 export type { ClaimRequest } from './claimQueue.js'
@@ -66,7 +68,7 @@ export type IssuedCommand = Pick<
   'executionId' | 'eventId' | 'commandId' | 'step' | 'kind' | 'attempt' | 'context' | 'meta'
 >
 
-export interface Commands extends Service {
+export interface Commands extends Service, HandOver {
   claim(request: ClaimRequest): Promise<HeldCommand[]>
   /** A certain one; the refusal says why it is not to be had. */
   claimOne(eventId: string, workerId: string, leaseSeconds?: number): Promise<HeldCommand | Unclaimable>
@@ -83,6 +85,8 @@ export interface Commands extends Service {
   list(filter: CommandFilter): Promise<ShownCommand[]>
   /** Takes it from its holder and gives it to the next. */
   requeue(eventId: string): Promise<ShownCommand>
+  /** Gives back what the worker has held for a while and does not know of; `known` are the events of those it runs. */
+  releaseStrays(workerId: string, known: readonly string[]): Promise<void>
   /** Commands were issued in this shard. */
   nudge(shard: number): void
   /** Workers that wait for commands. */
@@ -92,6 +96,8 @@ export interface Commands extends Service {
 export type BeatKey = Pick<HeldCommand, 'executionId' | 'eventId'>
 
 const CLAIM_ROUNDS_MAX = 5
+/** What was claimed just now may still be on its way to its worker. */
+const STRAY_SECONDS = 10
 
 export function createCommands(deps: CommandDeps): Commands {
   const { databases } = deps
@@ -182,6 +188,7 @@ export function createCommands(deps: CommandDeps): Commands {
     start: queue.start,
     stop: queue.stop,
     nudge: queue.nudge,
+    offer: createHandOver({ ...deps, queue, limits }).offer,
     waiting: queue.waiting,
     claim: queue.claim,
     claimOne: async (eventId, workerId, leaseSeconds) => {
@@ -210,6 +217,13 @@ export function createCommands(deps: CommandDeps): Commands {
       return outcomes.map((outcome) => reportOutcome(outcome, deps.onIgnored))
     },
     beat,
+    releaseStrays: async (workerId, known) => {
+      await Promise.all(
+        databases.shards.map(async ({ db }, shard) => {
+          if ((await releaseStrays(db, workerId, known, STRAY_SECONDS)) > 0) queue.nudge(shard)
+        }),
+      )
+    },
     beatOne: async (eventId, workerId, leaseToken) => {
       const row = await find(eventId)
       if (leaseToken !== undefined && row.lease_token !== String(leaseToken)) return { kind: 'lost' }

@@ -93,8 +93,8 @@ export async function readIssued(
   return issued
 }
 
-function claimItem(
-  deps: HandOutDeps,
+export function claimItem(
+  deps: Pick<HandOutDeps, 'ids' | 'clock'>,
   { executionId, commandId, step, kind, workerId, leaseSeconds }: Wanted,
 ): AppendItem {
   const context: JsonObject = { command_id: commandId, worker_id: workerId }
@@ -119,7 +119,16 @@ function claimItem(
 function held(wanted: Wanted, issued: EventRecord, outcome: AppendOutcome): HeldCommand | Unclaimable | undefined {
   if (outcome.kind === 'unclaimable') return outcome
   const claim = outcome.kind === 'stored' || outcome.kind === 'claimed' ? outcome.claim : undefined
-  if (claim?.leaseUntil === undefined) return undefined
+  return claim?.leaseUntil === undefined
+    ? undefined
+    : heldCommand(wanted, issued, { ...claim, leaseUntil: claim.leaseUntil })
+}
+
+export function heldCommand(
+  wanted: Wanted,
+  issued: EventRecord,
+  claim: { attempt: number; leaseToken: number; leaseSeconds: number; leaseUntil: string },
+): HeldCommand {
   const { attempt, leaseToken, leaseSeconds } = claim
   const leaseUntil = wireTimeFromPostgres(claim.leaseUntil, 'lease_until')
   return {

@@ -1,29 +1,36 @@
 // Writes what the orchestrator decided: the events, the key and the proof that this daemon still owns the execution
 // in one transaction. A decision that was made before, by whomever, is dropped; so is one for an execution that has
-// ended meanwhile. Decisions that arrive while a transaction is under way share the next one.
+// ended meanwhile. Decisions that arrive while a transaction is under way share the next one. Commands for which workers
+// wait in this process are claimed for them in the same transaction.
 
 import type { EventRecord } from '../../domain/events/eventRecord.js'
 import { wireTimeFromMillis } from '../../domain/events/wireTime.js'
 import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
 import type { EventId, ExecutionId } from '../../domain/ids/ids.js'
 import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
-import type { Decision, EmittedEvent } from '../../domain/state/orchestrator.js'
+import type { Decision, EmittedEvent, NewCommand } from '../../domain/state/orchestrator.js'
 import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { answerJobs } from '../../runtime/isolateRefused.js'
 import type { LockedExecution } from '../../stores/executions/executionStore.js'
 import { type Fence, holdFences } from '../../stores/leases/leaseStore.js'
 import { releaseDecisions, reserveDecisions } from '../../stores/state/stateStore.js'
+import type { Handed, HandOver } from '../commands/handOver.js'
 import type { Appender } from '../events/appender.js'
 import type { AppendItem, AppendOutcome } from '../events/appendInTx.js'
 import { lookUp } from '../events/lookUp.js'
 import type { Ids } from '../ids/ids.js'
 import { type Made, writeCommandRows } from './commandRows.js'
+import { type Claim, claimFor, forWorkers, type HandingOver, handedOf, offerCommands } from './handingOver.js'
 
 export interface DecisionDeps {
   appender: Appender
   ids: Pick<Ids, 'next'>
   clock: Clock
+  /** Undefined: every command waits for a claim. */
+  handOver?: HandOver | undefined
+  /** Commands of this execution wait for claims. */
+  onIssued?: ((executionId: string) => void) | undefined
 }
 
 /** `fenced`: the lane had gone to another daemon, which decides now. */
@@ -87,9 +94,41 @@ export function createDecisionWriter(deps: DecisionDeps): DecisionWriter {
 }
 
 /** All of one shard and of different executions. */
-export function appendDecisions(deps: DecisionDeps, requests: readonly DecisionRequest[]): Promise<DecisionOutcome[]> {
+export async function appendDecisions(
+  deps: DecisionDeps,
+  requests: readonly DecisionRequest[],
+): Promise<DecisionOutcome[]> {
+  const handing = await offerCommands(
+    deps.handOver,
+    requests.map(({ decision }) => decision),
+  )
+  let handed: ReadonlyMap<NewCommand, Handed> = new Map()
+  try {
+    const written = await writeDecisions(deps, requests, handing)
+    handed = written.handed()
+    for (const [index, { executionId, decision }] of requests.entries()) {
+      const isIssued = written.outcomes[index] === 'appended'
+      if (isIssued && forWorkers(decision).some((command) => !handed.has(command))) deps.onIssued?.(executionId)
+    }
+    return written.outcomes
+  } finally {
+    handing.settle(handed)
+  }
+}
+
+interface Written {
+  outcomes: DecisionOutcome[]
+  /** To be asked after the commit. */
+  handed(): ReadonlyMap<NewCommand, Handed>
+}
+
+function writeDecisions(
+  deps: DecisionDeps,
+  requests: readonly DecisionRequest[],
+  handing: HandingOver,
+): Promise<Written> {
   return deps.appender.appendWith(requests[0]!.executionId, async (tx, append) => {
-    const prepared = requests.map((request) => prepare(deps, request))
+    const prepared = requests.map((request) => prepare(deps, request, handing))
     const keys = requests.map(({ executionId, version, decision }) => ({ executionId, version, key: decision.key }))
     // Everything that must be known travels together: one round trip before the writing, one with it.
     const [isHeld, fresh, found] = await Promise.all([
@@ -115,12 +154,18 @@ export function appendDecisions(deps: DecisionDeps, requests: readonly DecisionR
     )
     if (unused.length > 0) await releaseDecisions(tx, unused)
     const made = prepared.filter((_, index) => outcomes[index] === 'appended')
-    if (made.length === 0) return outcomes
-    await append(
-      made.flatMap(({ items }) => items),
-      { found, alongside: (written) => writeCommandRows(tx, issuedBy(made, written, found.executions)) },
+    if (made.length === 0) return { outcomes, handed: () => new Map() }
+    let leases: ReadonlyMap<string, string> = new Map()
+    const written = await append(
+      made.flatMap(({ items, claims }) => [...items, ...claims.map(({ item }) => item)]),
+      {
+        found,
+        alongside: async (all) => {
+          leases = await writeCommandRows(tx, issuedBy(made, all, found.executions))
+        },
+      },
     )
-    return outcomes
+    return { outcomes, handed: () => handedBy(made, written, leases) }
   })
 }
 
@@ -130,12 +175,32 @@ function issuedBy(
   executions: ReadonlyMap<string, LockedExecution>,
 ): Made[] {
   let at = 0
-  return made.map(({ executionId, decision, items, children }) => ({
+  return made.map(({ executionId, decision, items, children, claims }) => ({
     decision,
     execution: executions.get(executionId)!,
     children,
     eventIds: items.map(() => storedId(written[at++])),
+    claims: new Map(claims.map((claim) => [claim.command, { ...claim, eventId: storedId(written[at++]) }])),
   }))
+}
+
+function handedBy(
+  made: readonly Prepared[],
+  written: readonly AppendOutcome[],
+  leases: ReadonlyMap<string, string>,
+): Map<NewCommand, Handed> {
+  const handed = new Map<NewCommand, Handed>()
+  let at = 0
+  for (const { items, claims } of made) {
+    for (const claim of claims) {
+      const outcome = written[at + claim.command.event]!
+      const { event } = items[claim.command.event]!
+      const leaseUntil = leases.get(storedId(outcome))
+      if (leaseUntil !== undefined) handed.set(claim.command, handedOf(claim, event, outcome, leaseUntil))
+    }
+    at += items.length + claims.length
+  }
+  return handed
 }
 
 function storedId(outcome: AppendOutcome | undefined): string {
@@ -150,18 +215,32 @@ interface Prepared {
   items: AppendItem[]
   /** By event: the execution that its command will start. */
   children: ReadonlyMap<number, string>
+  claims: Claim[]
 }
 
-function prepare(deps: DecisionDeps, { executionId, decision, trace }: DecisionRequest): Prepared {
+function prepare(
+  deps: DecisionDeps,
+  { executionId, decision, trace }: DecisionRequest,
+  { takerOf }: HandingOver,
+): Prepared {
   const createdAt = wireTimeFromMillis(decision.atMs ?? deps.clock.now())
   const children = new Map<number, string>()
   for (const { event, waitsFor } of decision.commands ?? []) {
     if (waitsFor === 'playbook') children.set(event, deps.ids.next())
   }
+  const claims = forWorkers(decision).flatMap((command) => {
+    const taker = takerOf(command)
+    return taker === undefined ? [] : [claimFor(deps, executionId, command, taker)]
+  })
+  const handedOver = new Set(claims.map(({ command }) => command.event))
   const items = decision.events.map((emitted, index): AppendItem => {
     const child = children.get(index)
+    const more: JsonObject = {
+      ...(child === undefined ? {} : { child_execution_id: child }),
+      ...(handedOver.has(index) ? { handed_over: true } : {}),
+    }
     const event: EventRecord = {
-      ...toEvent(emitted, decision.key, child === undefined ? {} : { child_execution_id: child }),
+      ...toEvent(emitted, decision.key, more),
       executionId: executionId as ExecutionId,
       eventId: deps.ids.next() as EventId,
       createdAt,
@@ -169,7 +248,7 @@ function prepare(deps: DecisionDeps, { executionId, decision, trace }: DecisionR
     }
     return { event, idGiven: false, publish: true, createExecution: false, trace }
   })
-  return { executionId, decision, items, children }
+  return { executionId, decision, items, children, claims }
 }
 
 function toEvent(

@@ -16,6 +16,11 @@ const CHARACTERS_MAX = 4_000_000
 // The database spells such numbers in another way, and folds tell the spellings apart.
 const RESPELLED_NUMBER = /(?:^|[:[,\s])(?:-0|-?\d[\d.]*[eE])/
 
+/** JSON text that the database may spell in another way. */
+export function isRespelled(text: string): boolean {
+  return RESPELLED_NUMBER.test(text)
+}
+
 export function createHandedNews(): HandedNews {
   const waiting = new Map<string, Waiting>()
 
@@ -53,7 +58,7 @@ function handedOf(rows: LogNews['rows']): HandedEvent[] | undefined {
   const events: HandedEvent[] = []
   for (const { event, parts, catalogId, streamVersion, sealed } of rows) {
     const { context = '', result = '', meta = '' } = parts
-    if (RESPELLED_NUMBER.test(context) || RESPELLED_NUMBER.test(result) || RESPELLED_NUMBER.test(meta)) return undefined
+    if (isRespelled(context) || isRespelled(result) || isRespelled(meta)) return undefined
     events.push([
       [
         Number(streamVersion),

@@ -5,12 +5,13 @@
 import type { Databases } from '../../db/databases.js'
 import type { Db } from '../../db/db.js'
 import { noSuchExecution } from '../../domain/executions/executionStatus.js'
-import type { Decision, NewCommand } from '../../domain/state/orchestrator.js'
+import type { Decision } from '../../domain/state/orchestrator.js'
 import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { Service } from '../../runtime/service.js'
 import { isTracing, startSpan, traced } from '../../runtime/tracing.js'
 import type { AdvanceOutput, ResidentThreads } from '../../workers/resident.js'
+import type { HandOver } from '../commands/handOver.js'
 import { adoptExecution } from '../events/adoption.js'
 import type { Appender } from '../events/appender.js'
 import type { LogNews } from '../events/logNews.js'
@@ -34,7 +35,7 @@ export interface StateHooks {
   onDecision(outcome: DecisionOutcome): void
   /** A decision that was written asks for playbooks to be started. */
   onChildren(): void
-  /** Commands for workers were issued. */
+  /** Commands were issued that wait for claims. */
   onIssued(shard: number): void
   onTakenOver(lanes: number): void
   onError(error: CpError): void
@@ -57,6 +58,8 @@ export interface Driving {
   ids: Pick<Ids, 'next'>
   membershipOf(db: Db): Membership
   leaseMs: number
+  /** Commands for workers that wait in this process; undefined: all of them are claimed later. */
+  handOver?: HandOver | undefined
 }
 
 export interface StateLimits {
@@ -82,7 +85,14 @@ const ADOPT_ROUNDS_MAX = 10_000
 export function createStateService(deps: StateDeps, limits: StateLimits): StateService {
   const { databases, clock, threads, hooks } = deps
   const { driving } = deps
-  const writer = driving === undefined ? undefined : createDecisionWriter({ ...driving, clock })
+  const writer =
+    driving === undefined
+      ? undefined
+      : createDecisionWriter({
+          ...driving,
+          clock,
+          onIssued: (executionId) => hooks.onIssued(databases.shardOf(executionId)),
+        })
   const checkAfter = new Map<string, number>()
   const handedNews = createHandedNews()
   /** The trace of the latest trigger; only while somebody traces, and only until the next round takes it. */
@@ -214,10 +224,8 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
       return made
     })
     hooks.onDecision(outcome)
-    const asksFor = (what: NewCommand['waitsFor']) =>
-      decision.commands?.some(({ waitsFor }) => waitsFor === what) === true
-    if (outcome === 'appended' && asksFor('worker')) hooks.onIssued(shard)
-    if (outcome === 'appended' && asksFor('playbook')) hooks.onChildren()
+    const hasChildren = decision.commands?.some(({ waitsFor }) => waitsFor === 'playbook') === true
+    if (outcome === 'appended' && hasChildren) hooks.onChildren()
     if (decision.checkAfterMs !== undefined) checkAfter.set(executionId, decision.checkAfterMs)
   }
 

@@ -21,7 +21,7 @@ import { Slots } from './slots.js'
 
 export interface WorkerDeps {
   clock: Clock
-  commands: Pick<Commands, 'claim' | 'report' | 'beat' | 'requeue'>
+  commands: Pick<Commands, 'claim' | 'report' | 'beat' | 'requeue' | 'releaseStrays'>
   tools: Pick<WorkerTools, 'run' | 'kinds' | 'warm' | 'close'>
   /** What is told of a command beside its end; for people who look on. */
   onLook?: (command: HeldCommand, seen: Seen) => void
@@ -63,6 +63,7 @@ const CLAIM_WAIT_MS = 20_000
 /** Renewed every second: long enough for a database that fails over, short enough for others to go on soon after a crash. */
 const LEASE_SECONDS = 30
 const BEAT_MS = 1_000
+const STRAY_BEATS = 5
 const STARTED_AFTER_MS = 1_000
 const RETRY_MS = 500
 const RETRY_MS_MAX = 5_000
@@ -94,6 +95,7 @@ export function createWorker(settings: WorkerSettings, deps: WorkerDeps): Worker
           max: slots.free(),
           waitMs: CLAIM_WAIT_MS,
           leaseSeconds: LEASE_SECONDS,
+          takesOffers: true,
           signal: stopping.signal,
         })
         for (const command of list) begin(command)
@@ -206,9 +208,19 @@ export function createWorker(settings: WorkerSettings, deps: WorkerDeps): Worker
   }
 
   async function beatLoop(): Promise<void> {
-    while (!ending.signal.aborted) {
+    for (let beats = 1; !ending.signal.aborted; beats++) {
       await clock.sleep(BEAT_MS, ending.signal)
       if (held.size > 0) await beat()
+      if (beats % STRAY_BEATS === 0) await releaseStrays()
+    }
+  }
+
+  /** Our own signs of life would keep them for ever. */
+  async function releaseStrays(): Promise<void> {
+    try {
+      await commands.releaseStrays(settings.workerId, [...held.keys()])
+    } catch (error) {
+      deps.onError(toCpError(error))
     }
   }
 

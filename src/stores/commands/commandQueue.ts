@@ -11,6 +11,7 @@ const q = queries(
   'command_states',
   'command_list',
   'command_requeue',
+  'command_strays',
 )
 
 export interface Candidate {
@@ -117,4 +118,14 @@ export async function requeueCommand(
 ): Promise<number | undefined> {
   const [row] = await db.run<{ attempt: number }>(q.command_requeue, [executionId, commandId])
   return row?.attempt
+}
+
+/** Answers how many were given back. */
+export async function releaseStrays(
+  db: Queryable,
+  workerId: string,
+  known: readonly string[],
+  seconds: number,
+): Promise<number> {
+  return (await db.run(q.command_strays, [workerId, known, seconds])).count
 }

@@ -16,7 +16,7 @@ export interface NewCommandRow {
   step: string
   kind: string
   pool: string
-  status: 'PENDING' | 'PARKED'
+  status: 'PENDING' | 'PARKED' | 'CLAIMED'
   deadlineMs: number | undefined
   maxAttempts: number
   index: number | undefined
@@ -24,11 +24,17 @@ export interface NewCommandRow {
   priority: number
   /** The playbook it will start. */
   childExecutionId: string | undefined
+  /** Whom it is handed over to. */
+  workerId: string | undefined
+  leaseSeconds: number | undefined
+  /** The last event about it. */
+  latestEventId: string
 }
 
-export async function insertCommands(tx: Tx, rows: readonly NewCommandRow[]): Promise<void> {
+/** Answers until when each that is handed over is held, by id. */
+export async function insertCommands(tx: Tx, rows: readonly NewCommandRow[]): Promise<Map<string, string>> {
   const of = <T>(read: (row: NewCommandRow) => T | undefined): (T | null)[] => rows.map((row) => read(row) ?? null)
-  const commands = tx.run(q.command_insert, [
+  const commands = tx.run<{ command_id: string; lease_until: string | null }>(q.command_insert, [
     of((row) => row.executionId),
     of((row) => row.eventId),
     of((row) => row.catalogId),
@@ -42,6 +48,9 @@ export async function insertCommands(tx: Tx, rows: readonly NewCommandRow[]): Pr
     of((row) => row.maxAttempts),
     of((row) => row.index),
     of((row) => row.priority),
+    of((row) => row.workerId),
+    of((row) => row.leaseSeconds),
+    of((row) => row.latestEventId),
   ])
   const children = rows.filter((row) => row.childExecutionId !== undefined)
   const started =
@@ -52,7 +61,8 @@ export async function insertCommands(tx: Tx, rows: readonly NewCommandRow[]): Pr
           children.map((row) => row.eventId),
           children.map((row) => row.childExecutionId ?? null),
         ])
-  await Promise.all([commands, started])
+  const [inserted] = await Promise.all([commands, started])
+  return new Map(inserted.flatMap((row) => (row.lease_until === null ? [] : [[row.command_id, row.lease_until]])))
 }
 
 /** Of executions that have ended. */
