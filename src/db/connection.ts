@@ -167,10 +167,8 @@ export function createConnection(settings: ConnectionSettings): Connection {
   }
 
   function send(query: Query, values: readonly Param[]) {
-    const isScript = query.isScript === true
-    const isPrepared = settings.prepare && query.planEachTime !== true && !isScript
-    const options = { prepare: isPrepared, simple: isScript } as object
-    return sql.unsafe(query.text, values.map(encodeParam) as never[], options)
+    const isPrepared = settings.prepare && query.planEachTime !== true
+    return sql.unsafe(query.text, values.map(encodeParam) as never[], { prepare: isPrepared })
   }
 
   async function run(query: Query, values: readonly Param[], deadlineMs: number): Promise<unknown> {

@@ -12,8 +12,6 @@ export interface Query {
   readonly text: string
   /** Planned for its values each time: a query with optional filters has no one good plan. */
   readonly planEachTime?: boolean
-  /** Several statements without parameters, which travel as one. */
-  readonly isScript?: boolean
 }
 
 export const SQL_FOLDER = fileURLToPath(new URL('sql', PACKAGE_FOLDER))
@@ -39,11 +37,6 @@ export function queries<const Names extends readonly string[]>(...names: Names):
 /** SQL that is not a stored block: transaction control and the like. Constant text only. */
 export function statement(text: string): Query {
   return { name: text.split(/\s+/, 2).join(' ').toLowerCase(), text }
-}
-
-/** Several of them. */
-export function script(...texts: readonly string[]): Query {
-  return { ...statement(texts.join('; ')), isScript: true }
 }
 
 function loadQueries(folder: string): Map<string, Query> {

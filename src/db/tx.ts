@@ -4,7 +4,7 @@ import { CpError } from '../errors.js'
 import type { Connection } from './connection.js'
 import type { Tx, TxOptions } from './db.js'
 import { isRetryable, sqlstateOf } from './pgErrors.js'
-import { type Query, script, statement } from './queries.js'
+import { type Query, statement } from './queries.js'
 
 export interface TxSource {
   acquire(): Promise<Connection>
@@ -17,14 +17,17 @@ const ROLLBACK = statement('rollback')
 const ROLLBACK_DEADLINE_MS = 3000
 // Making a plan for a few keys costs more than finding their rows, and a plan that was made while a table was small must not
 // read all of it when it has grown.
-const BY_KEY = [
-  'set local plan_cache_mode = force_generic_plan',
-  'set local enable_seqscan = off',
-  'set local enable_hashjoin = off',
-  'set local enable_mergejoin = off',
-  'set local enable_bitmapscan = off',
-  'set local enable_material = off',
-]
+const BY_KEY = statement(
+  `select set_config('plan_cache_mode', 'force_generic_plan', true), ${[
+    'seqscan',
+    'hashjoin',
+    'mergejoin',
+    'bitmapscan',
+    'material',
+  ]
+    .map((way) => `set_config('enable_${way}', 'off', true)`)
+    .join(', ')}`,
+)
 const IN_FAILED_TRANSACTION = '25P02'
 
 export async function runTransaction<T>(
@@ -46,11 +49,13 @@ async function runOnce<T>(source: TxSource, work: (tx: Tx) => Promise<T>, option
   const deadlineMs = options.deadlineMs ?? source.queryTimeoutMs
   const connection = await source.acquire()
   try {
-    // Not awaited: the first statement of the work travels with it. If it fails, so does that statement.
+    // Not awaited: the first statement of the work travels with them. If they fail, so does that statement.
     const begun = connection.run(beginStatement(options), [], deadlineMs)
+    const prepared = options.byKey === true ? connection.run(BY_KEY, [], deadlineMs) : undefined
     begun.catch(() => undefined)
+    prepared?.catch(() => undefined)
     let firstError: unknown
-    const last: Promise<unknown>[] = [begun]
+    const last: Promise<unknown>[] = [begun, ...(prepared === undefined ? [] : [prepared])]
     const tx = {
       run: (query, values = [], run = {}) =>
         connection.run(query, values, run.deadlineMs ?? deadlineMs).catch((error: unknown) => {
@@ -93,6 +98,5 @@ async function rollBack(connection: Connection): Promise<void> {
 
 function beginStatement(options: TxOptions): Query {
   const isolation = options.isolation === 'repeatable read' ? ' isolation level repeatable read' : ''
-  const begin = `begin${isolation}${options.readOnly === true ? ' read only' : ''}`
-  return options.byKey === true ? script(begin, ...BY_KEY) : statement(begin)
+  return statement(`begin${isolation}${options.readOnly === true ? ' read only' : ''}`)
 }

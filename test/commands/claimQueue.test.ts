@@ -96,3 +96,21 @@ it('looks again for one whose offer came to nothing, and answers one whose time 
   expect(await left).toEqual([held('3')])
   await queue.stop(1_000)
 })
+
+it('does not look again for one that has just been given what was offered, unless there is news', async () => {
+  const { queue, looks, ask } = await emptyQueue()
+  await giveOne()
+  expect(looks).toHaveLength(1)
+  await giveOne()
+  expect(looks).toHaveLength(1)
+  queue.nudge(0)
+  await ask()
+  expect(looks).toHaveLength(2)
+  await queue.stop(1_000)
+
+  async function giveOne(): Promise<void> {
+    const { asked } = await ask()
+    queue.offer([command()]).settle([held('1')])
+    expect(await asked).toEqual([held('1')])
+  }
+})

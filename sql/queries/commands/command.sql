@@ -38,21 +38,23 @@ select * from unnest(:execution_ids::bigint[], :event_ids::bigint[], :child_exec
 on conflict (parent_execution_id, command_id) do nothing;
 
 -- name: command_named(execution_ids, command_ids)
--- The commands with keys `command_ids` of executions `execution_ids` as they are now; whoever asks to change them holds
--- the lock of their executions.
+-- The commands with keys `command_ids` of executions `execution_ids` as they are now, and until the end of the transaction, which
+-- holds the lock of their executions.
 select c.execution_id, c.command_id, c.command_key, c.status, c.attempt, c.max_attempts, c.worker_id, c.lease_token,
   c.lease_seconds, extract(epoch from c.lease_until - clock_timestamp())::float8 as lease_left, c.data_attempt, c.error_attempt
 from unnest(:execution_ids::bigint[], :command_ids::text[]) as given (execution_id, command_key)
-join noetl.command c on c.execution_id = given.execution_id and c.command_key = given.command_key;
+join noetl.command c on c.execution_id = given.execution_id and c.command_key = given.command_key
+order by c.execution_id, c.command_id
+for update of c;
 
 -- name: command_change(
 --   execution_ids, keys, status, attempts, worker_ids, lease_tokens, lease_seconds, data_attempts,
---   error_attempts, event_ids, errors, known_statuses, known_tokens
+--   error_attempts, event_ids, errors
 -- )
 -- What reports did to commands: executions `execution_ids`, `keys`, statuses `status`, `attempts`, workers
 -- `worker_ids`, lease tokens `lease_tokens`, seconds of their leases from now on `lease_seconds`, attempts whose data
--- `data_attempts` or error `error_attempts` has come, events `event_ids`, `errors`. Only those that still are as they were read:
--- `known_statuses`, `known_tokens`. Answers their leases.
+-- `data_attempts` or error `error_attempts` has come, events `event_ids`, `errors`. Whoever changes them has locked them.
+-- Answers their leases.
 update noetl.command c
 set status = given.status, attempt = given.attempt, worker_id = given.worker_id, lease_token = given.lease_token,
   lease_seconds = given.lease_seconds, data_attempt = given.data_attempt, error_attempt = given.error_attempt,
@@ -63,13 +65,11 @@ set status = given.status, attempt = given.attempt, worker_id = given.worker_id,
   completed_at = case when given.status in ('COMPLETED', 'FAILED') then coalesce(c.completed_at, clock_timestamp()) end
 from unnest(
   :execution_ids::bigint[], :keys::text[], :status::text[], :attempts::int[], :worker_ids::text[], :lease_tokens::bigint[], :lease_seconds::int[], :data_attempts::int[], :error_attempts::int[], :event_ids::bigint[],
-  :errors::text[], :known_statuses::text[], :known_tokens::bigint[]
+  :errors::text[]
 ) as given (
-  execution_id, command_key, status, attempt, worker_id, lease_token, lease_seconds, data_attempt, error_attempt, event_id, error,
-  known_status, known_token
+  execution_id, command_key, status, attempt, worker_id, lease_token, lease_seconds, data_attempt, error_attempt, event_id, error
 )
 where c.execution_id = given.execution_id and c.command_key = given.command_key
-  and c.status = given.known_status and coalesce(c.lease_token, 0) = given.known_token
 returning c.execution_id, c.command_id, c.lease_until::text as lease_until;
 
 -- name: command_candidates(pools, kinds, limit_rows, full_paths)

@@ -77,6 +77,8 @@ interface Waiter {
 export function createClaimQueue(deps: ClaimQueueDeps): ClaimQueue {
   const waiters = new Set<Waiter>()
   const dirty = new Set<number>()
+  /** What was offered to has been taken, and nothing else was heard of since: whoever asks for the same again need not look. */
+  const seen = new Set<string>()
   const failures = new Map<number, CpError>()
   let running: Promise<void> | undefined
   let isStopped = false
@@ -84,6 +86,7 @@ export function createClaimQueue(deps: ClaimQueueDeps): ClaimQueue {
 
   function lookEverywhere(): void {
     for (let shard = 0; shard < deps.shards; shard++) dirty.add(shard)
+    seen.clear()
     run()
   }
 
@@ -154,8 +157,10 @@ export function createClaimQueue(deps: ClaimQueueDeps): ClaimQueue {
           if (kept.length === 0) continue
           waiter.isServed = false
           const list = kept.flatMap((index) => held[index] ?? [])
-          if (list.length > 0) waiter.settle(list)
-          else if (waiter.isOver) giveUp(waiter)
+          if (list.length > 0) {
+            if (waiter.unseen.size === 0) seen.add(waiter.signature)
+            waiter.settle(list)
+          } else if (waiter.isOver) giveUp(waiter)
           else if (waiter.unseen.size > 0) lookEverywhere()
         }
       },
@@ -186,11 +191,13 @@ export function createClaimQueue(deps: ClaimQueueDeps): ClaimQueue {
         signal?.removeEventListener('abort', onAbort)
         waiters.delete(waiter)
       }
+      const signature = JSON.stringify([asker.pools, asker.kinds ?? null])
+      const hasSeen = asker.takesOffers === true && seen.has(signature)
       const waiter: Waiter = {
         asker,
-        signature: JSON.stringify([asker.pools, asker.kinds ?? null]),
+        signature,
         isServed: false,
-        unseen: new Set(Array.from({ length: deps.shards }, (_, shard) => shard)),
+        unseen: new Set(hasSeen ? [] : Array.from({ length: deps.shards }, (_, shard) => shard)),
         isOver: false,
         settle: (commands) => {
           end()
@@ -203,7 +210,7 @@ export function createClaimQueue(deps: ClaimQueueDeps): ClaimQueue {
       }
       signal?.addEventListener('abort', onAbort, { once: true })
       waiters.add(waiter)
-      lookEverywhere()
+      if (!hasSeen) lookEverywhere()
     })
   }
 
@@ -218,6 +225,7 @@ export function createClaimQueue(deps: ClaimQueueDeps): ClaimQueue {
     },
     offer,
     nudge: (shard) => {
+      seen.clear()
       if (waiters.size === 0) return
       dirty.add(shard)
       run()
@@ -226,6 +234,7 @@ export function createClaimQueue(deps: ClaimQueueDeps): ClaimQueue {
     start: async () => {
       isStopped = false
       poll ??= setInterval(() => {
+        seen.clear()
         if (waiters.size > 0) lookEverywhere()
       }, deps.pollMs)
     },

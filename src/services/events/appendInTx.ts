@@ -56,13 +56,12 @@ export async function appendInTx(
   const added = alongside?.(plan.outcomes)
   const leasing = known.commands.write(tx, ended)
   const storing = store(tx, plan, context)
-  const writing = Promise.all([leasing, storing.written, added])
-  if (storing.isSent && !known.commands.hasChanges()) {
-    tx.finishWith(writing)
-    return plan.outcomes
-  }
-  const [leases] = await writing
-  for (const claim of plan.claims) claim.leaseUntil = leases.get(claim.commandId) ?? undefined
+  const claiming = leasing.then((leases) => {
+    for (const claim of plan.claims) claim.leaseUntil = leases.get(claim.commandId) ?? undefined
+  })
+  const writing = Promise.all([claiming, storing.written, added])
+  if (storing.isSent) tx.finishWith(writing)
+  else await writing
   return plan.outcomes
 }
 

@@ -41,8 +41,6 @@ export interface CommandBook {
   judge(event: EventRecord, execution: LockedExecution): Judgement | undefined
   /** The event that was judged last is stored under this id. */
   note(judgement: Judgement, event: EventRecord): void
-  /** Rows are to be written, which may have changed meanwhile. */
-  hasChanges(): boolean
   /** Writes what has changed, and cancels what is open of the executions that have ended. Answers the ends of leases. */
   write(tx: Tx, ended: readonly string[]): Promise<Map<string, string | null>>
 }
@@ -82,12 +80,10 @@ export async function openCommandBook(
 
   function change(row: CommandRow, event: EventRecord | undefined): void {
     if (rows.get(row.key) === row) return
-    const read = rows.get(row.key) ?? row
     rows.set(row.key, row)
     const before = changes.get(row.key)
     changes.set(row.key, {
       row,
-      before: before?.before ?? read,
       eventId: event?.eventId ?? before?.eventId,
       error: event === undefined ? before?.error : (errorOf(row, event) ?? before?.error),
     })
@@ -106,7 +102,6 @@ export async function openCommandBook(
       // A sign of life: the lease begins again although nothing else is new.
       else if (judgement.kind !== 'unclaimable' && judgement.row !== undefined) change({ ...judgement.row }, undefined)
     },
-    hasChanges: () => changes.size > 0,
     write: async (tx, ended) => {
       const [leases] = await Promise.all([
         changes.size === 0 ? new Map<string, string | null>() : changeCommands(tx, [...changes.values()]),

@@ -2,7 +2,6 @@
 import type { Tx } from '../../db/db.js'
 import { queries } from '../../db/queries.js'
 import { type CommandRow, type CommandStatus, LEASE_SECONDS } from '../../domain/commands/commandRules.js'
-import { CpError } from '../../errors.js'
 
 const q = queries('command_insert', 'command_cancel', 'child_insert', 'command_named', 'command_change')
 
@@ -85,7 +84,7 @@ interface NamedRow {
   error_attempt: number
 }
 
-/** Those that have rows. */
+/** Those that have rows; nobody else changes them until the transaction ends. */
 export async function findCommands(
   tx: Tx,
   names: readonly { executionId: string; commandId: string }[],
@@ -112,13 +111,11 @@ export async function findCommands(
 
 export interface CommandChange {
   row: CommandRow
-  /** As it was read. */
-  before: CommandRow
   eventId: string | undefined
   error: string | undefined
 }
 
-/** Answers until when each is held, by id. */
+/** Of rows that `findCommands` has read. Answers until when each is held, by id. */
 export async function changeCommands(tx: Tx, list: readonly CommandChange[]): Promise<Map<string, string | null>> {
   const of = <T>(read: (change: CommandChange) => T | undefined): (T | null)[] => list.map((one) => read(one) ?? null)
   const rows = await tx.run<{ command_id: string; lease_until: string | null }>(q.command_change, [
@@ -133,10 +130,6 @@ export async function changeCommands(tx: Tx, list: readonly CommandChange[]): Pr
     of(({ row }) => row.errorAttempt),
     of(({ eventId }) => eventId),
     of(({ error }) => error),
-    of(({ before }) => before.status),
-    of(({ before }) => before.leaseToken),
   ])
-  // Somebody has taken it back, or handed it out, since it was read: everything is looked at again.
-  if (rows.length < list.length) throw new CpError('conflict', 'a command has changed at this moment; try again')
   return new Map(rows.map((row) => [row.command_id, row.lease_until]))
 }
