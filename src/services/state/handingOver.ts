@@ -5,10 +5,9 @@ import type { EventRecord } from '../../domain/events/eventRecord.js'
 import { isJsonObject, type JsonValue } from '../../domain/json/value.js'
 import { writeJson } from '../../domain/json/write.js'
 import type { Decision, NewCommand } from '../../domain/state/orchestrator.js'
-import { claimItem } from '../commands/handOut.js'
+import { claimItem, type HandOutDeps } from '../commands/handOut.js'
 import type { Handed, HandOver, Taker } from '../commands/handOver.js'
 import type { AppendItem, AppendOutcome } from '../events/appendInTx.js'
-import type { DecisionDeps } from './decisions.js'
 import { isRespelled } from './handedNews.js'
 
 export interface HandingOver {
@@ -46,7 +45,7 @@ export interface Claim {
 
 /** It is written behind the events of its decision. */
 export function claimFor(
-  deps: Pick<DecisionDeps, 'ids' | 'clock'>,
+  deps: Pick<HandOutDeps, 'ids' | 'clock'>,
   executionId: string,
   command: NewCommand,
   { workerId, leaseSeconds = LEASE_SECONDS }: Taker,
