@@ -125,7 +125,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       onError: loopErrors(deps, 'scheduler'),
     }),
   )
-  loops.push(buildFailureHooks(deps, writing, () => listeningAt(http)))
+  loops.push(...buildFailureHooks(deps, writing, () => listeningAt(http)))
   loops.push(
     createActivityKeeper({
       databases,

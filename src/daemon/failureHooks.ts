@@ -16,7 +16,7 @@ export function buildFailureHooks(
   deps: Deps,
   writing: Omit<FailureHooksDeps, 'keyring' | 'random' | 'fallback' | 'call' | 'onError'>,
   listening: () => { host: string; port: number } | undefined,
-): FailureHooks {
+): FailureHooks[] {
   const { config, random, keyring, clock, metrics } = deps
   const guard = new AddressGuard({
     forbidden: () => ownEndpoints(deps, listening()),
@@ -24,7 +24,7 @@ export function buildFailureHooks(
     denyPrivate: config.workerHttpDenyPrivate,
   })
   const client = createHttpClient(guard, `noetl-cp/${VERSION}`)
-  return createFailureHooks({
+  const hooks: FailureHooksDeps = {
     ...writing,
     random,
     keyring,
@@ -45,5 +45,6 @@ export function buildFailureHooks(
     },
     onSettled: (outcome) => metrics.inc('noetl_cp_failure_hooks_total', { outcome }),
     onError: loopErrors(deps, 'failure hooks'),
-  })
+  }
+  return deps.databases.shards.map((shard) => createFailureHooks(hooks, shard))
 }

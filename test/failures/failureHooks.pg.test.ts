@@ -1,6 +1,7 @@
 // Promise: an execution that failed starts the playbook, or calls the address, that its playbook or the setting names: at
 // least once, recorded, tried again a bounded number of times, and never in a circle.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { createPool } from '../../src/db/pool.js'
 import { ENGINE_VERSION } from '../../src/domain/engine/settings.js'
 import type { ExecutionId } from '../../src/domain/ids/ids.js'
 import type { JsonObject } from '../../src/domain/json/value.js'
@@ -10,6 +11,8 @@ import { endExecution, startExecution } from '../../src/services/executions/exec
 import { createFailureHooks, type FailureHooksDeps } from '../../src/services/failures/failureHooks.js'
 import { openCore, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
+import { startTcpProxy } from '../support/tcpProxy.js'
+import { until } from '../support/until.js'
 
 const database = useDatabase()
 let core: TestCore
@@ -28,19 +31,20 @@ beforeEach(async () => {
   await database.get().sql('delete from noetl.execution', [])
 })
 
-const hooks = (more: Partial<FailureHooksDeps> = {}) =>
-  createFailureHooks({
-    ...core,
-    engine: ENGINE_VERSION,
-    random: Math.random,
-    fallback: undefined,
-    call: async (address, headers, body) => {
-      calls.push({ address, headers, body })
-      if (refusals-- > 0) throw new Error('not now')
-    },
-    onError: (error) => errors.push(error),
-    ...more,
-  })
+const hooks = (more: Partial<FailureHooksDeps> = {}) => createFailureHooks(hookDeps(more), core.databases.shards[0]!)
+
+const hookDeps = (more: Partial<FailureHooksDeps> = {}, of: TestCore = core): FailureHooksDeps => ({
+  ...of,
+  engine: ENGINE_VERSION,
+  random: Math.random,
+  fallback: undefined,
+  call: async (address, headers, body) => {
+    calls.push({ address, headers, body })
+    if (refusals-- > 0) throw new Error('not now')
+  },
+  onError: (error) => errors.push(error),
+  ...more,
+})
 
 async function register(path: string, metadata = ''): Promise<void> {
   await registerEntry(core, {
@@ -141,4 +145,27 @@ it('does what the setting says for playbooks that name nothing, but not for play
 it('is refused when it is neither a playbook nor an address', async () => {
   await expect(register('failures/wrong', ', on_failure: {webhook: "ftp://x"}')).rejects.toThrow('/metadata/on_failure')
   await expect(register('failures/wrong', ', on_failure: [1]')).rejects.toThrow('{playbook, payload}')
+})
+
+it('a shard that is away holds up no hook of the others', async () => {
+  await register('failures/sharded', ', on_failure: {webhook: "http://hooks.example/x"}')
+  const id = await fails('failures/sharded')
+  const { target } = database.get().settings
+  const proxy = await startTcpProxy(target.host, target.port)
+  proxy.setMode('blackhole')
+  const away = createPool({
+    ...database.get().settings,
+    target: { ...target, host: '127.0.0.1', port: proxy.port },
+    ...{ max: 1, acquireTimeoutMs: 600_000, connectTimeoutMs: 600_000, queryTimeoutMs: 600_000 },
+  })
+  const there = core.databases.shards[0]!
+  const loops = [{ ...there, label: 'away', db: away }, there].map((shard) => createFailureHooks(hookDeps(), shard))
+  try {
+    for (const loop of loops) await loop.start()
+    await until('the hook of the shard that is there', () => calls.some(({ body }) => body['execution_id'] === id))
+  } finally {
+    proxy.reset()
+    await Promise.all([...loops.map((loop) => loop.stop(5_000)), away.close(1_000)])
+    await proxy.close()
+  }
 })

@@ -14,6 +14,7 @@ const LONG = [
   'relay/relayKilled.fault',
   'embedded/embedded.e2e',
   'worker/worker.e2e',
+  'worker/recovery.e2e',
   'outbox/audit.e2e',
   'worker/examples.e2e',
   'subscriptions/daemon.e2e',

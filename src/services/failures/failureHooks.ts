@@ -1,8 +1,7 @@
 // Does what a playbook, or the setting, wants when an execution has failed: starts a playbook or calls an address, at least
 // once, recorded in a row beside the execution, with bounded attempts. What such a playbook itself fails of is not told
 // again, and what belongs to another execution is told by that one, so nothing goes round in a circle.
-import type { Databases } from '../../db/databases.js'
-import type { Db } from '../../db/db.js'
+import type { Databases, NamedDatabase } from '../../db/databases.js'
 import { type FailureHook, readFailureHook } from '../../domain/failures/failureHook.js'
 import { parseJson } from '../../domain/json/parse.js'
 import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
@@ -44,7 +43,8 @@ export interface FailureHooks extends PollLoop {
   pass(): Promise<number>
 }
 
-export function createFailureHooks(deps: FailureHooksDeps): FailureHooks {
+/** Each shard has a loop of its own: one that is away holds up nothing of the others. */
+export function createFailureHooks(deps: FailureHooksDeps, { label, db }: NamedDatabase): FailureHooks {
   let seconds = FIRST_SECONDS
 
   /** Answers how many were dealt with. */
@@ -55,18 +55,14 @@ export function createFailureHooks(deps: FailureHooksDeps): FailureHooks {
     }
     if (hooks.size === 0 && deps.fallback === undefined) return 0
     const catalogIds = deps.fallback === undefined ? [...hooks.keys()] : undefined
-    let dealt = 0
-    for (const { db } of deps.databases.shards) {
-      await noteFailures(db, catalogIds, seconds, PAGE)
-      const taken = await takeFailures(db, AGAIN_SECONDS, PAGE)
-      await Promise.all(taken.map((row) => deal(db, row, hooks.get(row.catalog_id) ?? deps.fallback)))
-      dealt += taken.length
-    }
+    await noteFailures(db, catalogIds, seconds, PAGE)
+    const taken = await takeFailures(db, AGAIN_SECONDS, PAGE)
+    await Promise.all(taken.map((row) => deal(row, hooks.get(row.catalog_id) ?? deps.fallback)))
     seconds = LATE_SECONDS
-    return dealt
+    return taken.length
   }
 
-  async function deal(db: Db, row: FailedExecution, hook: FailureHook | undefined): Promise<void> {
+  async function deal(row: FailedExecution, hook: FailureHook | undefined): Promise<void> {
     const id = row.execution_id
     try {
       if (hook === undefined || (await isOfHook(deps, row))) return await writeHookOutcome(db, id, { state: 'NONE' })
@@ -83,7 +79,7 @@ export function createFailureHooks(deps: FailureHooksDeps): FailureHooks {
   }
 
   const loop = createPollLoop({
-    name: 'failure hooks',
+    name: `failure hooks of ${label}`,
     clock: deps.clock,
     random: deps.random,
     idleMs: LOOK_MS,
