@@ -69,6 +69,12 @@ describe('data of a step', () => {
     [{ x: 1, context: { x: 2 } }, '{{ a.context.x }}', 2],
     [[1, 2], '{{ a.context[1] }}', 2],
     [{ status: 'own' }, '{{ a.status }}', 'own'],
+    // The status of an HTTP answer can be read beside its body and from it, and is no part of the body.
+    [{ status_code: 500, headers: {}, data: { id: 1 } }, '{{ a.data.status_code | default(0) }}', 500],
+    [{ status_code: 200, headers: {}, data: { id: 1 } }, '{{ a.data | tojson }} {{ a.data | length }}', '{"id":1} 1'],
+    [{ status_code: 200, headers: {}, data: { id: 1 } }, '{{ a.data }}', { id: 1 }],
+    [{ status_code: 200, headers: {}, data: { status_code: 7 } }, '{{ a.data.status_code }}', 7],
+    [{ status_code: 200, headers: {}, data: [1] }, '{{ a.data }}', [1]],
     [[1, 2], '{{ a | length }}', 2],
     [[1, 2], '{{ a.data }}', [1, 2]],
     [[1, 2], '{{ a.result[1] }}', 2],
@@ -90,6 +96,8 @@ describe('data of a step', () => {
     const answer = { status_code: 201, headers: { h: 1 }, data: { id: 7 }, body: { id: 7 } }
     expect(guard('{{ output.data.id }}', answer)).toBe(7)
     expect(guard('{{ output.http.status }}', answer)).toBe(201)
+    expect(guard('{{ output.data.status_code }}', answer)).toBe(201)
+    expect(guard('{{ output.data }}', answer)).toEqual({ id: 7 })
     expect(guard('{{ output.status }}', answer)).toBe('ok')
     expect(guard('{{ output.meta.visit }}', answer)).toBe(1)
     expect(guard('{{ output.data }}', [1])).toEqual([1])

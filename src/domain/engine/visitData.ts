@@ -74,7 +74,7 @@ export const stepRoot = memoByFact(({ data, status, error }: VisitData): JsonVal
   // A failure that left nothing behind is still asked for its error.
   const isBareFailure = data === null && status === 'error'
   if (!isJsonObject(data) && !isBareFailure) return data
-  const root: JsonObject = isJsonObject(data) ? { ...data } : {}
+  const root: JsonObject = isJsonObject(data) ? withReadableBody({ ...data }) : {}
   // Not listed: whoever takes the whole gets the data and nothing else.
   for (const [key, value] of Object.entries({ data, status, error })) {
     // Playbooks ask `<step>.error is defined`, so that a success must not have one.
@@ -84,6 +84,18 @@ export const stepRoot = memoByFact(({ data, status, error }: VisitData): JsonVal
   return root
 })
 
+/**
+ * Arcs behind HTTP ask `<step>.data.status_code`, which is beside the body: it can be read from the body, too, and is no
+ * part of it.
+ */
+function withReadableBody(answer: JsonObject): JsonObject {
+  const { status_code: status, headers, data: body } = answer
+  if (typeof status !== 'number' || !isJsonObject(headers) || !isJsonObject(body)) return answer
+  if (Object.hasOwn(body, 'status_code')) return answer
+  answer['data'] = Object.defineProperty({ ...body }, 'status_code', { value: status })
+  return answer
+}
+
 /** As `steps.<step>`. */
 export function stepEntry({ data, status, error, visit, startedAt, finishedAt }: VisitData): JsonObject {
   return { status, data, error, visit, started_at: startedAt, finished_at: finishedAt }
@@ -92,7 +104,7 @@ export function stepEntry({ data, status, error, visit, startedAt, finishedAt }:
 /** As `output`, for the step's own `set`, `vars` and arcs. */
 export function stepOutput(visit: VisitData, attempt: number): JsonObject {
   const { data, status, error } = visit
-  const own = isJsonObject(data) ? data : {}
+  const own = isJsonObject(data) ? withReadableBody({ ...data }) : {}
   return filled(own, [
     ['data', () => data],
     ['status', () => status],
