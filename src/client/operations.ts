@@ -325,6 +325,12 @@ export interface Operations {
     body: undefined
     answer: { settings?: readonly ({ name?: string; env?: string; group?: string; value?: string | null; default?: string | null; source?: string; from?: string; because?: string | null; is_secret?: boolean; help?: string })[] }
   }
+  getSnapshots: {
+    params: Record<never, never>
+    query: { type?: 'state' | 'replay' | 'all'; execution_id?: string; limit?: number; after?: string }
+    body: undefined
+    answer: { snapshots?: readonly ({ shard?: number; type?: string; name?: string; version?: string; behind?: string | null; checksum?: string; stored_bytes?: number | null; updated_at?: string; execution_status?: string | null; meta?: unknown })[]; next_after?: string | null; failed_shards?: readonly number[] }
+  }
   getStream: {
     params: Record<never, never>
     query: { topics?: string; last_event_id?: string }
@@ -565,6 +571,12 @@ export interface Operations {
     body: { events: readonly unknown[] }
     answer: { projected?: number; duplicates?: number; quarantined?: number }
   }
+  postInternalOutboxAudit: {
+    params: Record<never, never>
+    query: Record<never, never>
+    body: { since?: string | null; republish?: boolean | null; limit?: number | null; note?: string | null } | undefined
+    answer: { job_id?: string; kind?: string; actor?: string; reason?: string | null; state?: 'running' | 'done' | 'stopped' | 'failed'; started_at?: string; ended_at?: string | null; matched?: number | null; done?: number; refused?: number; failed?: number; troubles?: readonly ({ target?: string; outcome?: string; error?: string })[]; error?: string | null; report?: Record<string, unknown> | null; kept?: string }
+  }
   postInternalOutboxClaim: {
     params: Record<never, never>
     query: Record<never, never>
@@ -601,6 +613,24 @@ export interface Operations {
     body: { execution_ids: readonly string[] }
     answer: { advanced?: readonly unknown[]; failed?: readonly unknown[] }
   }
+  postInternalSnapshotsByExecutionIdRebuild: {
+    params: { execution_id: string }
+    query: Record<never, never>
+    body: undefined
+    answer: { version?: number }
+  }
+  postInternalSnapshotsByExecutionIdTake: {
+    params: { execution_id: string }
+    query: Record<never, never>
+    body: undefined
+    answer: { version?: string; event_count?: string; checksum?: string; stored?: boolean; stored_bytes?: number }
+  }
+  postInternalSnapshotsByExecutionIdVerify: {
+    params: { execution_id: string }
+    query: Record<never, never>
+    body: undefined
+    answer: { found?: boolean; ok?: boolean; version?: string; head?: string; problem?: string | null; detail?: string }
+  }
   postPlaybooksValidate: {
     params: Record<never, never>
     query: Record<never, never>
@@ -612,6 +642,12 @@ export interface Operations {
     query: Record<never, never>
     body: { query: string; parameters?: readonly unknown[] | null }
     answer: { status?: string; command?: string; row_count?: number; result?: readonly (Record<string, unknown>)[] }
+  }
+  postReplayVerify: {
+    params: Record<never, never>
+    query: Record<never, never>
+    body: { since?: string | null; limit?: number | null } | undefined
+    answer: { job_id?: string; kind?: string; actor?: string; reason?: string | null; state?: 'running' | 'done' | 'stopped' | 'failed'; started_at?: string; ended_at?: string | null; matched?: number | null; done?: number; refused?: number; failed?: number; troubles?: readonly ({ target?: string; outcome?: string; error?: string })[]; error?: string | null; report?: Record<string, unknown> | null; kept?: string }
   }
   postSubscriptions: {
     params: Record<never, never>
@@ -730,6 +766,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   getRuntimeShardInfo: ['GET', '/api/runtime/shard-info'],
   getSession: ['GET', '/api/session'],
   getSettings: ['GET', '/api/settings'],
+  getSnapshots: ['GET', '/api/snapshots'],
   getStream: ['GET', '/api/stream'],
   getSubscriptions: ['GET', '/api/subscriptions'],
   getSubscriptionsById: ['GET', '/api/subscriptions/{id}'],
@@ -770,14 +807,19 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   postInternalConsoleCode: ['POST', '/api/internal/console/code'],
   postInternalContainerCallbackByExecutionIdByStep: ['POST', '/api/internal/container-callback/{execution_id}/{step}'],
   postInternalEventsProject: ['POST', '/api/internal/events/project'],
+  postInternalOutboxAudit: ['POST', '/api/internal/outbox/audit'],
   postInternalOutboxClaim: ['POST', '/api/internal/outbox/claim'],
   postInternalOutboxMarkFailed: ['POST', '/api/internal/outbox/mark-failed'],
   postInternalOutboxMarkPublished: ['POST', '/api/internal/outbox/mark-published'],
   postInternalOutboxRedrive: ['POST', '/api/internal/outbox/redrive'],
   postInternalOutboxRetry: ['POST', '/api/internal/outbox/retry'],
   postInternalProjectionAdvance: ['POST', '/api/internal/projection/advance'],
+  postInternalSnapshotsByExecutionIdRebuild: ['POST', '/api/internal/snapshots/{execution_id}/rebuild'],
+  postInternalSnapshotsByExecutionIdTake: ['POST', '/api/internal/snapshots/{execution_id}/take'],
+  postInternalSnapshotsByExecutionIdVerify: ['POST', '/api/internal/snapshots/{execution_id}/verify'],
   postPlaybooksValidate: ['POST', '/api/playbooks/validate'],
   postPostgresExecute: ['POST', '/api/postgres/execute'],
+  postReplayVerify: ['POST', '/api/replay/verify'],
   postSubscriptions: ['POST', '/api/subscriptions'],
   postSubscriptionsByIdByAction: ['POST', '/api/subscriptions/{id}/{action}'],
   postSubscriptionsDeadRedrive: ['POST', '/api/subscriptions/dead/redrive'],

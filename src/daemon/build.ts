@@ -28,6 +28,7 @@ import { readResultText, resolveResult } from '../services/results/results.js'
 import { createScheduler } from '../services/schedules/scheduler.js'
 import type { SchemaPreparer } from '../services/schema/schemaPreparer.js'
 import { VERSION } from '../version.js'
+import { auditDeps } from './audit.js'
 import { buildChildren } from './children.js'
 import { buildCommands, commandLoops, commandNotices } from './commands.js'
 import { buildCore } from './core.js'
@@ -198,6 +199,8 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       news: news.board,
       series: news.series,
       jobs: news.jobs,
+      snapshots: { databases, threads: states.threads },
+      auditing: () => auditDeps(deps),
       results: { databases, resolve: (ref) => resolveResult(results.api, ref, true) },
       queries,
       analysis: { queries, stuck: { databases, state: states.state } },

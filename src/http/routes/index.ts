@@ -28,6 +28,7 @@ import { type InstanceRouteDeps, instanceRoutes } from './health/instance.js'
 import { type MetricsRouteDeps, metricsRoutes } from './health/metrics.js'
 import { type OverviewRouteDeps, overviewRoutes } from './health/overview.js'
 import { type SeriesRouteDeps, seriesRoutes } from './health/series.js'
+import { type AuditRouteDeps, auditRoutes } from './outbox/audit.js'
 import { type OutboxOperationRouteDeps, outboxOperationRoutes } from './outbox/operations.js'
 import { type OutboxRouteDeps, outboxRoutes } from './outbox/outbox.js'
 import { type ProjectorRouteDeps, projectorRoutes } from './projector/projector.js'
@@ -36,6 +37,7 @@ import { type ScrubRouteDeps, scrubRoutes } from './replay/scrub.js'
 import { type StoredResultRouteDeps, storedResultRoutes } from './results/results.js'
 import { type CleanupRouteDeps, cleanupRoutes } from './retention/cleanup.js'
 import { type SqlRouteDeps, sqlRoutes } from './sql/sql.js'
+import { type SnapshotRouteDeps, snapshotRoutes } from './state/snapshots.js'
 import { type StateRouteDeps, stateRoutes } from './state/state.js'
 import { type DeadLetterRouteDeps, deadLetterRoutes } from './subscriptions/dead.js'
 import { type IngressRouteDeps, ingressRoutes } from './subscriptions/ingress.js'
@@ -50,6 +52,8 @@ export type RouteDeps = HealthRouteDeps &
   InstanceRouteDeps &
   StreamRouteDeps &
   JobRouteDeps &
+  AuditRouteDeps &
+  SnapshotRouteDeps &
   SeriesRouteDeps &
   EventRouteDeps &
   EventStreamRouteDeps &
@@ -95,6 +99,8 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...instanceRoutes(deps),
     ...streamRoutes(deps),
     ...jobRoutes(deps),
+    ...auditRoutes(deps),
+    ...snapshotRoutes(deps),
     ...seriesRoutes(deps),
     ...eventRoutes(deps),
     ...executeRoutes(deps),

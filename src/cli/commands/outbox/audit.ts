@@ -1,7 +1,5 @@
 // Compares what Postgres says was published with what the stream really holds, and closes the gap on request.
-import type { Deps } from '../../../daemon/deps.js'
-import type { JsonObject, JsonValue } from '../../../domain/json/value.js'
-import { CpError } from '../../../errors.js'
+import { auditDeps } from '../../../daemon/audit.js'
 import { listenForShutdown } from '../../../runtime/shutdown.js'
 import {
   type AuditDeps,
@@ -11,6 +9,7 @@ import {
   type MissingRow,
   untilRepublished,
 } from '../../../services/outbox/audit.js'
+import { auditReportJson } from '../../../services/outbox/auditReport.js'
 import type { CommandSpec } from '../../command.js'
 import { parseInstant } from '../../duration.js'
 import { EXIT } from '../../exit.js'
@@ -18,7 +17,6 @@ import { integerOption, isSet, textOption } from '../../options.js'
 import { type Block, toned } from '../../output.js'
 import { createProgress } from '../../progress.js'
 
-const CONNECT_MS = 5_000
 const WAIT_SECONDS_DEFAULT = 180
 const REPUBLISH_DEFAULT = 100_000
 
@@ -64,8 +62,8 @@ export const outboxAudit: CommandSpec = {
       return {
         json: {
           stream: audit.stream,
-          ...reportJson(report),
-          recheck: again === undefined ? null : { published_again: again.closed, ...reportJson(again.report) },
+          ...auditReportJson(report),
+          recheck: again === undefined ? null : { published_again: again.closed, ...auditReportJson(again.report) },
         },
         blocks: [
           reportBlock('Audit', audit.stream, report),
@@ -80,12 +78,6 @@ export const outboxAudit: CommandSpec = {
       shutdown.dispose()
     }
   },
-}
-
-async function auditDeps({ databases, bus, clock, config }: Deps): Promise<AuditDeps> {
-  if (bus === undefined) throw new CpError('config', 'NATS is not configured; set NOETL_NATS_URL')
-  await bus.untilConnected(CONNECT_MS)
-  return { databases, bus, clock, stream: config.streamName, streamMaxAgeMs: config.streamRetentionMs }
 }
 
 async function recheck(
@@ -149,31 +141,5 @@ function missingBlock(report: AuditReport): Block {
     columns: ['shard', 'id', 'execution', 'event', 'sequence', 'published'],
     spare: ['published', 'sequence', 'shard'],
     rows: report.sample.map((row) => [row.shard, row.outboxId, row.executionId, row.eventId, row.seq, row.publishedAt]),
-  }
-}
-
-function reportJson(report: AuditReport): JsonObject {
-  return {
-    stream_exists: report.streamExists,
-    complete: report.complete,
-    checked: report.checked,
-    missing: report.missing,
-    aged_out: report.agedOut,
-    unverified: report.unverified,
-    first_missing: missingJson(report.firstMissing),
-    last_missing: missingJson(report.lastMissing),
-    republished: report.republished.length,
-  }
-}
-
-function missingJson(row: MissingRow | undefined): JsonValue {
-  if (row === undefined) return null
-  return {
-    shard: row.shard,
-    outbox_id: row.outboxId,
-    execution_id: row.executionId,
-    event_id: row.eventId,
-    stream_seq: row.seq,
-    published_at: row.publishedAt,
   }
 }

@@ -1,0 +1,193 @@
+// Snapshots: the list, and what operators do about one; and the check of many logs, which is a job.
+import { parseWireTime, wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
+import { type ExecutionId, parseExecutionId } from '../../../domain/ids/ids.js'
+import { isJsonObject, type JsonObject } from '../../../domain/json/value.js'
+import { SEED_AGGREGATE_TYPE } from '../../../domain/replay/replaySeed.js'
+import { STATE_SNAPSHOT_TYPE } from '../../../domain/state/sealedState.js'
+import { CpError } from '../../../errors.js'
+import type { Jobs } from '../../../services/console/jobs.js'
+import { findExecution } from '../../../services/executions/executionQueries.js'
+import type { ReplayDeps } from '../../../services/replay/replay.js'
+import { takeSeed } from '../../../services/replay/seeds.js'
+import { verifyMany } from '../../../services/replay/verifyMany.js'
+import {
+  pageOfSnapshots,
+  rebuildSnapshotOf,
+  type SnapshotDeps,
+  type SnapshotListRow,
+  verifySnapshotOf,
+} from '../../../services/state/snapshots.js'
+import type { RouteSpec } from '../../route.js'
+import { ANY, answerOf, COUNT, FLAG, TEXT, TEXT_OR_NULL } from '../../schema.js'
+import { JOB, jobJson } from '../console/jobs.js'
+
+export interface SnapshotRouteDeps {
+  jobs: Jobs
+  snapshots: SnapshotDeps
+  replay: ReplayDeps
+}
+
+const TYPES = { state: STATE_SNAPSHOT_TYPE, replay: SEED_AGGREGATE_TYPE, all: null } as const
+const LIMIT_MAX = 500
+const CHECKED_MAX = 100_000
+const SIDE_BY_SIDE = 2
+
+export function snapshotRoutes({ jobs, snapshots, replay }: SnapshotRouteDeps): RouteSpec[] {
+  return [listRoute(snapshots), ...workRoutes(snapshots, replay), verifyRoute(jobs, replay)]
+}
+
+function listRoute(snapshots: SnapshotDeps): RouteSpec {
+  return {
+    method: 'GET',
+    path: '/api/snapshots',
+    summary: 'Stored snapshots of live states and of replays; a cache: removing one costs time, never data',
+    access: 'public',
+    effect: 'read',
+    query: {
+      type: { type: 'string', enum: Object.keys(TYPES), default: 'all' },
+      execution_id: { format: 'int64', description: 'of this execution' },
+      limit: { type: 'integer', minimum: 1, maximum: LIMIT_MAX, default: 50 },
+      after: { type: 'string', maxLength: 600, description: 'next_after of the page before' },
+    },
+    responses: {
+      200: answerOf({
+        snapshots: {
+          type: 'array',
+          items: answerOf({
+            shard: COUNT,
+            type: TEXT,
+            name: TEXT,
+            version: TEXT,
+            behind: { type: 'string', nullable: true, description: 'events since; of live states' },
+            checksum: TEXT,
+            stored_bytes: { type: 'integer', nullable: true },
+            updated_at: TEXT,
+            execution_status: TEXT_OR_NULL,
+            meta: ANY,
+          }),
+        },
+        next_after: TEXT_OR_NULL,
+        failed_shards: { type: 'array', items: COUNT },
+      }),
+      400: 'malformed',
+    },
+    handler: async ({ query }) => {
+      const limit = Number(query['limit'] ?? 50)
+      const id = query['execution_id']
+      const { rows, failures } = await pageOfSnapshots(snapshots, {
+        type: TYPES[(query['type'] ?? 'all') as keyof typeof TYPES],
+        executionId: id === undefined ? null : parseExecutionId(id, 'execution_id'),
+        after: afterOf(query['after']),
+        limit,
+      })
+      const last = rows.length === limit ? rows.at(-1) : undefined
+      return {
+        body: {
+          snapshots: rows.map(rowJson),
+          next_after: last === undefined ? null : `${last.aggregate_type}:${last.aggregate_id}`,
+          failed_shards: failures.map(({ shard }) => shard),
+        },
+      }
+    },
+  }
+}
+
+function workRoutes(snapshots: SnapshotDeps, replay: ReplayDeps): RouteSpec[] {
+  const route = (
+    word: string,
+    summary: string,
+    answer: RouteSpec['responses'][number],
+    work: (id: ExecutionId) => Promise<JsonObject>,
+  ): RouteSpec => ({
+    method: 'POST',
+    path: `/api/internal/snapshots/:execution_id/${word}`,
+    summary,
+    access: 'operator',
+    effect: 'write',
+    responses: { 200: answer, 404: 'unknown execution' },
+    handler: async ({ params }) => ({ body: await work(parseExecutionId(params['execution_id'], 'execution_id')) }),
+  })
+  const verified = answerOf({ found: FLAG, ok: FLAG, version: TEXT, head: TEXT, problem: TEXT_OR_NULL, detail: TEXT })
+  const taken = answerOf({ version: TEXT, event_count: TEXT, checksum: TEXT, stored: FLAG, stored_bytes: COUNT })
+  return [
+    route('verify', 'Hold the snapshot of a live state against the log', verified, async (id) => {
+      const { problem, ...report } = await verifySnapshotOf(snapshots, id)
+      return { ...report, problem: problem ?? null }
+    }),
+    route('take', 'Store the state of an execution for later replays to start from', taken, async (executionId) => {
+      const { tenant_id: tenantId, organization_id: organizationId } = await findExecution(snapshots, executionId)
+      const seed = await takeSeed(replay, { executionId, tenantId, organizationId })
+      const { version, checksum, stored, storedBytes } = seed
+      return { version, event_count: seed.eventCount, checksum, stored, stored_bytes: storedBytes }
+    }),
+    route(
+      'rebuild',
+      'Fold the whole log and store a new snapshot of the live state',
+      answerOf({ version: COUNT }),
+      (id) => rebuildSnapshotOf(snapshots, id),
+    ),
+  ]
+}
+
+function verifyRoute(jobs: Jobs, replay: ReplayDeps): RouteSpec {
+  return {
+    method: 'POST',
+    path: '/api/replay/verify',
+    summary: 'Compare full fold, snapshot and read model of many executions',
+    access: 'operator',
+    effect: 'write',
+    bodyOptional: true,
+    body: {
+      type: 'object',
+      properties: {
+        since: { type: 'string', nullable: true, format: 'date-time', description: 'heard of since' },
+        limit: { type: 'integer', nullable: true, minimum: 1, maximum: CHECKED_MAX, default: 1_000 },
+      },
+    },
+    responses: { 202: JOB, 503: 'two jobs are running' },
+    handler: async ({ body, caller }) => {
+      const given = isJsonObject(body) ? body : {}
+      const since = parseWireTime(given['since'], '/since') ?? null
+      const limit = typeof given['limit'] === 'number' ? given['limit'] : 1_000
+      const job = jobs.begin({ kind: 'replay.verify', actor: caller.actor, reason: null }, async (handle) => {
+        const report = await verifyMany(replay, {
+          since,
+          limit,
+          parallel: SIDE_BY_SIDE,
+          signal: handle.signal,
+          onChecked: ({ executionId, output, error }) => {
+            const differs = output?.checks.find((check) => !check.ok)
+            const different =
+              differs === undefined ? undefined : new CpError('refused', `${differs.check}: ${differs.detail}`)
+            handle.settle(executionId, error ?? different)
+          },
+        })
+        return { checked: report.checked, agreed: report.agreed, different: report.different, more: report.more }
+      })
+      return { status: 202, body: jobJson(job) }
+    },
+  }
+}
+
+function afterOf(text: string | undefined): { type: string; id: string } {
+  if (text === undefined) return { type: '', id: '' }
+  const colon = text.indexOf(':')
+  if (colon < 0) throw new CpError('invalid_input', 'after must be next_after of the page before')
+  return { type: text.slice(0, colon), id: text.slice(colon + 1) }
+}
+
+function rowJson(row: SnapshotListRow & { shard: number }): JsonObject {
+  const counts = row.head !== null && row.aggregate_type === STATE_SNAPSHOT_TYPE && row.snapshot_codec !== null
+  return {
+    shard: row.shard,
+    type: row.aggregate_type,
+    name: row.aggregate_id,
+    version: row.version,
+    behind: counts ? String(BigInt(row.head!) - BigInt(row.version)) : null,
+    checksum: row.checksum,
+    stored_bytes: row.stored_bytes,
+    updated_at: wireTimeFromPostgres(row.updated_at, 'updated_at'),
+    execution_status: row.execution_status,
+    meta: row.meta,
+  }
+}

@@ -1,0 +1,104 @@
+// Promise: over HTTP operators compare outbox and stream, take, check and rebuild snapshots, and check logs; nobody else does, and
+// what they did is in the activity. The daemon ends in time with a stream open.
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { type Daemon, startDaemon } from '../support/binary.js'
+import { playbook } from '../support/core.js'
+import { useDatabase } from '../support/database.js'
+import { type TestStream, useStream } from '../support/stream.js'
+import { INTERNAL_TOKEN } from '../support/tokens.js'
+import { until } from '../support/until.js'
+
+const database = useDatabase()
+let stream: TestStream
+let daemon: Daemon
+let id: string
+
+beforeAll(async () => {
+  stream = await useStream(inject('servers'))
+  daemon = await startDaemon([], {
+    env: { NOETL_DATABASE_URL: database.get().url, NOETL_INTERNAL_API_TOKEN: INTERNAL_TOKEN, ...stream.env },
+  })
+  await ask('POST', '/api/catalog/register', { content: playbook('tests/jobs') })
+  id = (await ask('POST', '/api/execute', { path: 'tests/jobs', driven: false })).body.execution_id
+})
+afterAll(async () => {
+  await daemon?.stop()
+  await stream?.close()
+})
+
+async function ask(method: string, path: string, body?: object, token: string | null = INTERNAL_TOKEN) {
+  const response = await fetch(new URL(path, daemon.url), {
+    method,
+    headers: token === null ? {} : { authorization: `Bearer ${token}` },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  return { status: response.status, body: (await response.json()) as any }
+}
+
+const over = (job: string): Promise<any> =>
+  until('the job is over', async () => {
+    const { body } = await ask('GET', `/api/bulk/${job}`)
+    return body.state === 'running' ? false : body
+  })
+
+it('compares the outbox with the stream', async () => {
+  await until('the start is published', async () => {
+    const [row] = await database.get().sql(`select count(*)::int as n from noetl.outbox where status <> 'PUBLISHED'`)
+    return row!['n'] === 0
+  })
+  expect((await ask('POST', '/api/internal/outbox/audit', {}, null)).status).toBe(403)
+  const begun = await ask('POST', '/api/internal/outbox/audit', { note: 'after the power cut' })
+  expect(begun.status).toBe(202)
+  const job = await over(begun.body.job_id)
+  expect(job).toMatchObject({
+    kind: 'outbox.audit',
+    state: 'done',
+    reason: 'after the power cut',
+    report: { stream_exists: true, complete: true, missing: 0, sample: [] },
+  })
+  expect(job.report.checked).toBeGreaterThan(0)
+})
+
+it('takes, lists, checks and rebuilds snapshots, and checks logs', async () => {
+  expect((await ask('POST', `/api/internal/snapshots/${id}/take`, undefined, null)).status).toBe(403)
+  const taken = await ask('POST', `/api/internal/snapshots/${id}/take`)
+  expect(taken.body).toMatchObject({
+    stored: true,
+    event_count: '1',
+    checksum: expect.stringMatching(/^[0-9a-f]{64}$/),
+  })
+  expect(await ask('POST', `/api/internal/snapshots/${id}/rebuild`)).toMatchObject({
+    status: 200,
+    body: { version: 1 },
+  })
+  expect((await ask('POST', `/api/internal/snapshots/${id}/verify`)).body).toMatchObject({ found: true, ok: true })
+  expect((await ask('POST', '/api/internal/snapshots/12/verify')).status).toBe(404)
+  const all = (await ask('GET', `/api/snapshots?execution_id=${id}`, undefined, null)).body
+  expect(all.snapshots.map((row: { type: string }) => row.type)).toHaveLength(2)
+  expect(all).toMatchObject({ next_after: null, failed_shards: [] })
+  expect(all.snapshots.find((row: { behind: string | null }) => row.behind !== null)).toMatchObject({ behind: '0' })
+  const first = (await ask('GET', '/api/snapshots?limit=1')).body
+  expect(
+    (await ask('GET', `/api/snapshots?limit=1&after=${encodeURIComponent(first.next_after)}`)).body.snapshots,
+  ).toEqual(all.snapshots.filter((row: { name: string }) => row.name !== first.snapshots[0].name))
+  expect((await ask('GET', '/api/snapshots?type=replay')).body.snapshots).toHaveLength(1)
+  const begun = await ask('POST', '/api/replay/verify', { limit: 10 })
+  expect(await over(begun.body.job_id)).toMatchObject({
+    state: 'done',
+    refused: 0,
+    failed: 0,
+    report: { checked: 1, agreed: 1, different: 0, more: false },
+  })
+})
+
+it('is on record, and an open stream holds nobody up', async () => {
+  const { activity } = (await ask('GET', '/api/activity')).body
+  const said = activity.map(({ action, outcome }: { action: string; outcome: string }) => `${action} ${outcome}`)
+  expect(said).toContain('outbox.audit done')
+  expect(said).toContain('snapshots.take done')
+  const open = await fetch(new URL('/api/stream?topics=overview', daemon.url))
+  const text = open.text()
+  const ended = await daemon.stop()
+  expect(ended.code).toBe(0)
+  expect(await text).toContain('the daemon is stopping')
+})
