@@ -22,7 +22,10 @@ export function buildCommands(deps: Deps, core: Core): Commands {
     keyring,
     pollMs: config.commandPollMs,
     onError: loopErrors(deps, 'commands'),
-    onClaimed: (outcome) => metrics.inc('noetl_cp_commands_claimed_total', { outcome }),
+    onClaimed: (attempt, waitedSeconds) => {
+      metrics.inc('noetl_cp_commands_claimed_total', { outcome: attempt > 1 ? 'reclaimed' : 'claimed' })
+      if (attempt === 1) metrics.observe('noetl_cp_command_wait_seconds', waitedSeconds)
+    },
     onIgnored: (reason) => metrics.inc('noetl_cp_command_answers_ignored_total', { reason }),
   })
 }

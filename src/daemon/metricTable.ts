@@ -92,6 +92,10 @@ export const METRICS = {
     help: 'Commands handed out to workers; reclaimed beyond their first attempt.',
     labels: { outcome: ['claimed', 'reclaimed'] },
   },
+  noetl_cp_command_wait_seconds: {
+    kind: 'histogram',
+    help: 'From the issue of a command to the worker that got it, first attempts.',
+  },
   noetl_cp_commands_lost_total: {
     kind: 'counter',
     help: 'Commands whose worker was lost: given to others, or failed after the last attempt.',
@@ -222,6 +226,10 @@ export const METRICS = {
     kind: 'counter',
     help: 'Decisions of the orchestrator by outcome.',
     labels: { outcome: ['appended', 'repeated', 'fenced', 'ended'] },
+  },
+  noetl_cp_state_decision_seconds: {
+    kind: 'histogram',
+    help: 'From the beginning of a round over new events to the decision in the log; with the wait of its commands, one hop.',
   },
   noetl_cp_snapshots_written_total: { kind: 'counter', help: 'Snapshots of live states written.' },
   noetl_cp_snapshot_errors_total: { kind: 'counter', help: 'Snapshots of live states that could not be written.' },

@@ -178,7 +178,10 @@ function stateHooks(deps: Deps): Omit<StateHooks, 'onIssued' | 'onChildren'> {
         log.warn({ reason, executionId, version }, 'a snapshot cannot be used; the state was built from the log')
       }
     },
-    onDecision: (outcome) => metrics.inc('noetl_cp_state_decisions_total', { outcome }),
+    onDecision: (outcome, seconds) => {
+      metrics.inc('noetl_cp_state_decisions_total', { outcome })
+      if (outcome === 'appended') metrics.observe('noetl_cp_state_decision_seconds', seconds)
+    },
     onTakenOver: (lanes) => log.info({ lanes }, 'took over lanes of a daemon that vanished'),
     onError,
   }

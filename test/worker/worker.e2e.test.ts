@@ -113,6 +113,10 @@ describe('tools', () => {
     )
     expect([code, stderr]).toEqual([0, expect.stringContaining('COMPLETED')])
     expect(JSON.parse(stdout)).toEqual({ said: 'total=6', each: [10, 20, 30] })
+    const { text } = await daemon.get('/metrics', { authorization: `Bearer ${TOKEN}` })
+    for (const name of ['noetl_cp_command_wait_seconds_count', 'noetl_cp_state_decision_seconds_count']) {
+      expect(Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]), name).toBeGreaterThanOrEqual(4)
+    }
   })
 
   it('are run again as their policy says, and the line says how often', async () => {

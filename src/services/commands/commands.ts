@@ -41,8 +41,6 @@ export type { HeldCommand } from './handOut.js'
 
 export interface CommandDeps extends HandOutDeps {
   pollMs: number
-  /** Claims that were granted; `reclaimed` beyond the first attempt. */
-  onClaimed?: (outcome: 'claimed' | 'reclaimed') => void
   onIgnored?: (reason: string) => void
 }
 
@@ -140,15 +138,10 @@ export function createCommands(deps: CommandDeps): Commands {
     if (wanted.length === 0) return false
     const outcomes = await handOut(deps, wanted)
     for (const [index, outcome] of outcomes.entries()) {
-      if (outcome !== undefined && !isRefusal(outcome)) given[places[index]!]!.push(granted(outcome))
+      if (outcome !== undefined && !isRefusal(outcome)) given[places[index]!]!.push(outcome)
     }
     const isAllRead = outcomes.every((outcome) => outcome !== undefined)
     return found.length === places.length && isAllRead && given.some((list) => list.length === 0)
-  }
-
-  function granted(command: HeldCommand): HeldCommand {
-    deps.onClaimed?.(command.attempt > 1 ? 'reclaimed' : 'claimed')
-    return command
   }
 
   /** An id does not say where its execution lives: every shard is asked, and none may be away. */
@@ -199,7 +192,7 @@ export function createCommands(deps: CommandDeps): Commands {
         return hasRoom ? handOut(deps, [{ ...namesOf(row), workerId, leaseSeconds }]) : [saturated(eventId)]
       })
       if (outcome === undefined) throw unreadable(eventId)
-      return isRefusal(outcome) ? outcome : granted(outcome)
+      return outcome
     },
     get: async (eventId, secrets) => {
       const row = await find(eventId)

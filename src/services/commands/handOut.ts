@@ -3,7 +3,12 @@
 import type { Databases } from '../../db/databases.js'
 import { LEASE_SECONDS } from '../../domain/commands/commandRules.js'
 import type { EventRecord } from '../../domain/events/eventRecord.js'
-import { type WireTime, wireTimeFromMillis, wireTimeFromPostgres } from '../../domain/events/wireTime.js'
+import {
+  type WireTime,
+  wireTimeFromMillis,
+  wireTimeFromPostgres,
+  wireTimeToMicros,
+} from '../../domain/events/wireTime.js'
 import type { EventId, ExecutionId } from '../../domain/ids/ids.js'
 import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
 import type { Keyring } from '../../domain/secrets/keyring.js'
@@ -22,6 +27,8 @@ export interface HandOutDeps {
   clock: Clock
   keyring: Keyring
   onOpened?: (by: Opener, events: number) => void
+  /** A worker has got a command; the seconds are those since it was issued. */
+  onClaimed?: (attempt: number, waitedSeconds: number) => void
   onError(error: CpError): void
 }
 
@@ -63,7 +70,7 @@ export async function handOut(
   const readable = wanted.filter(({ eventId }) => issued.has(eventId))
   const outcomes = await deps.appender.append(readable.map((one) => claimItem(deps, one)))
   const byId = new Map(
-    readable.map((one, index) => [one.eventId, held(one, issued.get(one.eventId)!, outcomes[index]!)]),
+    readable.map((one, index) => [one.eventId, held(deps, one, issued.get(one.eventId)!, outcomes[index]!)]),
   )
   return wanted.map(({ eventId }) => byId.get(eventId))
 }
@@ -116,21 +123,28 @@ export function claimItem(
   return { event, idGiven: false, publish: true, createExecution: false, leaseSeconds: leaseSeconds ?? LEASE_SECONDS }
 }
 
-function held(wanted: Wanted, issued: EventRecord, outcome: AppendOutcome): HeldCommand | Unclaimable | undefined {
+function held(
+  deps: HandOutDeps,
+  wanted: Wanted,
+  issued: EventRecord,
+  outcome: AppendOutcome,
+): HeldCommand | Unclaimable | undefined {
   if (outcome.kind === 'unclaimable') return outcome
   const claim = outcome.kind === 'stored' || outcome.kind === 'claimed' ? outcome.claim : undefined
   return claim?.leaseUntil === undefined
     ? undefined
-    : heldCommand(wanted, issued, { ...claim, leaseUntil: claim.leaseUntil })
+    : heldCommand(deps, wanted, issued, { ...claim, leaseUntil: claim.leaseUntil })
 }
 
 export function heldCommand(
+  { clock, onClaimed }: HandOutDeps,
   wanted: Wanted,
   issued: EventRecord,
   claim: { attempt: number; leaseToken: number; leaseSeconds: number; leaseUntil: string },
 ): HeldCommand {
   const { attempt, leaseToken, leaseSeconds } = claim
   const leaseUntil = wireTimeFromPostgres(claim.leaseUntil, 'lease_until')
+  onClaimed?.(attempt, Math.max(0, clock.now() - Number(wireTimeToMicros(issued.createdAt) / 1000n)) / 1000)
   return {
     ...wanted,
     attempt,

@@ -32,7 +32,6 @@ export interface HandOver {
 export interface HandOverDeps extends HandOutDeps {
   queue: Pick<ClaimQueue, 'offer' | 'waiting'>
   limits: Pick<CommandLimits, 'unlimited'>
-  onClaimed?: (outcome: 'claimed' | 'reclaimed') => void
 }
 
 const FIRST_CLAIM = { attempt: 1, leaseToken: 1 }
@@ -48,15 +47,14 @@ export function createHandOver(deps: HandOverDeps): HandOver {
         if (one === undefined || issued === undefined) return undefined
         const { leaseUntil, issued: _, ...wanted } = one
         const leaseSeconds = wanted.leaseSeconds ?? LEASE_SECONDS
-        return heldCommand(wanted, issued, { ...FIRST_CLAIM, leaseSeconds, leaseUntil })
+        return heldCommand(deps, wanted, issued, { ...FIRST_CLAIM, leaseSeconds, leaseUntil })
       })
     } catch (error) {
       deps.onError(toCpError(error))
     }
     places.settle(held)
     for (const [index, one] of handed.entries()) {
-      if (held[index] !== undefined) deps.onClaimed?.('claimed')
-      else if (one !== undefined) await giveBack(one)
+      if (held[index] === undefined && one !== undefined) await giveBack(one)
     }
   }
 

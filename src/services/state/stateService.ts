@@ -32,7 +32,8 @@ export interface StateHooks {
   onCoalesced(): void
   onEvicted(reason: 'bound' | 'ended' | 'stopped'): void
   onTally(tally: AdvanceOutput['tally']): void
-  onDecision(outcome: DecisionOutcome): void
+  /** The seconds are those since the round began. */
+  onDecision(outcome: DecisionOutcome, seconds: number): void
   /** A decision that was written asks for playbooks to be started. */
   onChildren(): void
   /** Commands were issued that wait for claims. */
@@ -200,7 +201,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     hooks.onAdvanced(output.applied, (performance.now() - started) / 1000)
     const { verdict } = output
     if (verdict !== undefined && 'key' in verdict)
-      await decide(place.executionId, output.version, receiveDecision(verdict), parent)
+      await decide(place.executionId, output.version, receiveDecision(verdict), parent, started)
     else if (verdict !== undefined && 'checkAfterMs' in verdict) checkAfter.set(executionId, verdict.checkAfterMs)
     return output
   }
@@ -210,10 +211,12 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     version: number,
     decision: Decision,
     parent: string | undefined,
+    started: number,
   ): Promise<void> {
+    const seconds = () => (performance.now() - started) / 1000
     const fence = ownership?.fenceOf(executionId)
     if (writer === undefined || fence === undefined) {
-      hooks.onDecision('fenced')
+      hooks.onDecision('fenced', seconds())
       return
     }
     const shard = databases.shardOf(executionId)
@@ -223,7 +226,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
       span.set({ 'noetl.outcome': made, 'noetl.events': decision.events.length })
       return made
     })
-    hooks.onDecision(outcome)
+    hooks.onDecision(outcome, seconds())
     const hasChildren = decision.commands?.some(({ waitsFor }) => waitsFor === 'playbook') === true
     if (outcome === 'appended' && hasChildren) hooks.onChildren()
     if (decision.checkAfterMs !== undefined) checkAfter.set(executionId, decision.checkAfterMs)
