@@ -93,6 +93,49 @@ export async function findMessageId(
   })
 }
 
+export interface RecentMessage {
+  seq: number
+  /** Undefined when it has no such header. */
+  header(name: string): string | undefined
+}
+
+/** The last messages of the stream, at most `most`, that were stored since; oldest first, without their bodies. */
+export async function readRecentHeaders(
+  connection: NatsConnection,
+  stream: string,
+  { sinceMs, most }: { sinceMs: number; most: number },
+): Promise<RecentMessage[]> {
+  const facts = await readStreamFacts(connection, stream)
+  if (facts === undefined || facts.lastSeq < facts.firstSeq) return []
+  return guarded(stream, READ_DEADLINE_MS, async () => {
+    const manager = await connection.jetstreamManager({ timeout: DEADLINE_MS, checkAPI: false })
+    const start = Math.max(facts.firstSeq, facts.lastSeq - most + 1)
+    const read = { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: start }
+    return withHeaders(connection, manager, stream, read, async (headers, pending) => {
+      const found: RecentMessage[] = []
+      for await (const message of headers(Math.min(pending, most))) if (message.storedMs >= sinceMs) found.push(message)
+      return found
+    })
+  })
+}
+
+/** The texts of these messages; what is not there any more is missing in the answer. */
+export async function readBodies(
+  connection: NatsConnection,
+  stream: string,
+  seqs: readonly number[],
+): Promise<Map<number, string>> {
+  return guarded(stream, READ_DEADLINE_MS, async () => {
+    const manager = await connection.jetstreamManager({ timeout: DEADLINE_MS, checkAPI: false })
+    const bodies = new Map<number, string>()
+    for (const seq of seqs) {
+      const message = await manager.streams.getMessage(stream, { seq }).catch(undefinedIfMissing)
+      if (message !== undefined) bodies.set(seq, message.string())
+    }
+    return bodies
+  })
+}
+
 function runsOf(seqs: readonly number[]): number[][] {
   const runs: number[][] = []
   for (const seq of seqs) {
@@ -140,7 +183,13 @@ async function readRun(
 }
 
 /** Messages in the order of the stream, headers only, at most `most`; ends early when none comes for a while. */
-type ReadHeaders = (most: number) => AsyncIterable<{ seq: number; messageId: string }>
+type ReadHeaders = (most: number) => AsyncIterable<HeadersOnly>
+
+interface HeadersOnly extends RecentMessage {
+  messageId: string
+  /** Milliseconds since 1970, by the broker. */
+  storedMs: number
+}
 
 async function withHeaders<T>(
   connection: NatsConnection,
@@ -158,7 +207,7 @@ async function withHeaders<T>(
     inactive_threshold: nanos(30_000),
     num_replicas: 1,
   })
-  async function* headers(most: number): AsyncIterable<{ seq: number; messageId: string }> {
+  async function* headers(most: number): AsyncIterable<HeadersOnly> {
     try {
       const consumer = await connection.jetstream({ timeout: DEADLINE_MS }).consumers.get(stream, name)
       for (let left = most; left > 0; ) {
@@ -166,7 +215,9 @@ async function withHeaders<T>(
         const before = left
         for await (const message of batch) {
           left -= 1
-          yield { seq: message.seq, messageId: message.headers?.get(MESSAGE_ID) ?? '' }
+          const header = (wanted: string): string | undefined => message.headers?.get(wanted) || undefined
+          const storedMs = message.info.timestampNanos / 1e6
+          yield { seq: message.seq, header, messageId: header(MESSAGE_ID) ?? '', storedMs }
         }
         if (left === before) return
       }

@@ -160,7 +160,8 @@ limit :limit_rows::int;
 -- The rows `outbox_ids` that the stream lost (sequences `seqs`) are published again, not before `not_before_ms` (ms
 -- since 1970), while still settled as they were seen.
 update noetl.outbox o
-set status = 'PENDING', attempts = 0, published_at = null, stream_seq = null, updated_at = now(), last_error = 'audit: not in the stream',
+set status = 'PENDING', attempts = 0, published_at = null, stream_seq = null, lease_owner = null, updated_at = now(),
+  last_error = 'audit: not in the stream',
   available_at = greatest(now(), to_timestamp(given.not_before / 1000.0))
 from (
   select r.outbox_id, given.not_before
@@ -190,3 +191,9 @@ from (
 group by reason
 order by count desc, reason
 limit :limit_rows::int;
+
+-- name: outbox_of_events(execution_ids, event_ids)
+-- What became of the rows of these events.
+select o.execution_id, o.event_id, o.status, o.stream_seq, o.lease_owner
+from unnest(:execution_ids::bigint[], :event_ids::bigint[]) as given (execution_id, event_id)
+join noetl.outbox o on o.execution_id = given.execution_id and o.event_id = given.event_id;

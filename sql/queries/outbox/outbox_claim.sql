@@ -146,7 +146,7 @@ returning o.outbox_id, o.event_id, o.execution_id, o.subject, o.payload, o.paylo
 
 -- name: outbox_mark_published(outbox_ids, tokens, seqs)
 -- Marks the rows `outbox_ids` published, with the lease `tokens` (null: claimed over HTTP and the lease still runs) and
--- the stream sequences `seqs`.
+-- the stream sequences `seqs`. `lease_owner` stays: it tells who published the row.
 with given as materialized (
   select o.outbox_id, given.seq
   from unnest(:outbox_ids::bigint[], :tokens::bigint[], :seqs::bigint[]) as given (outbox_id, token, seq)
@@ -158,7 +158,7 @@ with given as materialized (
 )
 update noetl.outbox o
 set status = 'PUBLISHED', published_at = now(), updated_at = now(), last_error = null, stream_seq = given.seq,
-  unanswered_since = null, lease_owner = null, lease_token = null, lease_until = null
+  unanswered_since = null, lease_token = null, lease_until = null
 from given
 where o.outbox_id = given.outbox_id
 returning o.outbox_id;

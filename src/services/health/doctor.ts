@@ -21,6 +21,7 @@ import {
 } from '../../stores/health/doctorStore.js'
 import type { CatalogDocuments } from '../catalog/catalogDocuments.js'
 import { poolFindings } from '../commands/poolDoctor.js'
+import { publisherFindings } from '../outbox/publisherDoctor.js'
 import { partitionFindings } from '../retention/partitionDoctor.js'
 import { sealFindings } from '../secrets/sealedValues.js'
 import { subscriptionFindings } from '../subscriptions/doctor.js'
@@ -49,6 +50,7 @@ export async function examine(deps: DoctorDeps): Promise<Finding[]> {
   return [
     ...perDatabase.flat(),
     ...nats,
+    ...(await publisherFindings({ ...deps, stream: deps.nats.stream.name })),
     ...pools,
     ...(await subscriptionFindings(deps)),
     ...(await sealFindings(deps)),

@@ -6,7 +6,7 @@ import { traceContextText } from '../../domain/events/traceContext.js'
 import { type CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import { createPollLoop, type PollLoop } from '../../runtime/loop.js'
 import { isTracing, type Span, startSpan } from '../../runtime/tracing.js'
-import { CLAIM_CHECK_HEADER } from '../outbox/relay/message.js'
+import { CLAIM_CHECK_HEADER, ORIGIN_HEADER } from '../outbox/relay/message.js'
 import {
   type Arrival,
   forOneBatch,
@@ -15,8 +15,6 @@ import {
   projectWhatCanBe,
   wholeOf,
 } from './projector.js'
-
-export const ORIGIN_HEADER = 'Noetl-Origin'
 
 export interface ProjectorLoopDeps extends ProjectorDeps {
   bus: Bus

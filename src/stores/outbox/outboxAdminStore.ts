@@ -25,6 +25,7 @@ const q = queries(
   'outbox_audit_page',
   'outbox_republish',
   'outbox_unpublished',
+  'outbox_of_events',
 )
 
 export interface Backlog {
@@ -242,4 +243,24 @@ export async function republishRows(
 export async function countUnpublished(db: Queryable, ids: readonly string[]): Promise<number> {
   const [row] = await db.run<{ waiting: number }>(q.outbox_unpublished, [ids])
   return row?.waiting ?? 0
+}
+
+export interface RowOfEvent {
+  execution_id: string
+  event_id: string
+  status: string
+  /** Null: whoever published it did not say where the stream put it. */
+  stream_seq: string | null
+  /** `http` of a row that was published through our route. */
+  lease_owner: string | null
+}
+
+export function rowsOfEvents(
+  db: Queryable,
+  events: readonly { executionId: string; eventId: string }[],
+): Promise<RowOfEvent[]> {
+  return db.run<RowOfEvent>(q.outbox_of_events, [
+    events.map(({ executionId }) => executionId),
+    events.map(({ eventId }) => eventId),
+  ])
 }

@@ -27,6 +27,8 @@ export interface MessageSettings {
 export type BuiltMessage = { ok: true; message: OutMessage; isReference: boolean } | { ok: false; reason: string }
 
 export const MESSAGE_ID_HEADER = 'Nats-Msg-Id'
+/** Names the installation that published a message. */
+export const ORIGIN_HEADER = 'Noetl-Origin'
 export const OUTBOX_ID_HEADER = 'Noetl-Outbox-Id'
 /** Newer messages of the execution may be in the stream before this one. */
 export const LATE_HEADER = 'Noetl-Late'
@@ -76,7 +78,7 @@ export function toNotice(row: OutboxRow, settings: MessageSettings): OutMessage 
 
 /** Lines of the header block. Everything in it is ASCII without line breaks. */
 function headersOf(row: OutboxRow, settings: MessageSettings): string {
-  let lines = `${MESSAGE_ID_HEADER}: ${messageId(row)}\r\nNoetl-Origin: ${settings.clusterId}\r\n${OUTBOX_ID_HEADER}: ${row.outbox_id}\r\n`
+  let lines = `${MESSAGE_ID_HEADER}: ${messageId(row)}\r\n${ORIGIN_HEADER}: ${settings.clusterId}\r\n${OUTBOX_ID_HEADER}: ${row.outbox_id}\r\n`
   if (row.has_failed) lines += `${LATE_HEADER}: 1\r\n`
   if (row.execution_id !== null) lines += `Noetl-Execution-Id: ${row.execution_id}\r\n`
   if (row.stream_version !== null && /^\d+$/.test(row.stream_version))
