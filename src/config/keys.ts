@@ -160,6 +160,7 @@ export const KEYS = {
   claimCheckHosts: setting('Events', 'NOETL_CP_CLAIM_CHECK_HOSTS', list, [], 'Hosts (or host:port) from which the projector and replay --resolve-payloads fetch payloads; the address of NOETL_PUBLIC_SERVER_URL is implied'),
   claimCheckToken: setting('Events', 'NOETL_CP_CLAIM_CHECK_TOKEN', secretText, undefined, 'Bearer token for those hosts', secret),
   adoptIntervalSeconds: setting('Events', 'NOETL_CP_ADOPT_INTERVAL', seconds(0.05, 3600), 1, 'How often to look for events that others wrote straight into the table'),
+  publishAdopted: setting('Events', 'NOETL_CP_PUBLISH_ADOPTED', bool, false, 'Publish events that others write straight into the table, from the moment this is switched on; the same for every daemon of an installation'),
   partitionsAhead: setting('Events', 'NOETL_CP_PARTITIONS_AHEAD', integer(1, 24), 3, 'Months for which the daemon makes event partitions ahead of time'),
   eventRetentionDays: setting('Events', 'NOETL_CP_EVENT_RETENTION_DAYS', integer(0, 36500), 0, 'Drop events of executions that ended more days ago than this; 0 keeps everything'),
 

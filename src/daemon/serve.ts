@@ -13,7 +13,7 @@ import type { Shutdown } from '../runtime/shutdown.js'
 import { type PrepareOptions, prepareSchema } from '../services/schema/schema.js'
 import { createSchemaPreparer, type SchemaPreparer } from '../services/schema/schemaPreparer.js'
 import { registerSealKey } from '../services/secrets/sealedValues.js'
-import { readClusterId } from '../stores/ids/identityStore.js'
+import { readClusterId, setPublishesAdopted } from '../stores/ids/identityStore.js'
 import { VERSION } from '../version.js'
 import { banner } from './banner.js'
 import { type Built, buildDaemon, type DaemonSurroundings } from './build.js'
@@ -90,6 +90,7 @@ async function run(options: ServeOptions): Promise<number> {
     })
     const schema = await prepareDatabases(deps, embedded !== undefined)
     await checkSecretKeys(deps)
+    for (const { db } of deps.databases.shards) await setPublishesAdopted(db, config.publishAdopted)
     built = buildDaemon(deps, await readClusterId(deps.databases.cluster.db), schema, {
       environment: options.environment,
       dataDir: options.dataDir,

@@ -7,6 +7,18 @@ from rows from (unnest(:execution_ids::bigint[], :event_ids::bigint[], :subjects
   as given (execution_id, event_id, subject, trace, payload, position)
 order by position;
 
+-- name: outbox_insert_adopted(execution_id, event_ids, payloads)
+-- One row per adopted event `event_ids` of execution `execution_id` that came into the table since adopted events are
+-- published; `payloads` as one JSON array. One that has a row already, from whoever wrote it, gets no second.
+insert into noetl.outbox (execution_id, event_id, payload, payload_codec)
+select e.execution_id, e.event_id, given.payload, 'json'
+from rows from (unnest(:event_ids::bigint[]), jsonb_array_elements(:payloads::jsonb)) with ordinality as given (event_id, payload, position)
+join noetl.event e on e.execution_id = :execution_id::bigint and e.event_id = given.event_id
+where e.ingest_time >= (select publish_adopted_since from noetl.cp_identity)
+order by given.position
+on conflict do nothing
+returning outbox_id;
+
 -- name: outbox_notify
 -- A hint to relays in other processes that rows have arrived.
 select pg_notify('noetl_outbox', '');

@@ -1,10 +1,11 @@
 // Events that others wrote straight into the table: no version, no lock, no read model. Each is numbered
 // under the execution's lock as soon as it is visible, and from then on every reader finds it by version,
 // however old its id or its time. A row of a transaction that is still open is simply not there yet; it
-// delays nobody and is adopted when it commits.
+// delays nobody and is adopted when it commits. On request it is also published: see NOETL_CP_PUBLISH_ADOPTED.
 
 import type { Databases } from '../../db/databases.js'
 import type { Db, Tx } from '../../db/db.js'
+import { writeEnvelope } from '../../domain/events/envelope.js'
 import { isStartEventType } from '../../domain/events/eventType.js'
 import { startPathOf } from '../../domain/events/startPath.js'
 import { evolveExecution } from '../../domain/executions/executionEffect.js'
@@ -23,6 +24,8 @@ import {
   lockExecutions,
   updateExecutions,
 } from '../../stores/executions/executionStore.js'
+import { publishesAdopted } from '../../stores/ids/identityStore.js'
+import { insertAdoptedRows, notifyRelays } from '../../stores/outbox/outboxStore.js'
 import { noteLifecycle } from '../subscriptions/lifecycleNotes.js'
 
 const PAGE = 2_000
@@ -58,6 +61,7 @@ async function adoptInTx(tx: Tx, executionId: string, first: EventRow): Promise<
     version: execution.streamVersion + BigInt(index + 1),
   }))
   await numberEvents(tx, executionId, numbers)
+  if (await publishesAdopted(tx)) await publish(tx, rows, execution.streamVersion)
   for (const row of rows) learn(execution, row)
   // Not every server writes it into the start event; their catalog is in the same database.
   execution.path ??= await pathOfEntry(tx, execution.catalogId)
@@ -72,6 +76,21 @@ async function adoptInTx(tx: Tx, executionId: string, first: EventRow): Promise<
     rows.map((row) => ({ executionId: row.execution_id, eventType: row.event_type ?? '' })),
   )
   return rows.length
+}
+
+const PUBLISHED_TOGETHER = 100
+
+/** Under the execution's lock, so in the order of the versions among everything else of the execution. */
+async function publish(tx: Tx, rows: readonly EventRow[], before: bigint): Promise<void> {
+  let made = 0
+  for (let from = 0; from < rows.length; from += PUBLISHED_TOGETHER) {
+    const some = rows.slice(from, from + PUBLISHED_TOGETHER).map((row, index) => {
+      const event = toEventRecord(row)
+      return { eventId: event.eventId, payload: writeEnvelope(event, String(before + BigInt(from + index + 1))) }
+    })
+    made += await insertAdoptedRows(tx, rows[0]!.execution_id, some)
+  }
+  if (made > 0) await notifyRelays(tx)
 }
 
 function learn(execution: LockedExecution, row: EventRow): void {

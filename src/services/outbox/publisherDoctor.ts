@@ -112,6 +112,6 @@ function findingOf(where: string, sent: readonly Sent[], foreign: number, recent
     level: 'problem',
     where,
     finding: `somebody else publishes rows of this outbox, too: ${foreign} of the last ${recent} messages are not of this installation (${own}), ${again}; consumers get events twice or out of order`,
-    fix: 'set NOETL_EVENT_MIRROR_ENABLED=false on the NoETL server beside us and stop its publishers (python -m noetl.outbox, the playbook system/outbox_publisher)',
+    fix: 'set NOETL_EVENT_MIRROR_ENABLED=false on the NoETL server beside us and stop its publishers (python -m noetl.outbox, the playbook system/outbox_publisher); set NOETL_CP_PUBLISH_ADOPTED=true here if its events shall still reach the stream',
   }
 }

@@ -7,6 +7,7 @@ import type { Fence } from '../leases/leaseStore.js'
 
 const q = queries(
   'outbox_insert',
+  'outbox_insert_adopted',
   'outbox_notify',
   'outbox_read',
   'outbox_read_lanes',
@@ -43,6 +44,20 @@ export async function insertOutboxRows(tx: Tx, rows: readonly NewOutboxRow[]): P
     // unnest fills up a shorter array with nulls.
     rows.some((row) => row.trace !== null) ? rows.map((row) => row.trace) : [],
   ])
+}
+
+/** Rows for events that others wrote, in this order; answers how many had none yet and came late enough. */
+export async function insertAdoptedRows(
+  tx: Tx,
+  executionId: string,
+  rows: readonly { eventId: string; payload: string }[],
+): Promise<number> {
+  const made = await tx.run(q.outbox_insert_adopted, [
+    executionId,
+    rows.map((row) => row.eventId),
+    `[${rows.map((row) => row.payload).join(',')}]`,
+  ])
+  return made.length
 }
 
 export async function notifyRelays(db: Queryable): Promise<void> {
