@@ -61,6 +61,12 @@ describe('config', () => {
       shardCount: { value: '3', because: null },
     })
   })
+  it('show has one line per setting on a terminal of 80 columns', async () => {
+    const { stdout } = await cli(['config', 'show'], { columns: 80, env: { NO_COLOR: '1' } })
+    const lines = stdout.split('\n').filter((line) => /\w/.test(line))
+    expect(lines.filter((line) => line.length > 80)).toEqual([])
+    expect(lines).toHaveLength(KEY_NAMES.length + 1)
+  })
   it('check finds what only shows when the settings are put together', async () => {
     const bad = await cli(['config', 'check'], { env: { NOETL_NATS_URL: 'nats://127.0.0.1:4222' } })
     expect(bad).toMatchObject({ code: 78, stderr: expect.stringContaining('NOETL_DATABASE_URL') })

@@ -40,8 +40,8 @@ export const configShow: CommandSpec = {
       blocks: [
         {
           kind: 'table',
-          isProse: true,
           columns: ['setting', 'value', 'origin', 'environment'],
+          spare: ['environment'],
           rows: settings.map((setting) => [setting.name, setting.value, originCell(setting), setting.env]),
         },
       ],
