@@ -74,7 +74,7 @@ describe.skipIf(!hasBrowser)('the graph', () => {
     for (let position = 1; position <= last; position++) {
       await page.keyboard.press('ArrowRight')
       await until(`position ${position}`, async () => (await place()) === position)
-      if (position % 4 !== 0 && position !== last) continue
+      if (position % 8 !== 0 && position !== last) continue
       const words = await steps.locator('.visually-hidden').allTextContents()
       const stepsThat = (isSo: (word: string) => boolean) => NAMES.filter((_, index) => isSo(words[index]!))
       const { stdout } = await runBinary(['replay', id, '--as-of-version', String(position), '--json'], { env })

@@ -65,6 +65,23 @@ describe.skipIf(!hasBrowser)('what happens', () => {
     await close()
   })
 
+  it('is charted on the overview: what the daemon measured, over the time that was chosen', async () => {
+    const { page, faults, close } = await browser.open(daemon.url)
+    await page.goto('/console/')
+    const charts = page.locator('figure.chart')
+    await charts.locator('canvas').first().waitFor()
+    expect(await charts.count()).toBe(6)
+    const dead = charts.filter({ hasText: 'Outbox' }).getByText('dead', { exact: false })
+    await until('numbers of the daemon', async () => (await dead.textContent()) === 'dead 0')
+    const asked = page.waitForRequest((request) => request.url().includes('step=60'))
+    await page.getByRole('button', { name: '24h' }).click()
+    const since = Date.parse(new URL((await asked).url()).searchParams.get('since')!)
+    expect(Date.now() - since).toBeGreaterThan(23 * 3_600_000)
+    await page.waitForURL(/range=24h/)
+    expect(faults()).toEqual([])
+    await close()
+  })
+
   it('goes on after the daemon was gone', async () => {
     const { page, close } = await browser.open(daemon.url)
     await page.goto('/console/executions')

@@ -5,6 +5,7 @@ import { session } from '../../lib/session'
 import { lasted } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { CopyText } from '../../parts/CopyText'
+import { lazy } from '../../parts/lazy'
 import { Panel } from '../../parts/Panel'
 import { Glyph, Status } from '../../parts/Status'
 import { count, type Trouble, troublesOf } from './attention'
@@ -15,6 +16,8 @@ import { verdictOf } from './verdict'
 
 const PATH = '/api/overview'
 const DOCTOR = '/api/doctor'
+
+const Charts = lazy(() => import('./Charts').then((module) => module.Charts))
 
 export function Overview() {
   const overview = useResource(PATH, (signal) => get<InstanceOverview>(PATH, signal), {
@@ -43,6 +46,7 @@ export function Overview() {
               ]}
             />
             <Tiles subscriptions={data.subscriptions} />
+            <Charts />
             <Lanes shards={data.shards} />
             <Pools pools={data.pools} />
             <Checks checks={data.checks} />

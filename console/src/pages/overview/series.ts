@@ -1,0 +1,74 @@
+// Numbers of the daemon over time, as GET /api/overview/series has them, and how they are charted.
+export interface Series {
+  step: number
+  /** Milliseconds since 1970. */
+  at: number[]
+  columns: Readonly<Record<string, (number | null)[]>>
+}
+
+export interface ChartSpec {
+  title: string
+  lines: readonly { column: string; name: string; color: string }[]
+  format: (value: number) => string
+}
+
+const count = (value: number): string => (value >= 100 ? Math.round(value).toLocaleString('en-US') : trimmed(value))
+const seconds = (value: number): string => (value < 1 ? `${trimmed(value * 1_000)} ms` : `${trimmed(value)} s`)
+const perSecond = (value: number): string => `${count(value)}/s`
+
+function trimmed(value: number): string {
+  return String(Math.round(value * 10) / 10)
+}
+
+export const CHARTS: readonly ChartSpec[] = [
+  {
+    title: 'Outbox',
+    lines: [
+      { column: 'outbox_pending', name: 'pending', color: 'waiting' },
+      { column: 'outbox_in_flight', name: 'in flight', color: 'running' },
+      { column: 'outbox_failed', name: 'retry', color: 'failed' },
+      { column: 'outbox_dead', name: 'dead', color: 'stuck' },
+    ],
+    format: count,
+  },
+  {
+    title: 'Age of the oldest row',
+    lines: [{ column: 'outbox_oldest_seconds', name: 'oldest', color: 'waiting' }],
+    format: seconds,
+  },
+  {
+    title: 'Published',
+    lines: [{ column: 'published_per_second', name: 'messages', color: 'completed' }],
+    format: perSecond,
+  },
+  {
+    title: 'Time to publish',
+    lines: [
+      { column: 'publish_p50_seconds', name: 'p50', color: 'running' },
+      { column: 'publish_p99_seconds', name: 'p99', color: 'stuck' },
+    ],
+    format: seconds,
+  },
+  {
+    title: 'Events received',
+    lines: [{ column: 'events_received_per_second', name: 'events', color: 'running' }],
+    format: perSecond,
+  },
+  {
+    title: 'Executions that run',
+    lines: [{ column: 'executions_running', name: 'running', color: 'running' }],
+    format: count,
+  },
+]
+
+export const RANGES = [
+  { id: '15m', minutes: 15, step: 5 },
+  { id: '1h', minutes: 60, step: 5 },
+  { id: '6h', minutes: 360, step: 60 },
+  { id: '24h', minutes: 1_440, step: 60 },
+] as const
+
+/** What it is now, as text. */
+export function lastOf({ columns }: Series, column: string): number | undefined {
+  return columns[column]?.findLast((value) => value !== null) ?? undefined
+}
