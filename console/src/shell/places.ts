@@ -40,6 +40,13 @@ export const PLACES: readonly Place[] = [
     page: lazy(() => import('../pages/catalog/Catalog').then(({ Catalog }) => Catalog)),
   },
   {
+    name: 'Compare',
+    path: '/compare',
+    icon: 'M2 2h5v12H2zm1.5 1.5v9h2v-9zM9 2h5v12H9zm1.5 3v2h2V5zm0 3.5v2h2v-2z',
+    page: lazy(() => import('../pages/compare/Compare').then(({ Compare }) => Compare)),
+    isBehindCog: true,
+  },
+  {
     name: 'Doctor',
     path: '/doctor',
     key: 'd',

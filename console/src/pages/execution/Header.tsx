@@ -23,6 +23,9 @@ export function Header({ run, reload }: { run: ExecutionSummary; reload: () => v
         </h1>
         <Status status={run.status} />
         <span class="buttons">
+          <a class="button" href={hrefOf('/compare', { a: run.execution_id })}>
+            Compare
+          </a>
           {hasEnded ? (
             <Act
               name="Run again"

@@ -1,0 +1,211 @@
+// Two runs beside each other: what is different first, then every step. With one run given, others of the same playbook are
+// offered.
+import { apiPath, get } from '../../lib/api'
+import { ask, hrefOf, query } from '../../lib/router'
+import { lasted, millisOf, whole } from '../../lib/time'
+import { useResource } from '../../lib/useResource'
+import { Panel } from '../../parts/Panel'
+import { Status } from '../../parts/Status'
+import { Ago } from '../../parts/Time'
+import { useTape } from '../execution/useTape'
+import type { ExecutionSummary } from '../executions/summary'
+import { type AlignedStep, align, type StepOutcome } from './alignment'
+
+export function Compare() {
+  const [a, b] = [query.value.get('a'), query.value.get('b')]
+  return (
+    <div class="page">
+      <h1>Compare</h1>
+      {a === null ? (
+        <div class="empty">
+          <p>
+            Open an execution in the <a href={hrefOf('/executions')}>list</a> and choose <i>Compare</i>.
+          </p>
+        </div>
+      ) : (
+        <First a={a} b={b} />
+      )}
+    </div>
+  )
+}
+
+function useRun(id: string | null) {
+  const path = `/api/executions/${encodeURIComponent(id ?? '')}?events=0`
+  return useResource(id === null ? null : path, (signal) => get<ExecutionSummary>(path, signal), {
+    everyMs: 5_000,
+    topics: id === null ? [] : [`execution:${id}`],
+  })
+}
+
+function First({ a, b }: { a: string; b: string | null }) {
+  const first = useRun(a)
+  const second = useRun(b)
+  return (
+    <Panel resource={first}>
+      {(left) =>
+        b === null ? (
+          <Others run={left} />
+        ) : (
+          <Panel resource={second}>{(right) => <Both key={`${a} ${b}`} left={left} right={right} />}</Panel>
+        )
+      }
+    </Panel>
+  )
+}
+
+/** Other runs of the same playbook, to choose from. */
+function Others({ run }: { run: ExecutionSummary }) {
+  const path = apiPath('/api/executions', { path: run.path ?? undefined, limit: 50 })
+  const list = useResource(path, (signal) => get<ExecutionSummary[]>(path, signal))
+  return (
+    <Panel
+      resource={list}
+      isEmpty={(rows) => rows.every(({ execution_id: id }) => id === run.execution_id)}
+      empty={<p>There is no other run of {run.path} to compare with.</p>}
+    >
+      {(rows) => (
+        <>
+          <p>
+            {run.path} <code class="whole">{run.execution_id}</code> with which other run of it?
+          </p>
+          <ul class="others">
+            {rows
+              .filter(({ execution_id: id }) => id !== run.execution_id)
+              .map((other) => (
+                <li key={other.execution_id}>
+                  <button type="button" onClick={() => ask({ b: other.execution_id })}>
+                    <Status status={other.status} />
+                    <code>{other.execution_id}</code>
+                    <span class="muted">@{other.version}</span>
+                    <Ago at={other.start_time} />
+                  </button>
+                </li>
+              ))}
+          </ul>
+        </>
+      )}
+    </Panel>
+  )
+}
+
+function Both({ left, right }: { left: ExecutionSummary; right: ExecutionSummary }) {
+  const a = useTape(left.execution_id, left.event_count)
+  const b = useTape(right.execution_id, right.event_count)
+  const steps = a.run === undefined || b.run === undefined ? undefined : align(a.run, b.run)
+  const error = a.error ?? b.error
+  const first = steps?.find(({ isDifferent }) => isDifferent)
+  return (
+    <>
+      <div class="scroll">
+        <table class="wide">
+          <thead>
+            <tr>
+              <th>Run</th>
+              <th>Execution</th>
+              <th>Status</th>
+              <th>Started</th>
+              <th class="number">Lasted</th>
+              <th class="number">Events</th>
+            </tr>
+          </thead>
+          <tbody>
+            <RunRow name="A" run={left} />
+            <RunRow name="B" run={right} />
+          </tbody>
+        </table>
+      </div>
+      {error !== undefined && (
+        <p class="notice stale" role="alert">
+          {error.message}
+        </p>
+      )}
+      {steps === undefined && error === undefined && <div class="skeleton" aria-busy="true" />}
+      {steps !== undefined && (
+        <>
+          <p class="compared" role="status">
+            {first === undefined ? 'Every step went the same way.' : `They part at the step ${first.name}.`}
+          </p>
+          <Steps steps={steps} />
+        </>
+      )}
+    </>
+  )
+}
+
+function RunRow({ name, run }: { name: string; run: ExecutionSummary }) {
+  const ms = millisOf(run.end_time) - millisOf(run.start_time)
+  return (
+    <tr>
+      <td>
+        <b>{name}</b>
+      </td>
+      <td>
+        <a href={hrefOf(`/executions/${run.execution_id}`)}>
+          {run.path}@{run.version}
+        </a>{' '}
+        <code class="whole">{run.execution_id}</code>
+      </td>
+      <td>
+        <Status status={run.status} />
+      </td>
+      <td>
+        <Ago at={run.start_time} />
+      </td>
+      <td class="number">{Number.isNaN(ms) ? '–' : lasted(ms)}</td>
+      <td class="number">{whole(run.event_count)}</td>
+    </tr>
+  )
+}
+
+function Steps({ steps }: { steps: readonly AlignedStep[] }) {
+  return (
+    <div class="scroll">
+      <table class="wide rows">
+        <thead>
+          <tr>
+            <th>Step</th>
+            <th>In A</th>
+            <th>In B</th>
+            <th class="number">Lasted in A</th>
+            <th class="number">in B</th>
+            <th class="number">B to A</th>
+          </tr>
+        </thead>
+        <tbody>
+          {steps.map(({ name, a, b, isDifferent }) => (
+            <tr key={name} class={isDifferent ? 'different' : ''}>
+              <td>
+                {name}
+                {isDifferent && <span class="muted"> different</span>}
+              </td>
+              <td>
+                <Outcome outcome={a} />
+              </td>
+              <td>
+                <Outcome outcome={b} />
+              </td>
+              <td class="number">{a?.lastedMs === undefined ? '–' : lasted(a.lastedMs)}</td>
+              <td class="number">{b?.lastedMs === undefined ? '–' : lasted(b.lastedMs)}</td>
+              <td class="number">{changeOf(a?.lastedMs, b?.lastedMs)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Outcome({ outcome }: { outcome: StepOutcome | undefined }) {
+  if (outcome?.kind === undefined) return <span class="muted">not there</span>
+  return (
+    <>
+      <Status status={outcome.kind} kind={outcome.kind} />{' '}
+      {outcome.commands > 1 && <span class="muted">{whole(outcome.commands)} commands</span>}
+    </>
+  )
+}
+
+function changeOf(a: number | undefined, b: number | undefined): string {
+  if (a === undefined || b === undefined) return '–'
+  return a === b ? 'equal' : b > a ? `+${lasted(b - a)}` : `−${lasted(a - b)}`
+}

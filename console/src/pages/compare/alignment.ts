@@ -1,0 +1,47 @@
+// Two runs beside each other, step by step: how each step ended and how long it took, whichever run had it.
+
+import type { StatusKind } from '../../parts/Status'
+import { kindOfRow, momentAt, type RunTape, type TimelineRow } from '../execution/tape'
+import { isSkipped } from '../graph/taken'
+
+export interface StepOutcome {
+  kind: StatusKind | undefined
+  /** From its first event to its last; undefined while it has not ended. */
+  lastedMs: number | undefined
+  commands: number
+}
+
+export interface AlignedStep {
+  name: string
+  a: StepOutcome | undefined
+  b: StepOutcome | undefined
+  isDifferent: boolean
+}
+
+const COMMAND = 1
+
+/** In the order of the first run; what only the second has comes after. */
+export function align(a: RunTape, b: RunTape): AlignedStep[] {
+  const [left, right] = [outcomesOf(a), outcomesOf(b)]
+  return [...new Set([...left.keys(), ...right.keys()])].map((name) => {
+    const [ofA, ofB] = [left.get(name), right.get(name)]
+    return { name, a: ofA, b: ofB, isDifferent: ofA?.kind !== ofB?.kind || ofA?.commands !== ofB?.commands }
+  })
+}
+
+function outcomesOf(run: RunTape): Map<string, StepOutcome> {
+  return new Map(run.steps.map((row) => [row.name, outcomeOf(run, row)]))
+}
+
+function outcomeOf(run: RunTape, row: TimelineRow): StepOutcome {
+  const { span_issued: issued, span_ended: ended, span_kind: kinds } = run.tape.columns
+  const begin = row.spans.reduce((least, span) => Math.min(least, issued![span]!), Number.POSITIVE_INFINITY)
+  const hasEnded = row.spans.every((span) => ended![span] !== 0)
+  const end = row.spans.reduce((most, span) => Math.max(most, ended![span]!), 0)
+  const [from, to] = [momentAt(run, begin)?.at, momentAt(run, end)?.at]
+  return {
+    kind: row.spans.every((span) => isSkipped(run, span)) ? 'cancelled' : kindOfRow(run, row, run.length),
+    lastedMs: hasEnded && from !== undefined && to !== undefined ? Math.max(0, to - from) : undefined,
+    commands: row.spans.filter((span) => kinds![span] === COMMAND).length,
+  }
+}
