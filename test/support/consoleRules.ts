@@ -10,6 +10,7 @@ const PACKAGES = [
   'preact/hooks',
   '@preact/signals',
   'uplot',
+  'uplot/dist/uPlot.min.css',
   '@dagrejs/dagre',
   '@lezer/yaml',
   '@lezer/highlight',
