@@ -50,7 +50,7 @@ export async function examine(deps: DoctorDeps): Promise<Finding[]> {
   return [
     ...perDatabase.flat(),
     ...nats,
-    ...(await publisherFindings({ ...deps, stream: deps.nats.stream.name })),
+    ...(await publisherFindings(deps)),
     ...pools,
     ...(await subscriptionFindings(deps)),
     ...(await sealFindings(deps)),

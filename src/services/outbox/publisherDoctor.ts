@@ -18,7 +18,7 @@ export interface PublisherDoctorDeps {
   databases: Databases
   bus: Bus | undefined
   clock: Clock
-  stream: string
+  nats: { stream: { name: string } }
 }
 
 const MESSAGES_MAX = 2_000
@@ -33,9 +33,10 @@ interface Stranger {
 }
 
 export async function publisherFindings(deps: PublisherDoctorDeps): Promise<Finding[]> {
-  const { bus, stream, databases } = deps
+  const { bus, databases } = deps
   // Without NATS there is nothing to look at, and that is told elsewhere.
   if (bus === undefined || !bus.isConnected()) return []
+  const stream = deps.nats.stream.name
   const where = `stream ${stream}`
   try {
     const own = await readClusterId(databases.cluster.db)
