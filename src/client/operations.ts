@@ -329,7 +329,7 @@ export interface Operations {
     params: Record<never, never>
     query: { type?: 'state' | 'replay' | 'all'; execution_id?: string; limit?: number; after?: string }
     body: undefined
-    answer: { snapshots?: readonly ({ shard?: number; type?: string; name?: string; version?: string; behind?: string | null; checksum?: string; stored_bytes?: number | null; updated_at?: string; execution_status?: string | null; meta?: unknown })[]; next_after?: string | null; failed_shards?: readonly number[] }
+    answer: { snapshots?: readonly ({ shard?: number; type?: string; name?: string; version?: string; behind?: string | null; checksum?: string; stored_bytes?: number | null; updated_at?: string; execution_status?: string | null; meta?: unknown; snapshot_codec?: string | null; tenant_id?: string; organization_id?: string; created_at?: string; head?: string | null })[]; next_after?: string | null; failed_shards?: readonly number[] }
   }
   getStream: {
     params: Record<never, never>
@@ -623,7 +623,7 @@ export interface Operations {
     params: { execution_id: string }
     query: Record<never, never>
     body: undefined
-    answer: { version?: string; event_count?: string; checksum?: string; stored?: boolean; stored_bytes?: number }
+    answer: { aggregate_id?: string; version?: string; event_count?: string; events_read?: number; checksum?: string; continued?: string; state_bytes?: number; stored_bytes?: number; stored?: boolean }
   }
   postInternalSnapshotsByExecutionIdVerify: {
     params: { execution_id: string }

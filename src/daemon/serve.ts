@@ -90,7 +90,6 @@ async function run(options: ServeOptions): Promise<number> {
     })
     const schema = await prepareDatabases(deps, embedded !== undefined)
     await checkSecretKeys(deps)
-    for (const { db } of deps.databases.shards) await setPublishesAdopted(db, config.publishAdopted)
     built = buildDaemon(deps, await readClusterId(deps.databases.cluster.db), schema, {
       environment: options.environment,
       dataDir: options.dataDir,
@@ -149,6 +148,7 @@ async function prepareDatabases(deps: Deps, isEmbedded: boolean): Promise<Schema
   const options: PrepareOptions = {
     autoMigrate: deps.config.autoMigrate || isEmbedded,
     onApplied: (label, migration) => log.info({ database: label, migration: migration.name }, 'applied migration'),
+    onReady: ({ db }) => setPublishesAdopted(db, deps.config.publishAdopted),
   }
   // The first start applies all of them: one line, not one each.
   const applied = new Map<string, number>()

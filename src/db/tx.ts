@@ -49,19 +49,24 @@ async function runOnce<T>(source: TxSource, work: (tx: Tx) => Promise<T>, option
   const deadlineMs = options.deadlineMs ?? source.queryTimeoutMs
   const connection = await source.acquire()
   try {
-    // Not awaited: the first statement of the work travels with them. If they fail, so does that statement.
-    const begun = connection.run(beginStatement(options), [], deadlineMs)
-    const prepared = options.byKey === true ? connection.run(BY_KEY, [], deadlineMs) : undefined
-    begun.catch(() => undefined)
-    prepared?.catch(() => undefined)
+    // Not awaited: the first statement of the work travels with them. If they fail, so does every statement, at once: on a
+    // database that is away each would wait for a connection of its own.
+    const begun = Promise.all([
+      connection.run(beginStatement(options), [], deadlineMs),
+      options.byKey === true ? connection.run(BY_KEY, [], deadlineMs) : undefined,
+    ])
+    const notBegun = begun.then(() => new Promise<never>(() => undefined))
+    notBegun.catch(() => undefined)
     let firstError: unknown
-    const last: Promise<unknown>[] = [begun, ...(prepared === undefined ? [] : [prepared])]
+    const last: Promise<unknown>[] = [begun]
     const tx = {
       run: (query, values = [], run = {}) =>
-        connection.run(query, values, run.deadlineMs ?? deadlineMs).catch((error: unknown) => {
-          firstError ??= error
-          throw error
-        }),
+        Promise.race([connection.run(query, values, run.deadlineMs ?? deadlineMs), notBegun]).catch(
+          (error: unknown) => {
+            firstError ??= error
+            throw error
+          },
+        ),
       finishWith: (sent) => {
         sent.catch(() => undefined)
         last.push(sent)

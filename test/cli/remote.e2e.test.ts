@@ -98,6 +98,8 @@ const DOES: [string, object][] = [
   ['subscription drain HOOK', { changed: true }],
   ['subscription dead redrive --all', { results: [] }],
   ['credential set api --type bearer --data DATA --tags a,b', { name: 'api', tags: ['a', 'b'] }],
+  ['snapshot take ID', { stored: true }],
+  ['snapshot rebuild ID', {}],
   ['outbox retry --all', { retried: 0 }],
   ['outbox dead redrive --all --dry-run', { dry_run: true, matched: 0 }],
 ]
@@ -114,6 +116,8 @@ const SAYS = [
   'catalog list',
   'catalog list --kind subscription --archived',
   'catalog get tests/handler',
+  'snapshot list --type all',
+  'snapshot show ID',
   'outbox status',
   'outbox list',
   'outbox list --execution ID --limit 1',

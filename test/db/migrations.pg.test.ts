@@ -86,7 +86,11 @@ describe('from an empty database', () => {
     const database = await empty()
     const opened = [1, 2, 3, 4, 5].map(() => installation(database))
     try {
-      await Promise.all(opened.map((one) => prepareSchema(one, { autoMigrate: false, onApplied: () => undefined })))
+      await Promise.all(
+        opened.map((one) =>
+          prepareSchema(one, { autoMigrate: false, onApplied: () => undefined, onReady: async () => undefined }),
+        ),
+      )
     } finally {
       await Promise.all(opened.map((one) => one.close(1_000)))
     }
@@ -95,7 +99,7 @@ describe('from an empty database', () => {
     const database = await empty()
     await database.sql('create schema noetl')
     const opened = installation(database)
-    await prepareSchema(opened, { autoMigrate: false, onApplied: () => undefined })
+    await prepareSchema(opened, { autoMigrate: false, onApplied: () => undefined, onReady: async () => undefined })
     await opened.close(1_000)
   })
   it('a role that may only connect and create in this database is enough', async () => {
@@ -162,7 +166,9 @@ describe('a history that does not fit', () => {
   it('pending steps on an existing schema wait for leave', async () => {
     const database = await existing()
     const opened = installation(database)
-    await expect(prepareSchema(opened, { autoMigrate: false, onApplied: () => undefined })).rejects.toMatchObject({
+    await expect(
+      prepareSchema(opened, { autoMigrate: false, onApplied: () => undefined, onReady: async () => undefined }),
+    ).rejects.toMatchObject({
       code: 'schema_mismatch',
       message: expect.stringContaining('run "noetl-cp migrate"'),
     })
@@ -302,7 +308,9 @@ describe('a database of an earlier build', () => {
     }
     const opened = installation(database)
     await expect(
-      prepareSchema(opened, { autoMigrate: true, onApplied: () => undefined }).finally(() => opened.close(1_000)),
+      prepareSchema(opened, { autoMigrate: true, onApplied: () => undefined, onReady: async () => undefined }).finally(
+        () => opened.close(1_000),
+      ),
     ).rejects.toMatchObject(refusal)
     const env = { NOETL_DATABASE_URL: database.url, NOETL_AUTO_MIGRATE: 'true' }
     const ended = await builtCli(['migrate'], { env })

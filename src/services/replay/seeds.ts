@@ -36,6 +36,21 @@ export interface TakenSeed {
   stored: boolean
 }
 
+/** As command and route tell it. */
+export function takenJson(taken: TakenSeed) {
+  return {
+    aggregate_id: taken.aggregateId,
+    version: taken.version,
+    event_count: taken.eventCount,
+    events_read: taken.eventsRead,
+    checksum: taken.checksum,
+    continued: taken.continued,
+    state_bytes: taken.stateBytes,
+    stored_bytes: taken.storedBytes,
+    stored: taken.stored,
+  }
+}
+
 const TRIES = 3
 
 type SeedLog = { executionId: string; tenantId: string; organizationId: string }

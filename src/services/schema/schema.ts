@@ -33,6 +33,8 @@ export async function migrateAll(
 export interface PrepareOptions {
   autoMigrate: boolean
   onApplied: (label: string, migration: Migration) => void
+  /** Its schema is as it must be: what has to be told to every database. */
+  onReady: (database: NamedDatabase) => Promise<void>
 }
 
 /** A database that could not be asked; it is prepared when it comes back. */
@@ -61,16 +63,21 @@ export async function prepareSchema(databases: Databases, options: PrepareOption
   if (waiting.length > 0 && !options.autoMigrate) {
     throw pendingError(waiting.map((state) => ({ label: state.named.label, pending: state.pending })))
   }
-  for (const { named, pending } of states) if (pending.length > 0) await migrateOne(named, options)
+  for (const { named, pending } of states) {
+    if (pending.length > 0) await migrateOne(named, options)
+    await options.onReady(named)
+  }
   return unprepared
 }
 
 /** The same for one database that was away; throws while it cannot be used. */
 export async function prepareDatabase(database: NamedDatabase, options: PrepareOptions): Promise<void> {
   const { schemaExists, pending } = await migrationState(database.settings)
-  if (pending.length === 0) return
-  if (schemaExists && !options.autoMigrate) throw pendingError([{ label: database.label, pending }])
-  await migrateOne(database, options)
+  if (pending.length > 0) {
+    if (schemaExists && !options.autoMigrate) throw pendingError([{ label: database.label, pending }])
+    await migrateOne(database, options)
+  }
+  await options.onReady(database)
 }
 
 async function migrateOne({ label, settings }: NamedDatabase, { onApplied }: PrepareOptions): Promise<void> {

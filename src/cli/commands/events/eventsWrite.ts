@@ -71,7 +71,7 @@ async function sendEntries(remote: RemoteClient, entries: readonly Entry[]): Pro
 
 async function sendEntry(remote: RemoteClient, { line, value }: Entry): Promise<Told[]> {
   const about = { line, executionId: String(isJsonObject(value) ? value['execution_id'] : '') }
-  const { answer } =
+  const { answer, headers } =
     isJsonObject(value) && Array.isArray(value['events'])
       ? await remote.ask('postEventsBatch', { body: value as never })
       : await remote.ask('postEvents', { body: value as never })
@@ -79,7 +79,7 @@ async function sendEntry(remote: RemoteClient, { line, value }: Entry): Promise<
   return items.map((item): Told => {
     const { status, error, event_id: eventId, stream_version: version } = item
     if (typeof error === 'string') return { line, status: 'refused', error: new CpError('refused', error) }
-    const stored = item['duplicate'] === true ? 'duplicate' : 'stored'
+    const stored = headers.get('x-noetl-changed') === 'false' ? 'duplicate' : 'stored'
     return {
       ...about,
       status: status === 'ok' ? stored : String(status),

@@ -1,16 +1,17 @@
 // Stores a snapshot that later replays may start from.
 import { replayDeps } from '../../../daemon/replay.js'
-import { parseExecutionId } from '../../../domain/ids/ids.js'
+import { type ExecutionId, parseExecutionId } from '../../../domain/ids/ids.js'
+import { CpError } from '../../../errors.js'
 import { ownerOf } from '../../../services/replay/replay.js'
-import { takeSeed } from '../../../services/replay/seeds.js'
-import type { CommandSpec } from '../../command.js'
+import { takenJson, takeSeed } from '../../../services/replay/seeds.js'
+import type { CommandContext, CommandSpec, Input } from '../../command.js'
 import { isSet, textOption } from '../../options.js'
 import { toned } from '../../output.js'
+import { type RemoteClient, thereOrHere } from '../../remote.js'
 
 export const snapshotTake: CommandSpec = {
   path: ['snapshot', 'take'],
   doing: 'taking the snapshot',
-  localBecause: 'it folds the log itself and writes the snapshot',
   summary: 'Store the state of an execution for later replays to start from',
   description:
     'Folds the execution and stores the complete state. Replays with --from-snapshot then only read the events after it; the result is the same. A snapshot is checked before each use and never believed blindly.',
@@ -23,27 +24,13 @@ export const snapshotTake: CommandSpec = {
   examples: [['snapshot take 320816801799737344', 'store a snapshot of one execution']],
   run: async (context, input) => {
     const executionId = parseExecutionId(input.args['id'], 'id')
-    const deps = replayDeps(await context.deps())
-    const owner = await ownerOf(deps, executionId)
-    const log = {
-      executionId,
-      tenantId: textOption(input, 'tenant') ?? owner.tenantId,
-      organizationId: textOption(input, 'organization') ?? owner.organizationId,
-    }
-    const taken = await takeSeed(deps, log, { full: isSet(input, 'full') })
+    const taken = await thereOrHere(
+      context,
+      (remote) => takeRemotely(remote, input, executionId),
+      () => takeHere(context, input, executionId),
+    )
     return {
-      json: {
-        execution_id: executionId,
-        aggregate_id: taken.aggregateId,
-        version: taken.version,
-        event_count: taken.eventCount,
-        events_read: taken.eventsRead,
-        checksum: taken.checksum,
-        continued: taken.continued,
-        state_bytes: taken.stateBytes,
-        stored_bytes: taken.storedBytes,
-        stored: taken.stored,
-      },
+      json: { execution_id: executionId, ...taken },
       blocks: [
         {
           kind: 'record',
@@ -51,13 +38,34 @@ export const snapshotTake: CommandSpec = {
           entries: [
             ['stored', taken.stored ? toned('yes', 'good') : toned('no, a newer one is there', 'warn')],
             ['last event', taken.version],
-            ['events', taken.eventCount],
-            ['events read', taken.eventsRead],
-            ['size', `${taken.stateBytes} bytes, stored in ${taken.storedBytes}`],
+            ['events', taken.event_count],
+            ['events read', taken.events_read],
+            ['size', `${taken.state_bytes} bytes, stored in ${taken.stored_bytes}`],
             ['checksum', taken.checksum],
           ],
         },
       ],
     }
   },
+}
+
+type Taken = ReturnType<typeof takenJson>
+
+async function takeHere(context: CommandContext, input: Input, executionId: ExecutionId): Promise<Taken> {
+  const deps = replayDeps(await context.deps())
+  const owner = await ownerOf(deps, executionId)
+  const log = {
+    executionId,
+    tenantId: textOption(input, 'tenant') ?? owner.tenantId,
+    organizationId: textOption(input, 'organization') ?? owner.organizationId,
+  }
+  return takenJson(await takeSeed(deps, log, { full: isSet(input, 'full') }))
+}
+
+async function takeRemotely(remote: RemoteClient, input: Input, executionId: string): Promise<Taken> {
+  for (const name of ['full', 'tenant', 'organization']) {
+    if (input.options[name] !== undefined) throw new CpError('refused', `--${name} does not work over --url`)
+  }
+  const params = { execution_id: executionId }
+  return (await remote.call('postInternalSnapshotsByExecutionIdTake', { params })) as Taken
 }

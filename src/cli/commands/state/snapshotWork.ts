@@ -7,6 +7,7 @@ import type { CommandSpec } from '../../command.js'
 import { EXIT } from '../../exit.js'
 import { isSet, requireYes } from '../../options.js'
 import { toned } from '../../output.js'
+import { numberOf, thereOrHere } from '../../remote.js'
 import { withStates } from '../../states.js'
 
 const PAGE = 200
@@ -14,7 +15,7 @@ const PAGE = 200
 export const snapshotVerify: CommandSpec = {
   path: ['snapshot', 'verify'],
   doing: 'comparing snapshots with their logs',
-  localBecause: 'it folds the log itself and compares',
+  localBecause: 'it reads every log itself; the console verifies one, or starts "replay verify" as a job',
   summary: 'Hold snapshots of live states against the log',
   description:
     'Checks checksum, fold version, number and digest of the events, and compares the state with a fold of exactly those events. Exit code 5 if one differs; the daemon would not use it either. Replay snapshots are checked by "replay verify".',
@@ -93,18 +94,22 @@ async function* listAll(deps: Parameters<typeof pageOfSnapshots>[0]): AsyncItera
 export const snapshotRebuild: CommandSpec = {
   path: ['snapshot', 'rebuild'],
   doing: 'folding the log',
-  localBecause: 'it folds the log itself and writes the snapshot',
   summary: 'Fold the whole log of an execution and store a new snapshot of its live state',
   args: [{ name: 'id', help: 'execution id', completes: 'execution' }],
   examples: [['snapshot rebuild 320816801799737344', 'replace the stored one']],
   run: async (context, input) => {
     const executionId = parseExecutionId(input.args['id'], 'id')
-    const { version } = await withStates(context, ({ threads, deps }) =>
-      rebuildSnapshotOf({ databases: deps.databases, threads }, executionId),
+    const { version } = await thereOrHere<{ version?: unknown }>(
+      context,
+      (remote) => remote.call('postInternalSnapshotsByExecutionIdRebuild', { params: { execution_id: executionId } }),
+      () =>
+        withStates(context, ({ threads, deps }) =>
+          rebuildSnapshotOf({ databases: deps.databases, threads }, executionId),
+        ),
     )
     return {
-      json: { execution_id: executionId, version },
-      blocks: [{ kind: 'text', text: `snapshot of execution ${executionId} holds its ${version} events` }],
+      json: { execution_id: executionId, version: numberOf(version) },
+      blocks: [{ kind: 'text', text: `snapshot of execution ${executionId} holds its ${numberOf(version)} events` }],
     }
   },
 }

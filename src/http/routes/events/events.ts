@@ -102,7 +102,11 @@ export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[]
             ? await ingestEvent(ingest, request.body as JsonObject, optionsOf(request))
             : await ingestLargeEvent(ingest, { bytes: request.large, schema: EVENT }, optionsOf(request))
         onAppended?.(outcome)
-        return { body: { ...answerTo(outcome), ...repetition(request, [outcome]) } }
+        return {
+          body: { ...answerTo(outcome), ...repetition(request, [outcome]) },
+          // Not in the body: the same event again gives the same answer.
+          headers: { 'x-noetl-changed': String(outcome.kind === 'stored') },
+        }
       },
     },
     {
@@ -204,7 +208,6 @@ function answerTo(outcome: AppendOutcome): JsonObject {
   if ((outcome.kind === 'stored' || outcome.kind === 'duplicate') && outcome.streamVersion !== undefined) {
     body['stream_version'] = number(outcome.streamVersion)
   }
-  if (outcome.kind === 'duplicate') body['duplicate'] = true
   return body
 }
 

@@ -8,7 +8,7 @@ import { CpError } from '../../../errors.js'
 import type { Jobs } from '../../../services/console/jobs.js'
 import { findExecution } from '../../../services/executions/executionQueries.js'
 import type { ReplayDeps } from '../../../services/replay/replay.js'
-import { takeSeed } from '../../../services/replay/seeds.js'
+import { takenJson, takeSeed } from '../../../services/replay/seeds.js'
 import { verifyMany } from '../../../services/replay/verifyMany.js'
 import {
   pageOfSnapshots,
@@ -64,6 +64,11 @@ function listRoute(snapshots: SnapshotDeps): RouteSpec {
             updated_at: TEXT,
             execution_status: TEXT_OR_NULL,
             meta: ANY,
+            snapshot_codec: { type: 'string', nullable: true, description: 'null: jsonb, written by others' },
+            tenant_id: TEXT,
+            organization_id: TEXT,
+            created_at: TEXT,
+            head: { type: 'string', nullable: true, description: 'the last version of its log' },
           }),
         },
         next_after: TEXT_OR_NULL,
@@ -108,7 +113,17 @@ function workRoutes(snapshots: SnapshotDeps, replay: ReplayDeps): RouteSpec[] {
     handler: async ({ params }) => ({ body: await work(parseExecutionId(params['execution_id'], 'execution_id')) }),
   })
   const verified = answerOf({ found: FLAG, ok: FLAG, version: TEXT, head: TEXT, problem: TEXT_OR_NULL, detail: TEXT })
-  const taken = answerOf({ version: TEXT, event_count: TEXT, checksum: TEXT, stored: FLAG, stored_bytes: COUNT })
+  const taken = answerOf({
+    aggregate_id: TEXT,
+    version: TEXT,
+    event_count: TEXT,
+    events_read: COUNT,
+    checksum: TEXT,
+    continued: TEXT,
+    state_bytes: COUNT,
+    stored_bytes: COUNT,
+    stored: FLAG,
+  })
   return [
     route('verify', 'Hold the snapshot of a live state against the log', verified, async (id) => {
       const { problem, ...report } = await verifySnapshotOf(snapshots, id)
@@ -116,9 +131,7 @@ function workRoutes(snapshots: SnapshotDeps, replay: ReplayDeps): RouteSpec[] {
     }),
     route('take', 'Store the state of an execution for later replays to start from', taken, async (executionId) => {
       const { tenant_id: tenantId, organization_id: organizationId } = await findExecution(snapshots, executionId)
-      const seed = await takeSeed(replay, { executionId, tenantId, organizationId })
-      const { version, checksum, stored, storedBytes } = seed
-      return { version, event_count: seed.eventCount, checksum, stored, stored_bytes: storedBytes }
+      return takenJson(await takeSeed(replay, { executionId, tenantId, organizationId }))
     }),
     route(
       'rebuild',
@@ -189,5 +202,10 @@ function rowJson(row: SnapshotListRow & { shard: number }): JsonObject {
     updated_at: wireTimeFromPostgres(row.updated_at, 'updated_at'),
     execution_status: row.execution_status,
     meta: row.meta,
+    snapshot_codec: row.snapshot_codec,
+    tenant_id: row.tenant_id,
+    organization_id: row.organization_id,
+    created_at: wireTimeFromPostgres(row.created_at, 'created_at'),
+    head: row.head,
   }
 }
