@@ -16,6 +16,8 @@ const TOKEN = 'token-of-the-operators-here'
 let daemon: Daemon
 let env: Record<string, string>
 let id: string
+/** Of another playbook. */
+let other: string
 
 const command = async (...args: string[]) => {
   const { code, stdout, stderr } = await runBinary([...args, '--port', new URL(daemon.url).port], { env })
@@ -38,6 +40,8 @@ const places = () => [
   { path: '/console/catalog/demo/weekly-report', shows: 'apiVersion' },
   { path: '/console/catalog/demo/weekly-report?tab=run', shows: 'Workload' },
   { path: '/console/catalog/demo/weekly-report?tab=edit', shows: 'Register' },
+  { path: `/console/compare?a=${id}&b=${other}`, shows: 'They part at the step' },
+  { path: '/console/snapshots', shows: id },
   { path: '/console/doctor', shows: 'Doctor' },
   { path: '/console/activity', shows: 'Activity' },
   { path: '/console/settings', shows: 'NOETL_' },
@@ -56,6 +60,13 @@ describe.skipIf(!hasBrowser)('everybody', () => {
     await command('demo')
     const { executions } = JSON.parse(await command('execution', 'list', '--status', 'FAILED', '--json'))
     id = String(executions[0].execution_id)
+    const { executions: ended } = JSON.parse(await command('execution', 'list', '--status', 'COMPLETED', '--json'))
+    other = String(ended[0].execution_id)
+    const taken = await fetch(new URL(`/api/internal/snapshots/${id}/take`, daemon.url), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKEN}` },
+    })
+    expect(taken.status).toBe(200)
   })
   afterAll(() => daemon?.stop())
 

@@ -13,6 +13,9 @@ export interface Session {
 
 export const session = signal<Session | undefined>(undefined)
 
+/** For what others do not even see. */
+export const isOperator = computed(() => session.value?.role === 'operator')
+
 /** Why a control that acts on the installation cannot be used; undefined if it can. */
 export const whyNotOperator = computed(() => {
   const now = session.value

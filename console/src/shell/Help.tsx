@@ -10,6 +10,7 @@ const EVERYWHERE: readonly (readonly [string, string])[] = [
   ['y', 'copy the link to this screen'],
   ['j k', 'next and previous row'],
   ['Enter', 'open the row'],
+  ['x', 'choose the execution of the row (operators)'],
   ['Esc', 'close'],
 ]
 

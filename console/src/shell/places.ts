@@ -47,6 +47,14 @@ export const PLACES: readonly Place[] = [
     isBehindCog: true,
   },
   {
+    name: 'Snapshots',
+    path: '/snapshots',
+    key: 'n',
+    icon: 'M5 2h6l1 2h3v10H1V4h3zm3 3.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7zM8 7a2 2 0 1 1 0 4 2 2 0 0 1 0-4z',
+    page: lazy(() => import('../pages/snapshots/Snapshots').then(({ Snapshots }) => Snapshots)),
+    isBehindCog: true,
+  },
+  {
     name: 'Doctor',
     path: '/doctor',
     key: 'd',

@@ -1,11 +1,11 @@
 // Scrubber, timeline and the tabs that follow the handle.
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { query } from '../../lib/router'
+import { ask, query } from '../../lib/router'
 import { whole } from '../../lib/time'
 import { lazy } from '../../parts/lazy'
 import { chosenTab, type Tab, Tabs } from '../../parts/Tabs'
 import type { ExecutionSummary } from '../executions/summary'
-import { axisOf, showAll } from './axis'
+import { axisOf, view, viewOf, viewText } from './axis'
 import { ChangesTab } from './ChangesTab'
 import { pin, positionAt, readCursor } from './cursor'
 import { EventDetail } from './EventDetail'
@@ -35,7 +35,7 @@ export function Replay({ run }: { run: ExecutionSummary }) {
   const { run: tape, error, reload } = useTape(run.execution_id, run.event_count)
   const [readEpoch, setReadEpoch] = useState<string>()
   const epoch = tape?.epoch
-  useEffect(showAll, [])
+  useEffect(keepViewInAddress, [])
   // The address names events: where they are is asked once, and again when places have moved.
   useEffect(() => {
     if (epoch === undefined) return
@@ -63,6 +63,22 @@ export function Replay({ run }: { run: ExecutionSummary }) {
       )}
     </>
   )
+}
+
+const REST_MS = 250
+
+/** A link shows the same part; a zoom is written down once it rests. */
+function keepViewInAddress(): () => void {
+  view.value = viewOf(query.peek().get('zoom'))
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const forget = view.subscribe((shown) => {
+    clearTimeout(timer)
+    timer = setTimeout(() => ask({ zoom: viewText(shown) }, { replace: true }), REST_MS)
+  })
+  return () => {
+    clearTimeout(timer)
+    forget()
+  }
 }
 
 function Moments({ run, tape, reload }: { run: ExecutionSummary; tape: RunTape; reload: () => void }) {

@@ -54,6 +54,18 @@ const NARROWEST = 1e-5
 
 export const view = signal<View>(WHOLE)
 
+/** As the address has it: `0.25..0.5`; undefined for all of it. */
+export function viewText({ from, to }: View): string | undefined {
+  const text = (place: number): string => place.toFixed(7).replace(/\.?0+$/, '')
+  return from === 0 && to === 1 ? undefined : `${text(from)}..${text(to)}`
+}
+
+export function viewOf(text: string | null): View {
+  const [, from, to] = /^(\d(?:\.\d+)?)\.\.(\d(?:\.\d+)?)$/.exec(text ?? '') ?? []
+  const found = { from: Number(from), to: Number(to) }
+  return found.from < found.to && found.to <= 1 ? found : WHOLE
+}
+
 export function showAll(): void {
   view.value = WHOLE
 }

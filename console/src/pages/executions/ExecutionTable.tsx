@@ -1,4 +1,4 @@
-// The rows of the list. `j` and `k` move along them, Enter opens one.
+// The rows of the list. `j` and `k` move along them, Enter opens one; with `chosen` each can be ticked, by `x` as well.
 import { useState } from 'preact/hooks'
 import { useKeys } from '../../lib/keys'
 import { go, hrefOf } from '../../lib/router'
@@ -7,13 +7,25 @@ import { Status } from '../../parts/Status'
 import { Ago, Lasted } from '../../parts/Time'
 import type { ExecutionSummary } from './summary'
 
-export function ExecutionTable({ rows }: { rows: readonly ExecutionSummary[] }) {
+interface ExecutionTableProps {
+  rows: readonly ExecutionSummary[]
+  chosen?: ReadonlySet<string> | undefined
+  onChoose?: (ids: ReadonlySet<string>) => void
+}
+
+export function ExecutionTable({ rows, chosen, onChoose }: ExecutionTableProps) {
   const [at, setAt] = useState(-1)
   const move = (by: number): void => {
     const next = Math.min(rows.length - 1, Math.max(0, at + by))
     setAt(next)
     document.getElementById(`row-${rows[next]?.execution_id}`)?.scrollIntoView({ block: 'nearest' })
   }
+  const toggle = (id: string): void => {
+    const next = new Set(chosen)
+    if (!next.delete(id)) next.add(id)
+    onChoose?.(next)
+  }
+  const isEach = rows.every((row) => chosen?.has(row.execution_id))
   useKeys({
     j: () => move(1),
     k: () => move(-1),
@@ -21,12 +33,23 @@ export function ExecutionTable({ rows }: { rows: readonly ExecutionSummary[] }) 
       const row = rows[at]
       if (row !== undefined) go(hrefOf(`/executions/${row.execution_id}`))
     },
+    ...(chosen === undefined || rows[at] === undefined ? {} : { x: () => toggle(rows[at]!.execution_id) }),
   })
   return (
     <div class="scroll">
       <table class="wide rows">
         <thead>
           <tr>
+            {chosen !== undefined && (
+              <th class="tick">
+                <input
+                  type="checkbox"
+                  aria-label="Choose all of this page"
+                  checked={isEach}
+                  onChange={() => onChoose?.(new Set(isEach ? [] : rows.map((row) => row.execution_id)))}
+                />
+              </th>
+            )}
             <th>Status</th>
             <th>Path</th>
             <th>Id</th>
@@ -39,6 +62,16 @@ export function ExecutionTable({ rows }: { rows: readonly ExecutionSummary[] }) 
         <tbody>
           {rows.map((row, index) => (
             <tr key={row.execution_id} id={`row-${row.execution_id}`} aria-selected={index === at}>
+              {chosen !== undefined && (
+                <td class="tick">
+                  <input
+                    type="checkbox"
+                    aria-label={`Choose ${row.execution_id}`}
+                    checked={chosen.has(row.execution_id)}
+                    onChange={() => toggle(row.execution_id)}
+                  />
+                </td>
+              )}
               <td>
                 <Status status={row.status} />
               </td>

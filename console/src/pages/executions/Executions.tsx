@@ -2,14 +2,19 @@
 import { useState } from 'preact/hooks'
 import { apiPath, getAnswer } from '../../lib/api'
 import { ask, path as place, query } from '../../lib/router'
+import { isOperator } from '../../lib/session'
 import { useResource } from '../../lib/useResource'
 import { CopyText } from '../../parts/CopyText'
+import { lazy } from '../../parts/lazy'
 import { Panel } from '../../parts/Panel'
 import { Execution } from '../execution/Execution'
 import { ExecutionTable } from './ExecutionTable'
 import { Filters } from './Filters'
 import { Histogram } from './Histogram'
 import { type ExecutionSummary, FILTERS } from './summary'
+
+const BulkBar = lazy(() => import('./BulkBar').then((module) => module.BulkBar))
+const Job = lazy(() => import('../../parts/Job').then((module) => module.Job))
 
 export function Executions() {
   const id = /^\/executions\/(.+)$/.exec(place.value)?.[1]
@@ -31,6 +36,7 @@ function ExecutionList() {
       <h1>Executions</h1>
       <Filters />
       <Histogram asked={asked} />
+      {query.value.has('job') && <Job />}
       <Panel
         resource={list}
         lines={10}
@@ -38,7 +44,7 @@ function ExecutionList() {
         missing={list.data?.headers.get('x-noetl-failed-shards') ?? undefined}
         empty={isFiltered ? <NoneMatch /> : <NoneYet />}
       >
-        {({ body }) => <HeldRows key={path} rows={body} isFirstPage={cursor === undefined} />}
+        {({ body }) => <HeldRows key={path} rows={body} asked={asked} isFirstPage={cursor === undefined} />}
       </Panel>
       <nav class="pages" aria-label="Pages">
         {cursor !== undefined && (
@@ -56,12 +62,21 @@ function ExecutionList() {
   )
 }
 
+interface HeldRowsProps {
+  rows: readonly ExecutionSummary[]
+  asked: Record<string, string | undefined>
+  isFirstPage: boolean
+}
+
 /** Rows change in place; new ones wait behind a button, so that nothing moves under the eye. */
-function HeldRows({ rows, isFirstPage }: { rows: readonly ExecutionSummary[]; isFirstPage: boolean }) {
+function HeldRows({ rows, asked, isFirstPage }: HeldRowsProps) {
   const [shown, setShown] = useState(() => new Set(rows.map((row) => row.execution_id)))
+  const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set())
   const oldest = rows.findLast((row) => shown.has(row.execution_id))
   const known = oldest === undefined ? rows : rows.filter((row) => shown.has(row.execution_id))
   const fresh = rows.length - known.length
+  // What nobody sees any more is not acted on.
+  const chosen = new Set(known.map((row) => row.execution_id).filter((id) => ticked.has(id)))
   return (
     <>
       {isFirstPage && fresh > 0 && (
@@ -69,7 +84,19 @@ function HeldRows({ rows, isFirstPage }: { rows: readonly ExecutionSummary[]; is
           Show {fresh} new
         </button>
       )}
-      <ExecutionTable rows={known} />
+      {isOperator.value ? (
+        <ExecutionTable rows={known} chosen={chosen} onChoose={setTicked} />
+      ) : (
+        <ExecutionTable rows={known} />
+      )}
+      {isOperator.value && chosen.size > 0 && (
+        <BulkBar
+          ids={[...chosen]}
+          asked={asked}
+          isWholePage={chosen.size === known.length}
+          onClear={() => setTicked(new Set())}
+        />
+      )}
     </>
   )
 }

@@ -4,12 +4,12 @@ import { apiPath, get } from '../../lib/api'
 import { ask, hrefOf, query } from '../../lib/router'
 import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
+import { Pages } from '../../parts/Pages'
 import { Panel } from '../../parts/Panel'
 import { Ago } from '../../parts/Time'
 import type { OutboxRows } from './outbox'
 import { Requeue, type RequeueScope } from './Requeue'
 import { RowDetail } from './RowDetail'
-import { Pages } from './RowsTab'
 import { RowTable } from './RowTable'
 
 interface Group {

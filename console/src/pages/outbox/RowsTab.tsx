@@ -3,6 +3,7 @@ import { apiPath, get } from '../../lib/api'
 import { useKeys } from '../../lib/keys'
 import { ask, query } from '../../lib/router'
 import { useResource } from '../../lib/useResource'
+import { Pages } from '../../parts/Pages'
 import { Panel } from '../../parts/Panel'
 import { Glyph, kindOf } from '../../parts/Status'
 import { OUTBOX_STATUSES, type OutboxRows } from './outbox'
@@ -62,22 +63,5 @@ export function RowsTab() {
         {row !== undefined && <RowDetail key={row} row={row} />}
       </div>
     </>
-  )
-}
-
-export function Pages({ cursor, next }: { cursor: string | undefined; next: string | undefined }) {
-  return (
-    <nav class="pages" aria-label="Pages">
-      {cursor !== undefined && (
-        <button type="button" onClick={() => ask({ cursor: undefined })}>
-          From the start
-        </button>
-      )}
-      {next !== undefined && (
-        <button type="button" onClick={() => ask({ cursor: next })}>
-          More
-        </button>
-      )}
-    </nav>
   )
 }

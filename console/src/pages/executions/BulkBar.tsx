@@ -1,0 +1,77 @@
+// What can be done with the executions that were chosen, or with all that match the filters.
+import { useSignal } from '@preact/signals'
+import { hrefOf } from '../../lib/router'
+import { whole } from '../../lib/time'
+import { BulkDialog } from './BulkDialog'
+import { ACTIONS, type BulkAction, type BulkScope } from './bulk'
+import '../../styles/jobs.css'
+
+interface BulkBarProps {
+  ids: readonly string[]
+  /** The filters of the list. */
+  asked: Readonly<Record<string, string | undefined>>
+  /** Every row that is seen is chosen. */
+  isWholePage: boolean
+  onClear: () => void
+}
+
+export function BulkBar({ ids, asked, isWholePage, onClear }: BulkBarProps) {
+  const isAll = useSignal(false)
+  const open = useSignal<BulkAction | undefined>(undefined)
+  const isEverything = isAll.value && isWholePage
+  const scope: BulkScope = isEverything ? { filter: given(asked) } : { ids }
+  return (
+    <>
+      <section class="buttons bulk" aria-label="Chosen executions">
+        <span>{isEverything ? 'All that match' : `${whole(ids.length)} chosen`}</span>
+        {isWholePage && (
+          <button
+            type="button"
+            class="chip"
+            aria-pressed={isEverything}
+            title="Not only this page, but every execution that matches the filters"
+            onClick={() => {
+              isAll.value = !isAll.value
+            }}
+          >
+            All that match
+          </button>
+        )}
+        {Object.entries(ACTIONS).map(([action, { name, consequence }]) => (
+          <button
+            key={action}
+            type="button"
+            title={consequence}
+            onClick={() => {
+              open.value = action as BulkAction
+            }}
+          >
+            {name}…
+          </button>
+        ))}
+        {ids.length === 2 && !isEverything && (
+          <a class="button" href={hrefOf('/compare', { a: ids[0], b: ids[1] })}>
+            Compare
+          </a>
+        )}
+        <button type="button" class="quiet" onClick={onClear}>
+          Clear
+        </button>
+      </section>
+      {open.value !== undefined && (
+        <BulkDialog
+          action={open.value}
+          scope={scope}
+          onClose={() => {
+            open.value = undefined
+          }}
+          onBegun={onClear}
+        />
+      )}
+    </>
+  )
+}
+
+function given(asked: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(asked).filter((entry): entry is [string, string] => Boolean(entry[1])))
+}

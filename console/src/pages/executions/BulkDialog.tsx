@@ -1,0 +1,195 @@
+// One act on many executions: first what it would do, then why; the rest is a job that the list shows.
+import { useSignal } from '@preact/signals'
+import { ApiError } from '../../lib/api'
+import { ask, hrefOf } from '../../lib/router'
+import { whole } from '../../lib/time'
+import { useResource } from '../../lib/useResource'
+import { Dialog } from '../../parts/Dialog'
+import { Panel } from '../../parts/Panel'
+import { Status } from '../../parts/Status'
+import { ACTIONS, type BulkAction, type BulkPlan, type BulkScope, begin, dryRun } from './bulk'
+
+interface BulkProps {
+  action: BulkAction
+  scope: BulkScope
+  onClose: () => void
+  onBegun: () => void
+}
+
+/** Above it, the number is written by hand. */
+const TYPED_ABOVE = 100
+
+export function BulkDialog(props: BulkProps) {
+  const { action, scope, onClose } = props
+  const plan = useResource(`dry run of ${action} ${JSON.stringify(scope)}`, () => dryRun(action, scope))
+  const { name, done } = ACTIONS[action]
+  return (
+    <Dialog title={`${name} executions`} onClose={onClose}>
+      <Panel
+        resource={plan}
+        isEmpty={(planned) => !isOfUse(action, planned)}
+        empty={
+          <p>
+            Dry run: nothing can be {done}. {plan.data === undefined ? '' : statusText(plan.data)}
+          </p>
+        }
+      >
+        {(planned) => <Plan {...props} planned={planned} />}
+      </Panel>
+      {(plan.data === undefined || !isOfUse(action, plan.data)) && (
+        <div class="buttons section">
+          <button type="button" onClick={onClose}>
+            Close
+          </button>
+        </div>
+      )}
+    </Dialog>
+  )
+}
+
+/** Those that have ended may have started others that have not. */
+function isOfUse(action: BulkAction, { matched, concerned }: BulkPlan): boolean {
+  return concerned > 0 || (action === 'cancel' && matched > 0)
+}
+
+function Plan({ action, scope, planned, onClose, onBegun }: BulkProps & { planned: BulkPlan }) {
+  const { name, done, consequence } = ACTIONS[action]
+  const reason = useSignal('')
+  const typed = useSignal('')
+  const cascade = useSignal(false)
+  const status = useSignal('FAILED')
+  const isBusy = useSignal(false)
+  const refusal = useSignal<string | undefined>(undefined)
+  const { matched, concerned, more } = planned
+  const needsNumber = matched > TYPED_ABOVE
+  const isConfirmed = !needsNumber || typed.value.replace(/\D/g, '') === String(matched)
+  const isReady = reason.value.trim() !== '' && isConfirmed && (concerned > 0 || cascade.value)
+  const run = async (): Promise<void> => {
+    isBusy.value = true
+    refusal.value = undefined
+    try {
+      const order = { reason: reason.value.trim(), cascade: cascade.value, status: status.value }
+      const job = await begin(action, scope, planned, order)
+      onClose()
+      onBegun()
+      ask({ job: job.job_id })
+    } catch (error) {
+      refusal.value = error instanceof ApiError ? error.message : String(error)
+    } finally {
+      isBusy.value = false
+    }
+  }
+  return (
+    <>
+      <p>
+        Dry run: {whole(concerned)} of {more ? 'the first ' : ''}
+        {executions(matched)} would be {done}. {consequence} Nothing is changed yet.
+      </p>
+      {concerned < matched && <p>The others are refused, because of their status: {statusText(planned)}</p>}
+      <Sample planned={planned} />
+      {action === 'cancel' && (
+        <label class="buttons">
+          <input
+            type="checkbox"
+            checked={cascade.value}
+            onChange={(event) => {
+              cascade.value = event.currentTarget.checked
+            }}
+          />
+          Everything that they have started, too
+        </label>
+      )}
+      {action === 'finalize' && (
+        <label class="field">
+          End as
+          <select
+            value={status.value}
+            onChange={(event) => {
+              status.value = event.currentTarget.value
+            }}
+          >
+            <option>FAILED</option>
+            <option>COMPLETED</option>
+          </select>
+        </label>
+      )}
+      <label class="field">
+        Reason
+        <input
+          type="text"
+          maxLength={500}
+          placeholder="kept with every act"
+          value={reason.value}
+          onInput={(event) => {
+            reason.value = event.currentTarget.value
+          }}
+        />
+      </label>
+      {needsNumber && (
+        <label class="field">
+          To confirm, write the number {whole(matched)}
+          <input
+            type="text"
+            inputMode="numeric"
+            value={typed.value}
+            onInput={(event) => {
+              typed.value = event.currentTarget.value
+            }}
+          />
+        </label>
+      )}
+      {refusal.value !== undefined && (
+        <p class="notice stale" role="alert">
+          {refusal.value}
+        </p>
+      )}
+      <div class="buttons">
+        <button type="button" autofocus onClick={onClose}>
+          Keep as it is
+        </button>
+        <button type="button" class="primary" disabled={isBusy.value || !isReady} onClick={run}>
+          {isBusy.value ? 'Working…' : `${name} ${executions(matched)}`}
+        </button>
+      </div>
+    </>
+  )
+}
+
+function Sample({ planned: { sample, matched } }: { planned: BulkPlan }) {
+  return (
+    <div class="scroll sample">
+      <table class="wide">
+        {sample.length < matched && <caption>The first {sample.length}</caption>}
+        <thead>
+          <tr>
+            <th>Execution</th>
+            <th>Status</th>
+          </tr>
+        </thead>
+        <tbody>
+          {sample.map(({ execution_id: id, status }) => (
+            <tr key={id}>
+              <td>
+                <a class="mono" href={hrefOf(`/executions/${id}`)} target="_blank" rel="noreferrer">
+                  {id}
+                </a>
+              </td>
+              <td>
+                <Status status={status} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function statusText({ by_status: counts }: BulkPlan): string {
+  const words = Object.entries(counts).map(([status, count]) => `${whole(count)} ${status.toLowerCase()}`)
+  return words.length === 0 ? 'No execution matches any more.' : `${words.join(', ')}.`
+}
+
+function executions(count: number): string {
+  return `${whole(count)} ${count === 1 ? 'execution' : 'executions'}`
+}

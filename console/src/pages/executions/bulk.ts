@@ -1,0 +1,63 @@
+// Acts on many executions, as POST /api/bulk takes them.
+import { send } from '../../lib/api'
+import type { JobAnswer } from '../../parts/Job'
+
+export type BulkScope = { ids: readonly string[] } | { filter: Readonly<Record<string, string>> }
+
+export const ACTIONS = {
+  cancel: {
+    name: 'Cancel',
+    done: 'cancelled',
+    consequence: 'No new command is issued, and what still runs is told to stop. There is no way back.',
+  },
+  rerun: {
+    name: 'Rerun',
+    done: 'run again',
+    consequence: 'Starts a new execution of each with the same workload. The chosen ones stay as they are.',
+  },
+  resume: {
+    name: 'Resume',
+    done: 'resumed',
+    consequence: 'Goes on with those that failed or were cancelled where they stopped.',
+  },
+  finalize: {
+    name: 'Finalize',
+    done: 'ended',
+    consequence: 'Ends those that have not ended, with the status you choose. There is no way back.',
+  },
+} as const
+
+export type BulkAction = keyof typeof ACTIONS
+
+export interface BulkPlan {
+  matched: number
+  concerned: number
+  more: boolean
+  by_status: Record<string, number>
+  sample: { execution_id: string; status: string }[]
+}
+
+/** As many as the server takes at once. */
+const LIMIT_MAX = 100_000
+
+export function dryRun(action: BulkAction, scope: BulkScope): Promise<BulkPlan> {
+  return send('POST', '/api/bulk', { action, ...scope, limit: LIMIT_MAX, dry_run: true, reason: 'dry run' })
+}
+
+export interface BulkOrder {
+  reason: string
+  cascade: boolean
+  status: string
+}
+
+/** Never on more than the dry run has counted. */
+export function begin(action: BulkAction, scope: BulkScope, plan: BulkPlan, order: BulkOrder): Promise<JobAnswer> {
+  return send('POST', '/api/bulk', {
+    action,
+    ...scope,
+    limit: plan.matched,
+    reason: order.reason,
+    ...(action === 'cancel' ? { cascade: order.cascade } : {}),
+    ...(action === 'finalize' ? { status: order.status } : {}),
+  })
+}

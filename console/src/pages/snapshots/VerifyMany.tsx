@@ -1,0 +1,107 @@
+// Holds many logs against what was made of them: full fold, stored snapshot and read model must agree. A job of the daemon.
+import { useSignal } from '@preact/signals'
+import { ApiError, send } from '../../lib/api'
+import { ask } from '../../lib/router'
+import { whyNotOperator } from '../../lib/session'
+import { whole } from '../../lib/time'
+import { Dialog } from '../../parts/Dialog'
+import type { JobAnswer } from '../../parts/Job'
+
+const HOUR_MS = 3_600_000
+const SPANS = [
+  ['the last hour', HOUR_MS],
+  ['the last day', 24 * HOUR_MS],
+  ['the last week', 168 * HOUR_MS],
+  ['any time', 0],
+] as const
+const SIZES = [100, 1_000, 10_000, 100_000]
+
+export function VerifyMany() {
+  const isOpen = useSignal(false)
+  const why = whyNotOperator.value
+  return (
+    <>
+      <button
+        type="button"
+        disabled={why !== undefined}
+        title={why ?? 'Compares full fold, snapshot and read model of many executions; changes nothing'}
+        onClick={() => {
+          isOpen.value = true
+        }}
+      >
+        Verify many…
+      </button>
+      {isOpen.value && (
+        <VerifyDialog
+          onClose={() => {
+            isOpen.value = false
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+function VerifyDialog({ onClose }: { onClose: () => void }) {
+  const refusal = useSignal<string | undefined>(undefined)
+  const begin = async (form: HTMLFormElement): Promise<void> => {
+    const given = new FormData(form)
+    const span = Number(given.get('span'))
+    const since = span === 0 ? null : new Date(Date.now() - span).toISOString()
+    try {
+      const job = await send<JobAnswer>('POST', '/api/replay/verify', { since, limit: Number(given.get('limit')) })
+      onClose()
+      ask({ job: job.job_id })
+    } catch (error) {
+      refusal.value = error instanceof ApiError ? error.message : String(error)
+    }
+  }
+  return (
+    <Dialog title="Verify many" onClose={onClose}>
+      <p>
+        Folds each log from its first event and compares that with the snapshot and the read model. Changes nothing.
+      </p>
+      <form
+        class="verify"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void begin(event.currentTarget)
+        }}
+      >
+        <label class="field">
+          Heard of within
+          <select name="span">
+            {SPANS.map(([name, ms]) => (
+              <option key={name} value={ms}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label class="field">
+          At most
+          <select name="limit" defaultValue="1000">
+            {SIZES.map((size) => (
+              <option key={size} value={size}>
+                {whole(size)} executions
+              </option>
+            ))}
+          </select>
+        </label>
+        <div class="buttons">
+          <button type="button" onClick={onClose}>
+            Close
+          </button>
+          <button type="submit" class="primary">
+            Verify
+          </button>
+        </div>
+      </form>
+      {refusal.value !== undefined && (
+        <p class="notice stale" role="alert">
+          {refusal.value}
+        </p>
+      )}
+    </Dialog>
+  )
+}

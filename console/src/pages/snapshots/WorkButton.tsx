@@ -1,0 +1,34 @@
+// One piece of work on the snapshots of an execution. It needs no dialog: a snapshot is a cache, and neither the log nor a state
+// can be different afterwards.
+import { useSignal } from '@preact/signals'
+import { ApiError } from '../../lib/api'
+import { whyNotOperator } from '../../lib/session'
+import type { Outcome, Work } from './snapshot'
+
+interface WorkButtonProps {
+  work: Work
+  executionId: string
+  /** Why this execution needs it not. */
+  needless?: string | undefined
+  onOutcome: (outcome: Outcome) => void
+}
+
+export function WorkButton({ work, executionId, needless, onOutcome }: WorkButtonProps) {
+  const isBusy = useSignal(false)
+  const why = whyNotOperator.value ?? needless
+  const run = async (): Promise<void> => {
+    isBusy.value = true
+    try {
+      onOutcome(await work.run(executionId))
+    } catch (error) {
+      onOutcome({ isGood: false, text: error instanceof ApiError ? error.message : String(error) })
+    } finally {
+      isBusy.value = false
+    }
+  }
+  return (
+    <button type="button" disabled={why !== undefined || isBusy.value} title={why ?? work.meaning} onClick={run}>
+      {isBusy.value ? 'Working…' : work.name}
+    </button>
+  )
+}

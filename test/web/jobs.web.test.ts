@@ -1,0 +1,189 @@
+// Promise: an operator acts on many executions from the list: a dry run says what it would do and changes nothing, the job is
+// followed, survives a reload, can be stopped, and says what it could not do. Snapshots are listed, taken, rebuilt and held
+// against the log, and one that does not agree says so. Others see none of the controls, or why they cannot use them.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Daemon, startDaemon } from '../support/binary.js'
+import { playbook } from '../support/core.js'
+import { useDatabase } from '../support/database.js'
+import { INTERNAL_TOKEN } from '../support/tokens.js'
+import { until } from '../support/until.js'
+import { hasBrowser, useBrowser } from '../support/webPage.js'
+
+const MANY = 101
+const database = useDatabase()
+const browser = useBrowser()
+let daemon: Daemon
+let ids: string[]
+
+const post = async (path: string, body: object): Promise<any> => {
+  const answer = await fetch(new URL(path, daemon.url), { method: 'POST', body: JSON.stringify(body) })
+  expect(answer.status).toBe(200)
+  return answer.json()
+}
+
+/** Nobody drives them: they run until somebody ends them. */
+const start = async (path: string, count: number): Promise<string[]> => {
+  await post('/api/catalog/register', { content: playbook(path) })
+  const { results } = await post('/api/execute/batch', {
+    executions: Array.from({ length: count }, () => ({ path, driven: false })),
+  })
+  return results.map((result: { execution_id: string }) => result.execution_id)
+}
+
+const statuses = async (path: string): Promise<Record<string, number>> => {
+  const rows = await database
+    .get()
+    .sql<{ status: string; n: number }>(
+      'select status, count(*)::int as n from noetl.execution where path = $1 group by status',
+      [path],
+    )
+  return Object.fromEntries(rows.map(({ status, n }) => [status, n]))
+}
+
+async function openAsOperator() {
+  const opened = await browser.open(daemon.url)
+  const { page } = opened
+  await page.goto('/console/')
+  await page.getByRole('button', { name: 'log in' }).click()
+  await page.getByLabel('Token').fill(INTERNAL_TOKEN)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'operator' }).waitFor()
+  return opened
+}
+
+describe.skipIf(!hasBrowser)('many executions', () => {
+  beforeAll(async () => {
+    daemon = await startDaemon([], {
+      env: {
+        NOETL_DATABASE_URL: database.get().url,
+        NOETL_INTERNAL_API_TOKEN: INTERNAL_TOKEN,
+        // What a test holds back waits, however long that takes.
+        NOETL_CP_PG_QUERY_TIMEOUT: '200',
+      },
+    })
+    ids = await start('shop/few', 4)
+  })
+  afterAll(() => daemon?.stop())
+
+  it('have snapshots that are taken, rebuilt and held against the log', async () => {
+    const stranger = await browser.open(daemon.url)
+    await stranger.page.goto(`/console/snapshots?execution=${ids[0]}`)
+    await stranger.page.getByText('No snapshot matches.').waitFor()
+    const refused = stranger.page.getByRole('button', { name: 'Take for replays' })
+    expect([await refused.isDisabled(), await refused.getAttribute('title')]).toEqual([
+      true,
+      expect.stringContaining('noetl-cp console'),
+    ])
+    await stranger.close()
+
+    const { page, faults, close } = await openAsOperator()
+    await page.goto(`/console/snapshots?execution=${ids[0]}`)
+    await page.getByRole('button', { name: 'Rebuild live state' }).click()
+    await page.getByText('rebuilt from the log, version 1').waitFor()
+    await page.getByRole('button', { name: 'Take for replays' }).click()
+    await page.getByText('taken: 1 event, checksum').waitFor()
+    await page.goto('/console/snapshots')
+    const kept = page.getByRole('row').filter({ hasText: ids[0]! })
+    await until('both are listed', async () => (await kept.count()) === 2)
+    const { snapshots } = (await daemon.get('/api/snapshots')).body
+    expect((await page.locator('tbody code').allTextContents()).toSorted()).toEqual(
+      snapshots.map(({ checksum }: { checksum: string }) => checksum.slice(0, 8)).toSorted(),
+    )
+    const live = kept.filter({ hasText: 'live state' })
+    await live.getByRole('button', { name: 'Verify' }).click()
+    await live.getByText('it equals the fold of events 1 to 1').waitFor()
+
+    await page.getByRole('button', { name: 'Verify many…' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Verify' }).click()
+    const job = page.getByRole('region', { name: 'Job' })
+    await job.getByText('4: 4 agree, 0 differ, 0 could not be checked.').waitFor()
+    await job.getByRole('button', { name: 'Close' }).click()
+    await job.waitFor({ state: 'detached' })
+
+    await database
+      .get()
+      .sql("update noetl.projection_snapshot set checksum = repeat('0', 64) where aggregate_id = $1", [ids[0]!])
+    await live.getByRole('button', { name: 'Verify' }).click()
+    await live.locator('.outcome.failed', { hasText: 'version 1 of 1: ' }).waitFor()
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('are ended together: dry run, reason, job, and what could not be done', async () => {
+    const stranger = await browser.open(daemon.url)
+    await stranger.page.goto('/console/executions')
+    await stranger.page.getByText(ids[0]!).waitFor()
+    expect(await stranger.page.getByRole('checkbox').count()).toBe(0)
+    await stranger.close()
+
+    const { page, faults, close } = await openAsOperator()
+    await page.goto('/console/executions?path=shop/few')
+    await page.getByLabel(`Choose ${ids[0]}`).check()
+    await page.getByLabel(`Choose ${ids[1]}`).check()
+    await page.getByRole('button', { name: 'Cancel…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Dry run: 2 of 2 executions would be cancelled.').waitFor()
+    const cancel = dialog.getByRole('button', { name: 'Cancel 2 executions' })
+    expect(await cancel.isDisabled()).toBe(true)
+    expect(await statuses('shop/few')).toEqual({ RUNNING: 4 })
+
+    await dialog.getByLabel('Reason').fill('the customer left')
+    await cancel.click()
+    const job = page.getByRole('region', { name: 'Job' })
+    await job.getByText('2 of 2: 2 done, 0 refused, 0 failed.').waitFor()
+    expect(await statuses('shop/few')).toEqual({ RUNNING: 2, CANCELLED: 2 })
+    for (const id of ids.slice(0, 2)) {
+      expect((await daemon.get(`/api/executions/${id}/status`)).body.status).toBe('CANCELLED')
+    }
+    await page.reload()
+    await job.getByText('2 of 2: 2 done, 0 refused, 0 failed.').waitFor()
+
+    await page.getByLabel('Choose all of this page').check()
+    await page.getByRole('button', { name: 'All that match' }).click()
+    await page.getByRole('button', { name: 'Finalize…' }).click()
+    await dialog.getByText('Dry run: 2 of 4 executions would be ended.').waitFor()
+    await dialog.getByLabel('End as').selectOption('COMPLETED')
+    await dialog.getByLabel('Reason').fill('counted by hand')
+    await dialog.getByRole('button', { name: 'Finalize 4 executions' }).click()
+    await job.getByText('4 of 4: 2 done, 2 refused, 0 failed.').waitFor()
+    expect((await job.locator('tbody a').allTextContents()).toSorted()).toEqual(ids.slice(0, 2).toSorted())
+    expect(await statuses('shop/few')).toEqual({ COMPLETED: 2, CANCELLED: 2 })
+    const { activity } = (await daemon.get('/api/activity')).body
+    const reasons = activity.map(({ reason }: { reason: string | null }) => reason)
+    expect(reasons).toEqual(expect.arrayContaining(['counted by hand', 'the customer left', 'dry run']))
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('are confirmed by their number, and the job is stopped', async () => {
+    await start('shop/flood', MANY)
+    const { page, faults, close } = await openAsOperator()
+    await page.goto('/console/executions?path=shop/flood')
+    await page.getByLabel('Choose all of this page').check()
+    await page.getByRole('button', { name: 'All that match' }).click()
+    await page.getByRole('button', { name: 'Cancel…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Reason').fill('too many')
+    const cancel = dialog.getByRole('button', { name: `Cancel ${MANY} executions` })
+    expect(await cancel.isDisabled()).toBe(true)
+    await dialog.getByLabel(`To confirm, write the number ${MANY}`).fill(String(MANY))
+
+    const job = page.getByRole('region', { name: 'Job' })
+    await database.get().db.tx(
+      async (tx) => {
+        // Held back until it was told to stop.
+        await tx.run({ name: 'test', text: `select from noetl.execution where path = $1 for update` }, ['shop/flood'])
+        await cancel.click()
+        await job.getByText(`0 of ${MANY}: 0 done`).waitFor()
+        const answered = page.waitForResponse((answer) => answer.url().endsWith('/stop'))
+        await job.getByRole('button', { name: 'Stop' }).click()
+        expect((await answered).status()).toBe(200)
+      },
+      { deadlineMs: 200_000 },
+    )
+    await job.getByText('stopped', { exact: true }).waitFor()
+    expect((await statuses('shop/flood'))['RUNNING']).toBeGreaterThan(0)
+    expect(faults()).toEqual([])
+    await close()
+  })
+})
