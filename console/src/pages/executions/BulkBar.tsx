@@ -23,7 +23,7 @@ export function BulkBar({ ids, asked, isWholePage, onClear }: BulkBarProps) {
   return (
     <>
       <section class="buttons bulk" aria-label="Chosen executions">
-        <span>{isEverything ? 'All that match' : `${whole(ids.length)} chosen`}</span>
+        <span>{isEverything ? 'Chosen:' : `${whole(ids.length)} chosen`}</span>
         {isWholePage && (
           <button
             type="button"

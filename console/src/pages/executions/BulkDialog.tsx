@@ -85,7 +85,12 @@ function Plan({ action, scope, planned, onClose, onBegun }: BulkProps & { planne
         Dry run: {whole(concerned)} of {more ? 'the first ' : ''}
         {executions(matched)} would be {done}. {consequence} Nothing is changed yet.
       </p>
-      {concerned < matched && <p>The others are refused, because of their status: {statusText(planned)}</p>}
+      {concerned < matched && (
+        <p>
+          The other {whole(matched - concerned)} would be refused, because of their status. All by status:{' '}
+          {statusText(planned)}
+        </p>
+      )}
       <Sample planned={planned} />
       {action === 'cancel' && (
         <label class="buttons">

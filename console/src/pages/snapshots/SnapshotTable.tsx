@@ -84,7 +84,7 @@ function Row({ row, outcome, onOutcome }: RowProps) {
       <td title={row.checksum}>
         <code>{row.checksum.slice(0, 8)}</code>
       </td>
-      <td class="main">
+      <td class="found">
         <Told outcome={outcome} />
       </td>
       <td>

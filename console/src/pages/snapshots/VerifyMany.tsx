@@ -15,6 +15,7 @@ const SPANS = [
   ['any time', 0],
 ] as const
 const SIZES = [100, 1_000, 10_000, 100_000]
+const SIZE_DEFAULT = 1_000
 
 export function VerifyMany() {
   const isOpen = useSignal(false)
@@ -80,9 +81,9 @@ function VerifyDialog({ onClose }: { onClose: () => void }) {
         </label>
         <label class="field">
           At most
-          <select name="limit" defaultValue="1000">
+          <select name="limit">
             {SIZES.map((size) => (
-              <option key={size} value={size}>
+              <option key={size} value={size} selected={size === SIZE_DEFAULT}>
                 {whole(size)} executions
               </option>
             ))}
