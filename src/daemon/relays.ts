@@ -130,9 +130,9 @@ function subjectOf(core: Core, row: OutboxRow): string {
 function relayHooks(deps: Deps, shard: number): RelayHooks {
   const { metrics } = deps
   const log = componentLog(deps.log, 'relay')
-  // Counted here and handed over at each scrape: finding a series by its labels costs more than sending a message.
+  // Counted here and handed over when somebody looks: finding a series by its labels costs more than sending a message.
   const tally: Record<PublishOutcome['kind'], number> = { stored: 0, unknown: 0, unavailable: 0, rejected: 0 }
-  metrics.onCollect(() => {
+  metrics.onRead(() => {
     for (const [outcome, count] of Object.entries(tally)) {
       metrics.inc('noetl_cp_outbox_publish_total', { outcome }, count)
       tally[outcome as PublishOutcome['kind']] = 0

@@ -21,6 +21,8 @@ export interface Metrics {
   declare(name: string, labels: Record<string, string>): void
   /** Runs before every scrape; the place for gauges that are read, not counted. */
   onCollect(collect: () => void | Promise<void>): void
+  /** Runs before every scrape and every reading; the place for what is counted elsewhere and handed over. */
+  onRead(handOver: () => void): void
   render(): Promise<string>
   /** What these hold now, without collecting anything for it. */
   read(names: ReadonlySet<string>): Promise<MetricValue[]>
@@ -45,6 +47,7 @@ export function createMetrics(table: Readonly<Record<string, MetricRow>>, option
   const gauges = new Map<string, Gauge>()
   const histograms = new Map<string, Histogram>()
   const collectors: (() => void | Promise<void>)[] = []
+  const handOvers: (() => void)[] = []
 
   for (const [name, row] of Object.entries(table)) {
     const labelNames = Object.keys(row.labels ?? {})
@@ -79,11 +82,16 @@ export function createMetrics(table: Readonly<Record<string, MetricRow>>, option
     onCollect: (collect) => {
       collectors.push(collect)
     },
+    onRead: (handOver) => {
+      handOvers.push(handOver)
+    },
     render: async () => {
+      for (const handOver of handOvers) handOver()
       await Promise.all(collectors.map((collect) => collect()))
       return registry.metrics()
     },
     read: async (names) => {
+      for (const handOver of handOvers) handOver()
       const found = await Promise.all([...names].map((name) => registry.getSingleMetric(name)?.get()))
       return found.flatMap((metric) =>
         (metric?.values ?? []).map((one) => readValue(metric!.name, one as unknown as RawValue)),

@@ -254,6 +254,23 @@ describe('metrics', () => {
     expect(text).toContain('noetl_cp_worker_queue 1')
     expect(await metrics.render()).toContain('noetl_cp_worker_queue 2')
   })
+  it('have what was counted elsewhere whenever they are read or scraped, each count once', async () => {
+    const metrics = createMetrics(METRICS, { process: false })
+    let counted = 0
+    metrics.onRead(() => {
+      metrics.inc('noetl_cp_outbox_publish_total', { outcome: 'stored' }, counted)
+      counted = 0
+    })
+    const read = async () => {
+      const values = await metrics.read(new Set(['noetl_cp_outbox_publish_total']))
+      return values.find(({ labels }) => labels['outcome'] === 'stored')?.value
+    }
+    counted = 3
+    expect(await read()).toBe(3)
+    counted = 2
+    expect(await metrics.render()).toContain('noetl_cp_outbox_publish_total{outcome="stored"} 5')
+    expect(await read()).toBe(5)
+  })
   it('refuse a name that is not in the table', () => {
     const metrics = createMetrics(METRICS, { process: false })
     expect(() => metrics.inc('noetl_cp_typo_total')).toThrow('not in the table')

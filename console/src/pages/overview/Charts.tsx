@@ -12,6 +12,7 @@ import { Panel } from '../../parts/Panel'
 import { CHARTS, type ChartSpec, lastOf, RANGES, type Series } from './series'
 
 const HEIGHT = 120
+const SHORTEST_SECONDS = 60
 /** Around a click, in steps. */
 const AROUND = 6
 
@@ -78,10 +79,12 @@ function Chart({ spec, series, minutes }: { spec: ChartSpec; series: Series; min
     }
   }, [spec, paint.value, zone.value])
   useEffect(() => {
-    const last = series.at.at(-1) ?? Date.now()
+    const last = (series.at.at(-1) ?? Date.now()) / 1_000
+    // A daemon that has just started fills the chart with what it has.
+    const first = Math.min((series.at[0] ?? 0) / 1_000, last - SHORTEST_SECONDS)
     chart.current?.batch(() => {
       chart.current!.setData(dataOf(spec, series), false)
-      chart.current!.setScale('x', { min: last / 1_000 - minutes * 60, max: last / 1_000 })
+      chart.current!.setScale('x', { min: Math.max(first, last - minutes * 60), max: last })
     })
   }, [series, minutes, paint.value, zone.value])
   return (
@@ -102,6 +105,11 @@ function Chart({ spec, series, minutes }: { spec: ChartSpec; series: Series; min
       <div ref={box} aria-hidden="true" />
     </figure>
   )
+}
+
+/** Several marks within a minute. */
+function isDense(times: readonly number[]): boolean {
+  return times.length > 1 && times[1]! - times[0]! < 60
 }
 
 function timeText(at: number): string {
@@ -132,7 +140,7 @@ function optionsOf({ title, lines, format }: ChartSpec, width: number): UPlot.Op
         ...axis,
         size: 22,
         space: 70,
-        values: (_, times) => times.map((time) => clockText(time * 1_000).slice(11, 16)),
+        values: (_, times) => times.map((time) => clockText(time * 1_000).slice(11, isDense(times) ? 19 : 16)),
       },
       { ...axis, size: 54, space: 28, values: (_, values) => values.map((value) => format(value)) },
     ],

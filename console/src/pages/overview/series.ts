@@ -50,12 +50,15 @@ export const CHARTS: readonly ChartSpec[] = [
     format: seconds,
   },
   {
-    title: 'Events received',
-    lines: [{ column: 'events_received_per_second', name: 'events', color: 'running' }],
+    title: 'Events',
+    lines: [
+      { column: 'events_applied_per_second', name: 'applied', color: 'running' },
+      { column: 'events_received_per_second', name: 'from outside', color: 'completed' },
+    ],
     format: perSecond,
   },
   {
-    title: 'Executions that run',
+    title: 'Executions looked after',
     lines: [{ column: 'executions_running', name: 'running', color: 'running' }],
     format: count,
   },
