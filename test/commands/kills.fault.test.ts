@@ -79,17 +79,22 @@ function randomFrom(seed: number): () => number {
  * A worker that holds a command at this moment, of which another attempt remains: a command that was lost three times fails,
  * rightly. Any of them when there is nothing left to hold.
  */
-async function holdingPlace(random: () => number): Promise<number> {
-  for (;;) {
-    const held = await database.get().sql<{ holder: string; last: boolean }>(
-      `select worker_id as holder, bool_or(attempt >= max_attempts) as last from noetl.command
-         where status in ('CLAIMED', 'RUNNING') and lease_until > now() group by worker_id`,
-    )
-    const holders = new Set(held.filter(({ last }) => !last).map(({ holder }) => holder))
-    const places = workers.flatMap(({ name }, place) => (holders.has(name) ? [place] : []))
-    if (places.length > 0) return places[Math.floor(random() * places.length)]!
-    if ((await ended()) === EXECUTIONS) return Math.floor(random() * workers.length)
-  }
+function holdingPlace(random: () => number): Promise<number> {
+  return until(
+    'a worker holds a command',
+    async () => {
+      const held = await database.get().sql<{ holder: string; last: boolean }>(
+        `select worker_id as holder, bool_or(attempt >= max_attempts) as last from noetl.command
+           where status in ('CLAIMED', 'RUNNING') and lease_until > now() group by worker_id`,
+      )
+      const holders = new Set(held.filter(({ last }) => !last).map(({ holder }) => holder))
+      const places = workers.flatMap(({ name }, place) => (holders.has(name) ? [place] : []))
+      const anyone = [...workers.keys()]
+      const choice = places.length > 0 ? places : (await ended()) === EXECUTIONS ? anyone : []
+      return choice[Math.floor(random() * choice.length)]
+    },
+    { timeoutMs: 120_000, everyMs: 5 },
+  )
 }
 
 /** In turn a worker in the middle of its work, and one of those or a daemon. */

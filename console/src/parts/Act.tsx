@@ -1,9 +1,11 @@
 // A button that acts on the installation: it opens a dialog that says what follows, asks for a reason, and keeps everything
 // as it is unless told otherwise. Without the right to act it says why.
+
 import { useSignal } from '@preact/signals'
 import { ApiError } from '../lib/api'
 import { useKeys } from '../lib/keys'
 import { whyNotOperator, whyNotWriter } from '../lib/session'
+import { Confirm } from './Confirm'
 import { Dialog } from './Dialog'
 
 export interface ActProps {
@@ -95,24 +97,14 @@ function ActDialog(props: ActProps & { onClose: () => void }) {
           </select>
         </label>
       )}
-      {refusal.value !== undefined && (
-        <p class="notice stale" role="alert">
-          {refusal.value}
-        </p>
-      )}
-      <div class="buttons">
-        <button type="button" autofocus onClick={onClose}>
-          Keep as it is
-        </button>
-        <button
-          type="button"
-          class="primary"
-          disabled={isBusy.value || (needsReason === true && reason.value.trim() === '')}
-          onClick={run}
-        >
-          {isBusy.value ? 'Working…' : name}
-        </button>
-      </div>
+      <Confirm
+        act={name}
+        refusal={refusal.value}
+        isBusy={isBusy.value}
+        isReady={needsReason !== true || reason.value.trim() !== ''}
+        onAct={run}
+        onClose={onClose}
+      />
     </Dialog>
   )
 }

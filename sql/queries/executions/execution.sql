@@ -85,8 +85,8 @@ where execution_id = :execution_id::bigint;
 -- A page of executions, newest first. Filters: `status` or `statuses`, catalog `catalog_id`, path pattern `path_pattern`
 -- (LIKE), `since`, `until`, parent `parent_execution_id`, the `step` it is at, `tenant_id`, how long it lasts between
 -- `seconds_min` and `seconds_max`, `text_pattern` (LIKE) in path, step or error, or an id that is `text_id`, all of
--- `labels` (JSON), a command held by worker `worker_id`. Starts after the position (`start_time` time, `execution_id` id); at most `limit_rows` rows. Without a start time the time of the
--- first news counts. A subscription, which its start event tells, is no execution though it is kept like one.
+-- `labels` (JSON), a command held by worker `worker_id`. Starts after the position (`start_time` time, `execution_id` id);
+-- at most `limit_rows` rows. Without a start time the time of the first news counts. A subscription, which its start event tells, is no execution though it is kept like one.
 -- plan: each time
 select
   execution_id, catalog_id, path, parent_execution_id, status, last_event_type, last_node_name, last_event_id,

@@ -1,9 +1,11 @@
 // One act on many executions: first what it would do, then why; the rest is a job that the list shows.
+
 import { useSignal } from '@preact/signals'
 import { ApiError } from '../../lib/api'
 import { ask, hrefOf } from '../../lib/router'
 import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
+import { Confirm } from '../../parts/Confirm'
 import { Dialog } from '../../parts/Dialog'
 import { Panel } from '../../parts/Panel'
 import { Status } from '../../parts/Status'
@@ -143,19 +145,14 @@ function Plan({ action, scope, planned, onClose, onBegun }: BulkProps & { planne
           />
         </label>
       )}
-      {refusal.value !== undefined && (
-        <p class="notice stale" role="alert">
-          {refusal.value}
-        </p>
-      )}
-      <div class="buttons">
-        <button type="button" autofocus onClick={onClose}>
-          Keep as it is
-        </button>
-        <button type="button" class="primary" disabled={isBusy.value || !isReady} onClick={run}>
-          {isBusy.value ? 'Working…' : `${name} ${executions(matched)}`}
-        </button>
-      </div>
+      <Confirm
+        act={`${name} ${executions(matched)}`}
+        refusal={refusal.value}
+        isBusy={isBusy.value}
+        isReady={isReady}
+        onAct={run}
+        onClose={onClose}
+      />
     </>
   )
 }

@@ -1,10 +1,12 @@
 // Dead rows come back: first what it would do, then why, then what became of them.
+
 import { useSignal } from '@preact/signals'
 import { ApiError, get, send } from '../../lib/api'
 import { useKeys } from '../../lib/keys'
 import { whyNotOperator } from '../../lib/session'
 import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
+import { Confirm } from '../../parts/Confirm'
 import { Dialog } from '../../parts/Dialog'
 import { Panel } from '../../parts/Panel'
 import { Status } from '../../parts/Status'
@@ -137,19 +139,14 @@ function Plan({ planned, scope, onClose, onDone }: PlanProps) {
           }}
         />
       </label>
-      {refusal.value !== undefined && (
-        <p class="notice stale" role="alert">
-          {refusal.value}
-        </p>
-      )}
-      <div class="buttons">
-        <button type="button" autofocus onClick={onClose}>
-          Keep as it is
-        </button>
-        <button type="button" class="primary" disabled={isBusy.value || reason.value.trim() === ''} onClick={run}>
-          {isBusy.value ? 'Working…' : `Requeue ${rows}`}
-        </button>
-      </div>
+      <Confirm
+        act={`Requeue ${rows}`}
+        refusal={refusal.value}
+        isBusy={isBusy.value}
+        isReady={reason.value.trim() !== ''}
+        onAct={run}
+        onClose={onClose}
+      />
     </>
   )
 }

@@ -153,7 +153,7 @@ function verifyRoute(jobs: Jobs, replay: ReplayDeps): RouteSpec {
     body: {
       type: 'object',
       properties: {
-        since: { type: 'string', nullable: true, format: 'date-time', description: 'heard of since' },
+        since: { type: 'string', nullable: true, format: 'date-time', description: 'with news since' },
         limit: { type: 'integer', nullable: true, minimum: 1, maximum: CHECKED_MAX, default: 1_000 },
       },
     },

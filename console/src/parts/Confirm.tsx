@@ -1,0 +1,29 @@
+// The end of a dialog that acts: why it was refused, the way out (which has the focus), and the act.
+interface ConfirmProps {
+  act: string
+  refusal: string | undefined
+  isBusy: boolean
+  isReady: boolean
+  onAct: () => void
+  onClose: () => void
+}
+
+export function Confirm({ act, refusal, isBusy, isReady, onAct, onClose }: ConfirmProps) {
+  return (
+    <>
+      {refusal !== undefined && (
+        <p class="notice stale" role="alert">
+          {refusal}
+        </p>
+      )}
+      <div class="buttons">
+        <button type="button" autofocus onClick={onClose}>
+          Keep as it is
+        </button>
+        <button type="button" class="primary" disabled={isBusy || !isReady} onClick={onAct}>
+          {isBusy ? 'Working…' : act}
+        </button>
+      </div>
+    </>
+  )
+}
