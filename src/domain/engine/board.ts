@@ -7,13 +7,16 @@ import { inOrderOf } from '../json/inOrderOf.js'
 import { parseJson } from '../json/parse.js'
 import { isJsonObject, type JsonObject, type JsonValue, setKey } from '../json/value.js'
 import type { Plan, StepPlan } from '../playbook/plan.js'
+import { renderWorkload } from '../playbook/workload.js'
 import type { DrivenState, DrivenStep, Visit } from '../state/drivenState.js'
-import { isLive, lastVisitOf } from '../state/drivenState.js'
+import { isLive, lastVisitOf, millisOf } from '../state/drivenState.js'
 import type { EmittedEvent, NewCommand } from '../state/orchestrator.js'
 import type { Register, WorkflowState } from '../state/workflowState.js'
 import { memoByFact } from './answer.js'
 import { MissingValues, messageOf } from './engineError.js'
+import { placed } from './render.js'
 import type { EngineSettings } from './settings.js'
+import { startRoot } from './startRoots.js'
 import { type VisitData, visitDataOf } from './visitData.js'
 
 /** A visit that was entered and not left. */
@@ -235,10 +238,10 @@ export class Board {
 
   // --- values -------------------------------------------------------------------------------------------------------
 
+  /** With the defaults of the playbook rendered, each time to the same: they read only what never changes. */
   get workload(): JsonObject {
     const register = this.input.state.workload
-    const value = register === undefined ? undefined : ordered(register)(this.plan.workload)
-    return isJsonObject(value) ? value : {}
+    return register === undefined ? {} : workloadIn(register)(this.input)
   }
 
   get ctx(): JsonObject {
@@ -271,14 +274,24 @@ export class Board {
   }
 }
 
-/** An execution has one plan, so one order. */
-const ordered = memoByFact((register: Register<string>) => {
-  let value: JsonValue | undefined
-  return (workload: JsonObject): JsonValue => {
-    value ??= inOrderOf(parseJson(register.value), workload)
-    return value
+/** An execution has one plan, so one order and one outcome. */
+const workloadIn = memoByFact((register: Register<string>) => {
+  let workload: JsonObject | undefined
+  return (input: BoardInput): JsonObject => {
+    workload ??= renderedWorkload(inOrderOf(parseJson(register.value), input.plan.workload), input)
+    return workload
   }
 })
+
+function renderedWorkload(merged: JsonValue, input: BoardInput): JsonObject {
+  if (!isJsonObject(merged)) return {}
+  const { started } = input.state
+  return renderWorkload(merged, input.plan.workloadDefaults, {
+    root: (name) => startRoot(input, name),
+    nowMs: started === undefined ? input.nowMs : millisOf(started.at),
+    placed,
+  })
+}
 
 const parsed = memoByFact((register: Register<string>): JsonValue => parseJson(register.value))
 

@@ -91,6 +91,8 @@ function made(board: Board, key: string, act: () => void, mayEnd = true): Decisi
 function start(board: Board): void {
   const { plan } = board
   const entry = plan.entry
+  // A default that cannot be rendered is found now, not by whichever step reads it first.
+  if (plan.workloadDefaults.length > 0) void board.workload
   if (plan.vars !== undefined) {
     const writes = { ...noWrites(), vars: renderMap(plan.vars, new EngineContext(board), '/vars') }
     board.write({}, writes.vars)

@@ -5,6 +5,7 @@ import { type JsonObject, type JsonValue, setKey } from '../json/value.js'
 import type { TemplateContext, TemplateValue } from '../template/run.js'
 import type { ArrivalOnBoard, Board } from './board.js'
 import { dataIn } from './references.js'
+import { startRoot } from './startRoots.js'
 import { stepEntry, stepOutput, stepRoot, type VisitData } from './visitData.js'
 
 /** Roots that only this place has; made when somebody asks for them. */
@@ -63,7 +64,7 @@ export class EngineContext implements TemplateContext {
 
   private reserved(name: string): TemplateValue {
     const { board } = this
-    const { state, settings, startMeta } = board.input
+    const { startMeta } = board.input
     switch (name) {
       case 'workload':
         return board.workload
@@ -73,30 +74,10 @@ export class EngineContext implements TemplateContext {
         return board.vars
       case 'steps':
         return this.steps()
-      case 'execution_id':
-        return board.executionId
-      case 'catalog_id':
-        return state.catalog?.value
-      case 'parent_execution_id':
-        return state.parent?.value
-      case 'job':
-        return { uuid: board.executionId, id: board.executionId, execution_id: board.executionId }
-      case 'path':
-        return textIn(state.path?.value)
-      case 'version':
-        return textIn(state.version?.value)
-      case 'playbook':
-        return {
-          path: textIn(state.path?.value) ?? null,
-          version: textIn(state.version?.value) ?? null,
-          name: board.plan.name,
-        }
-      case 'env':
-        return { ...settings.env }
       case 'trace':
         return startMeta['trace']
       default:
-        return undefined
+        return startRoot(board.input, name)
     }
   }
 
@@ -111,10 +92,6 @@ export class EngineContext implements TemplateContext {
     }
     return all
   }
-}
-
-function textIn(text: string | undefined): TemplateValue {
-  return text === undefined ? undefined : (JSON.parse(text) as JsonValue)
 }
 
 const RESERVED: ReadonlySet<string> = new Set([

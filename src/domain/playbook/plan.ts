@@ -9,6 +9,7 @@ import type { LoopList } from '../template/loopList.js'
 import type { TemplatePath } from '../template/readPaths.js'
 import type { Template } from '../template/template.js'
 import type { CompiledTree } from '../template/tree.js'
+import type { WorkloadDefault } from './workload.js'
 
 /** Goes up when the same document would be executed differently. */
 export const PLAN_VERSION = 1
@@ -19,6 +20,8 @@ export interface Plan {
   readonly name: string
   /** The defaults; the payload of a start overlays them key by key. */
   readonly workload: JsonObject
+  /** Those of them that hold templates. */
+  readonly workloadDefaults: readonly WorkloadDefault[]
   /** A map; rendered once at the start, against the merged workload. */
   readonly vars: CompiledTree | undefined
   /** As written: only workers look at it. */

@@ -15,6 +15,7 @@ import { planTool } from './tool.js'
 import type { ToolContext } from './toolContext.js'
 import { readWorkbook, ToolReader, type Workbook } from './toolSource.js'
 import { workerReads } from './workerReads.js'
+import { planWorkload } from './workload.js'
 
 const API_VERSION = 'noetl.io/v2'
 // The graph is kept as matrices of step by step.
@@ -68,6 +69,7 @@ class DocumentPlanner {
       version: PLAN_VERSION,
       name,
       workload,
+      workloadDefaults: planWorkload(workload, site),
       vars: vars === undefined ? undefined : site.tree(vars, '/vars'),
       keychain,
       keychainReads,

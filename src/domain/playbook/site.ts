@@ -47,6 +47,21 @@ export class PlanSite {
     return tree
   }
 
+  /** Templates that cannot be read, or that `isLeft` names, stay the texts they are. */
+  looseTree(source: JsonValue, pointer: string, isLeft: (template: Template) => boolean): CompiledTree {
+    const problems: TreeProblem[] = []
+    const tree = renderTree(source, { problems, compile: this.compile, isDeferred: isLeft })
+    for (const { pointer: below, error } of problems) this.warnOfBraces(pointer + below, error)
+    for (const placed of tree.templates) this.use(pointer + placed.pointer, placed.template, 'engine')
+    for (const placed of [...tree.deferred, ...tree.deferredKeys]) {
+      this.problems.warn(
+        pointer + placed.pointer,
+        'reads what is not known when an execution starts, and stays as text',
+      )
+    }
+    return tree
+  }
+
   /** Undefined when there is no guard, or none that can be read. */
   condition(source: JsonValue | undefined, pointer: string, by: TemplateUse['by'] = 'engine'): Condition | undefined {
     if (source === undefined) return undefined
@@ -112,9 +127,11 @@ export class PlanSite {
 
   private use(pointer: string, template: Template, by: TemplateUse['by'], isBareGuard = false): void {
     this.uses.push({ pointer, template, by, isBareGuard })
-    for (const { why, near } of template.warnings) {
-      this.problems.warn(pointer, `braces that are no template stay as text: ${why} near ${JSON.stringify(near)}`)
-    }
+    for (const warning of template.warnings) this.warnOfBraces(pointer, warning)
+  }
+
+  private warnOfBraces(pointer: string, { why, near }: Pick<TemplateError, 'why' | 'near'>): void {
+    this.problems.warn(pointer, `braces that are no template stay as text: ${why} near ${JSON.stringify(near)}`)
   }
 
   private report(problems: readonly TreeProblem[], pointer: string): void {
