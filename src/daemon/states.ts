@@ -8,7 +8,7 @@ import type { Service } from '../runtime/service.js'
 import type { HandOver } from '../services/commands/handOver.js'
 import type { LogNews } from '../services/events/logNews.js'
 import { toWorkerDatabase } from '../services/replay/inThread/database.js'
-import { readResultText } from '../services/results/results.js'
+import { readResultText, storeResult } from '../services/results/results.js'
 import { createHints } from '../services/state/hints.js'
 import { createStateService, type StateHooks, type StateService } from '../services/state/stateService.js'
 import { valuesOf } from '../services/state/storedValues.js'
@@ -17,6 +17,7 @@ import { stateThreadCount } from '../workers/threadCounts.js'
 import type { Core } from './core.js'
 import type { Deps } from './deps.js'
 import { loopErrors } from './loopErrors.js'
+import { buildResults } from './results.js'
 
 export interface States {
   state: StateService
@@ -50,6 +51,7 @@ export function buildStates(
   const { config, databases, clock, random } = deps
   const log = componentLog(deps.log, 'state')
   const isDriving = core !== undefined && config.stateEnabled
+  const results = core === undefined ? undefined : buildResults(deps, core)
   const threads = openThreads(deps, core, environment, (thread, reason) => {
     deps.metrics.inc('noetl_cp_state_thread_losses_total')
     log.warn({ thread, reason }, 'a thread with live states is gone; they are built again')
@@ -62,15 +64,17 @@ export function buildStates(
       random,
       threads,
       hooks: { ...stateHooks(deps), ...told },
-      driving: isDriving
-        ? {
-            appender: core.appender,
-            ids: core.ids,
-            membershipOf: core.membershipOf,
-            leaseMs: config.stateLeaseMs,
-            handOver,
-          }
-        : undefined,
+      driving:
+        isDriving && results !== undefined
+          ? {
+              appender: core.appender,
+              ids: core.ids,
+              membershipOf: core.membershipOf,
+              leaseMs: config.stateLeaseMs,
+              store: (id, body) => storeResult(results.api, id, body),
+              handOver,
+            }
+          : undefined,
       fetch: valuesOf(databases, (ref) => readResultText(deps, ref)),
     },
     {

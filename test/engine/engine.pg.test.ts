@@ -129,6 +129,43 @@ describe('an execution that is started', () => {
     expect(await resultOf(id)).toBe('{"a": {"big": 9007199254740993, "whole": 3.0}, "b": [3.0], "x": 3.0}')
   })
 
+  it('keeps the items and the results of a long loop outside of its log', async () => {
+    const items = Array.from({ length: 450 }, (_, n) => ({ zebra: 'é'.repeat(1_500), n, ant: { b: 1, a: 2 } }))
+    const id = await start(
+      `workload: {items: []}
+workflow:
+- {step: each, loop: {in: "{{ workload.items }}", spec: {mode: parallel}}, tool: {kind: noop, result: "{{ item }}"}, next: [between]}
+- {step: between, tool: {kind: python, code: ""}, next: [end]}
+- {step: end, tool: {kind: noop, result: {n: "{{ each.results[449].n }}", count: "{{ each.data | length }}", total: "{{ each.stats.total }}"}}}
+`,
+      { items },
+    )
+    await until('the loop is over', async () =>
+      (await commands(id)).some(({ command_key: key }) => key.includes(':between:')),
+    )
+    const [told] = await database.get().sql<{ enter: string; exit: string; stored: string }>(
+      `select (select string_agg(context::text, '') from noetl.event where execution_id = $1::bigint
+           and event_type = 'step.enter' and node_name = 'each') as enter,
+         (select result::text from noetl.event where execution_id = $1::bigint
+           and event_type = 'step.exit' and node_name = 'each') as exit,
+         (select string_agg(name, ' ' order by name) from noetl.stored_result where execution_id = $1::bigint) as stored`,
+      [id],
+    )
+    expect(told!.stored).toBe('each#1:data each#1:items')
+    expect(JSON.parse(told!.enter)).toMatchObject({
+      iterations_expected: 450,
+      items_ref: expect.stringContaining('noetl://'),
+    })
+    expect(JSON.parse(told!.enter)).not.toHaveProperty('items')
+    expect(JSON.parse(told!.exit)).toMatchObject({
+      status: 'COMPLETED',
+      reference: { extracted: { stats: { total: 450 } } },
+    })
+    await answer(id, 'between')
+    await ended(id)
+    expect(JSON.parse(await resultOf(id))).toEqual({ n: 449, count: 450, total: 450 })
+  })
+
   it('issues commands as rows, and goes on with every answer', async () => {
     const id = await start(
       'workflow:\n- {step: a, spec: {timeout: 60}, tool: {kind: python, code: "x"}, next: [b]}\n- {step: b, tool: {kind: http, url: "http://x/{{ a.n }}"}}\n',

@@ -13,6 +13,7 @@ import type { JsonObject, JsonValue } from '../../src/domain/json/value.js'
 import { writeJson } from '../../src/domain/json/write.js'
 import type { Plan } from '../../src/domain/playbook/plan.js'
 import { planOf } from '../../src/domain/playbook/planOf.js'
+import { referenceTo } from '../../src/domain/results/extracted.js'
 import { applyEvent } from '../../src/domain/state/applyEvent.js'
 import type { Decision, EmittedEvent, NewCommand, Verdict } from '../../src/domain/state/orchestrator.js'
 import { parseState, serialiseState } from '../../src/domain/state/serialiseState.js'
@@ -49,6 +50,10 @@ export class Run {
   nowMs = 1_780_000_000_000
   last: Verdict | undefined
   private nextId = BigInt(EXECUTION)
+  /** What was too large for the log. */
+  readonly stored = new Map<string, JsonValue>()
+  /** What decisions have asked for, in order. */
+  readonly fetches: string[] = []
 
   constructor(
     readonly plan: Plan,
@@ -101,7 +106,10 @@ export class Run {
       const verdict = decide({ plan, state, settings, nowMs, startMeta: options.startMeta ?? {}, fetched })
       expect(serialiseState(state), 'deciding changes nothing').toBe(before)
       if (verdict === undefined || !('needs' in verdict)) return verdict
-      for (const ref of verdict.needs) fetched.set(ref, options.stored?.get(ref))
+      for (const ref of verdict.needs) {
+        this.fetches.push(ref)
+        fetched.set(ref, options.stored?.get(ref) ?? this.stored.get(ref))
+      }
       if (round > 10) throw new Error('it never has what it needs')
     }
   }
@@ -131,10 +139,20 @@ export class Run {
       })
       this.commands.set(command.key, command)
     }
-    for (const event of decision.events) {
+    for (const emitted of decision.events) {
+      const event = this.withPartStored(emitted)
       const meta = { ...(event.meta as JsonObject), emitter: 'orchestrator', idempotency_key: decision.key }
       this.append({ ...event, meta })
     }
+  }
+
+  private withPartStored({ large, ...event }: EmittedEvent): EmittedEvent {
+    if (large === undefined) return event
+    const ref = `noetl://stored/${this.stored.size}`
+    this.stored.set(ref, parseJson(large.text))
+    if (large.at === 'items') return { ...event, context: { ...(event.context as JsonObject), items_ref: ref } }
+    const reference = referenceTo({ ref }, large.extracted ?? {})
+    return { ...event, result: { ...(event.result as JsonObject), reference } }
   }
 
   /** The state read back from its text, as after a restart; or folded again from the log. */

@@ -199,6 +199,15 @@ describe('a tool', () => {
     expect(tool.args?.value(context({}))).toEqual({ x: 1 })
   })
 
+  it('whose code looks at ctx is given everything, unless it has one of its own', () => {
+    const wants = (code: string): boolean =>
+      first(`workflow: [{step: a, tool: {kind: python, code: ${JSON.stringify(code)}}}]`).tool.wantsWholeContext
+    expect(wants("x = ctx['n']")).toBe(true)
+    expect(wants("x = ctx.get('n') == 1")).toBe(true)
+    expect(wants("ctx = e.get('c')\nx = ctx.get('n')")).toBe(false)
+    expect(wants("x = my_ctx['n']")).toBe(false)
+  })
+
   it('whose code looks at everything is given everything', () => {
     expect(
       first("workflow: [{step: a, tool: {kind: python, code: 'x = context.get(1)'}}]").tool.wantsWholeContext,

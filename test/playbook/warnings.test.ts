@@ -18,6 +18,11 @@ const CASES: readonly (readonly [what: string, body: string, expected: string])[
     tool(`{kind: python, code: 'x = f"{{ a }}"${'+'.repeat(65_536)}'}`),
     '/workflow/0/tool/code: braces that are no template stay as text: longer than 65536 characters',
   ],
+  [
+    'an unfinished task of the workbook that nobody refers to',
+    'workbook: [{name: x, tool: {kind: playbook, return_step: end}}]\nworkflow: [{step: a, tool: {kind: noop}}]',
+    '/workbook/0/tool: names no playbook; give its path or its catalog_id',
+  ],
   ['a step that nothing leads to', step(''), '/workflow/1: step "b" cannot be reached'],
   [
     'an arc behind one without a guard',

@@ -101,7 +101,7 @@ describe('a decision', () => {
 
   it('shares a transaction with others, and each gets its own answer', async () => {
     const ids = await Promise.all(Array.from({ length: 30 }, () => start(core, catalogId)))
-    const writer = createDecisionWriter(core)
+    const writer = createDecisionWriter({ ...core, store: () => Promise.reject(new Error('nothing here is large')) })
     const outcomes = await Promise.all(
       ids.map((id, index) => writer.write(0, request(id, 'a', index % 3 === 0 ? { token: '0' } : {}))),
     )

@@ -12,7 +12,8 @@ import { ingestEvent } from '../../src/services/events/ingest.js'
 import { startExecution } from '../../src/services/executions/executions.js'
 import { createMembership } from '../../src/services/leases/membership.js'
 import { toWorkerDatabase } from '../../src/services/replay/inThread/database.js'
-import { readResultText } from '../../src/services/results/results.js'
+import { packResult, unpackResult } from '../../src/services/results/inThread/resultBytes.js'
+import { type ResultsDeps, readResultText, storeResult } from '../../src/services/results/results.js'
 import type { DecisionOutcome } from '../../src/services/state/decisions.js'
 import type { RejectedSnapshot } from '../../src/services/state/inThread/tally.js'
 import { createStateService, type StateService } from '../../src/services/state/stateService.js'
@@ -65,6 +66,20 @@ export interface TestState {
 }
 
 let serial = 0
+
+/** As the daemon has them, without its threads. */
+function resultsOf(core: TestCore): ResultsDeps {
+  const secretNames: readonly string[] = []
+  const canSeal = core.keyring.sealingKeyId !== undefined
+  return {
+    ...core,
+    quotaBytes: 256 * 1_048_576,
+    bytesMax: 64 * 1_048_576,
+    packResult: async (body) => packResult({ body, secretNames, canSeal }),
+    unpackResult: async (data, { isPacked, isShown }) =>
+      unpackResult({ data, isPacked, secretNames: isShown ? secretNames : null }),
+  }
+}
 
 export async function openState(core: TestCore, options: StateOptions = {}): Promise<TestState> {
   const counts: StateCounts = {
@@ -123,6 +138,7 @@ export async function openState(core: TestCore, options: StateOptions = {}): Pro
               ids: core.ids,
               membershipOf: (db) => createMembership({ db, clock, id: memberId, kind: 'daemon' }),
               leaseMs: options.leaseMs ?? 6_000,
+              store: (id, body) => storeResult(resultsOf(core), id, body),
               handOver: options.handOver,
             },
       fetch: valuesOf(databases, (ref) => readResultText(core, ref)),

@@ -4,8 +4,8 @@ import type { ArcPlan, StepPlan } from '../playbook/plan.js'
 import { TemplateError } from '../template/templateError.js'
 import type { EngineContext } from './engineContext.js'
 import { engineError, StepFailure } from './engineError.js'
+import { whyOf } from './placed.js'
 import { requireValues } from './references.js'
-import { whyOf } from './render.js'
 
 export interface Choice {
   readonly taken: readonly ArcPlan[]

@@ -10,11 +10,11 @@ import type { Plan, StepPlan } from '../playbook/plan.js'
 import { renderWorkload } from '../playbook/workload.js'
 import type { DrivenState, DrivenStep, Visit } from '../state/drivenState.js'
 import { isLive, lastVisitOf, millisOf } from '../state/drivenState.js'
-import type { EmittedEvent, NewCommand } from '../state/orchestrator.js'
+import type { EmittedEvent, FetchedValues, NewCommand } from '../state/orchestrator.js'
 import type { Register, WorkflowState } from '../state/workflowState.js'
 import { memoByFact } from './answer.js'
 import { MissingValues, messageOf } from './engineError.js'
-import { placed } from './render.js'
+import { placed } from './placed.js'
 import type { EngineSettings } from './settings.js'
 import { startRoot } from './startRoots.js'
 import { type VisitData, visitDataOf } from './visitData.js'
@@ -54,8 +54,7 @@ export interface BoardInput {
   readonly nowMs: number
   /** Meta of the start event. */
   readonly startMeta: JsonObject
-  /** Values that were asked for, by reference; undefined inside says that it can never be had. */
-  readonly fetched: ReadonlyMap<string, JsonValue | undefined>
+  readonly fetched: FetchedValues
 }
 
 export class Board {

@@ -4,9 +4,9 @@
 // and says why.
 
 import { compareIds } from '../ids/ids.js'
-import type { JsonObject, JsonValue } from '../json/value.js'
+import type { JsonObject } from '../json/value.js'
 import type { Plan } from '../playbook/plan.js'
-import type { Decision, Verdict } from '../state/orchestrator.js'
+import type { Decision, FetchedValues, Verdict } from '../state/orchestrator.js'
 import type { WorkflowState } from '../state/workflowState.js'
 import { noWrites } from './assign.js'
 import { Board, type BoardInput, type LiveVisit } from './board.js'
@@ -32,7 +32,7 @@ export interface EngineInput {
   readonly settings: EngineSettings
   readonly nowMs: number
   readonly startMeta: JsonObject
-  readonly fetched: ReadonlyMap<string, JsonValue | undefined>
+  readonly fetched: FetchedValues
 }
 
 /** Undefined: nothing to do until something happens. */

@@ -3,7 +3,7 @@
 
 import type { JsonObject, JsonValue } from '../json/value.js'
 import { jsonWeight } from '../json/weight.js'
-import type { EmittedEvent } from '../state/orchestrator.js'
+import type { EmittedEvent, LargePart } from '../state/orchestrator.js'
 import type { Writes } from './assign.js'
 import { hasWrites } from './assign.js'
 import type { ArrivalOnBoard, Board, LiveVisit } from './board.js'
@@ -21,22 +21,20 @@ function doubled(event: EmittedEvent & { status: string; context: JsonObject }):
   return { ...event, result: { status: event.status, context: event.context } }
 }
 
-export function emitEnter(board: Board, live: LiveVisit, context: JsonObject): void {
+export function emitEnter(board: Board, live: LiveVisit, context: JsonObject, large?: LargePart): void {
   const { step, number, arrivals, isFinal } = live
   const meta: JsonObject = { visit: number, from: namesOf(board, arrivals) }
   if (arrivals.length > 0) meta['consumed'] = consumedOf(board, arrivals)
   if (isFinal) meta['final'] = true
-  emit(
-    board,
-    doubled({
-      eventType: 'step.enter',
-      nodeName: step.name,
-      nodeType: step.tool.kind,
-      status: 'ENTERED',
-      context: { visit: number, ...context },
-      meta,
-    }),
-  )
+  const event = doubled({
+    eventType: 'step.enter',
+    nodeName: step.name,
+    nodeType: step.tool.kind,
+    status: 'ENTERED',
+    context: { visit: number, ...context },
+    meta,
+  })
+  emit(board, large === undefined ? event : { ...event, large })
 }
 
 export function emitSkip(board: Board, live: LiveVisit, reason: 'guard' | 'admit', routed: JsonValue[]): void {

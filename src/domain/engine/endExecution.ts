@@ -5,6 +5,7 @@ import { millisOf } from '../state/drivenState.js'
 import type { Decision, EmittedEvent } from '../state/orchestrator.js'
 import type { Board } from './board.js'
 import { emit } from './emit.js'
+import { resultWith } from './largeParts.js'
 
 /** Nothing is under way and nothing can begin. */
 export function isQuiescent(board: Board): boolean {
@@ -25,17 +26,14 @@ export function emitEnd(board: Board): void {
 function emitSuccess(board: Board): void {
   const found = resultOf(board)
   const context: JsonObject = { result_step: found === undefined ? null : board.stepAt(found.step).name }
-  const result: JsonObject = { status: 'COMPLETED' }
   const { reference, data } = found?.data ?? { reference: undefined, data: null }
-  if (reference === undefined) result['context'] = { data }
-  else result['reference'] = reference.document
   emit(board, {
     eventType: 'playbook.completed',
     nodeName: 'playbook',
     nodeType: 'playbook',
     status: 'COMPLETED',
     context,
-    result,
+    ...resultWith('COMPLETED', data, reference),
     meta: { status: 'COMPLETED', ...context, duration_ms: durationOf(board) },
   })
 }

@@ -10,6 +10,7 @@ import { emit, emitNotTaken, emitSkip, emitWrites } from './emit.js'
 import { type EngineContext, exitContext } from './engineContext.js'
 import { engineError, StepFailure } from './engineError.js'
 import type { Finish } from './finish.js'
+import { resultWith } from './largeParts.js'
 import { renderMap } from './render.js'
 import { durationMs, type VisitData, withOwn } from './visitData.js'
 
@@ -202,11 +203,9 @@ function emitExit(
   const meta: JsonObject = { visit: number, routed: told.routed, duration_ms: durationMs(data) }
   if (told.isHandled) meta['handled'] = true
   if (finish.answerId !== undefined) meta['answer'] = finish.answerId
-  const result: JsonObject = { status }
-  if (finish.answerId === undefined) {
-    if (finish.answer.reference !== undefined) result['reference'] = finish.answer.reference.document
-    else result['context'] = { data: finish.stored ?? finish.answer.data }
-  }
+  const { reference, data: given } = finish.answer
+  const said =
+    finish.answerId === undefined ? resultWith(status, finish.stored ?? given, reference) : { result: { status } }
   const message = data.error?.['message']
   emit(board, {
     eventType: 'step.exit',
@@ -214,8 +213,8 @@ function emitExit(
     nodeType: step.tool.kind,
     status,
     context,
-    result,
     meta,
+    ...said,
     ...(typeof message === 'string' ? { error: message } : {}),
   })
 }

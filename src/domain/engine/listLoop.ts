@@ -14,27 +14,29 @@ import { type EngineContext, enterContext, itemLocals } from './engineContext.js
 import { engineError, errorObject, messageOf, StepFailure } from './engineError.js'
 import { commandEnd, endedAtOnce, type Finish, laterId } from './finish.js'
 import { issueBody } from './issue.js'
+import { largeItems } from './largeParts.js'
 import { requireValues } from './references.js'
 import { renderCount } from './render.js'
 import { QUICK_VISITS_MAX } from './settings.js'
 
 /** Answers the end of the visit when there is nothing to do. */
 export function enterList(board: Board, live: LiveVisit, loop: ListLoop): Finish | undefined {
-  const context = enterContext(board, live.arrivals)
-  const items = itemsOf(live, loop, context)
+  const place = enterContext(board, live.arrivals)
+  const items = itemsOf(live, loop, place)
   const maxInFlight =
     loop.mode === 'sequential'
       ? 1
       : loop.maxInFlight === undefined
         ? board.input.settings.loopInFlight
-        : renderCount(loop.maxInFlight, context, `${loop.pointer}/spec/max_in_flight`)
-  emitEnter(board, live, {
+        : renderCount(loop.maxInFlight, place, `${loop.pointer}/spec/max_in_flight`)
+  const large = largeItems(items)
+  const context: JsonObject = {
     iterations_expected: items.length,
     iterator_var: loop.iterator,
     mode: loop.mode,
     max_in_flight: maxInFlight,
-    items,
-  })
+  }
+  emitEnter(board, live, large === undefined ? { ...context, items } : context, large)
   if (items.length === 0) return { ...endedAtOnce(null, null, { iterations: 0 }), ...loopData([], [], 0) }
   issueItems(board, live, loop, items, { from: 0, room: maxInFlight })
   return undefined
@@ -148,7 +150,9 @@ export function finishList(board: Board, live: LiveVisit, loop: ListLoop): Finis
     const end = command && commandEnd(command, board.input.settings)
     if (end === undefined) return undefined
     endId = laterId(endId, end.id)
-    results.push(end.answer.reference === undefined ? end.answer.data : { _ref: end.answer.reference.ref })
+    const { data, reference } = end.answer
+    // What is stored elsewhere keeps its small parts, which is what most readers want of it.
+    results.push(reference === undefined ? data : { _ref: reference.ref, ...reference.extracted })
     // In a sequential loop the others were written when the next one was issued.
     if (loop.mode === 'parallel' || index === ok + failed - 1) updates.push(end.answer.updates)
     if (end.error !== undefined) errors.push({ index, error: errorObject(end.error, 'it failed without a reason') })

@@ -7,7 +7,7 @@ import type { Template } from '../template/template.js'
 import type { PlacedTemplate } from '../template/tree.js'
 import type { Board } from './board.js'
 import { engineError, MissingValues, StepFailure } from './engineError.js'
-import type { VisitData } from './visitData.js'
+import { type VisitData, withResults } from './visitData.js'
 
 /** The data of a visit; if it is stored elsewhere and not at hand, its small parts and where it is. */
 export function dataIn(board: Board, visit: VisitData): JsonValue {
@@ -27,7 +27,8 @@ export function dataIn(board: Board, visit: VisitData): JsonValue {
   if (data === undefined) {
     throw new StepFailure(engineError('storage', `the result ${ref} is gone: it expired or was damaged`))
   }
-  return isJsonObject(data) ? withDocument({ ...about, ...data }, document) : data
+  const whole = visit.isLoop ? withResults(data) : data
+  return isJsonObject(whole) ? withDocument({ ...about, ...whole }, document) : whole
 }
 
 /** `<step>.reference.ref`, as playbooks hand it to `result_fetch`; not listed, so that it is no part of the whole. */
@@ -60,7 +61,7 @@ export function requireValues(context: ReadsVisits, wanted: readonly Wanted[], p
   for (const { template } of wanted) {
     for (const path of template.paths) {
       const ref = missingFor(context, path)
-      if (ref === undefined || (passesOn && isWholeValue(template, path))) continue
+      if (ref === undefined || (passesOn && isWholeValue(context, template, path))) continue
       missing ??= new Set()
       missing.add(ref)
     }
@@ -77,32 +78,36 @@ export function requirePaths(context: ReadsVisits, paths: readonly TemplatePath[
 /** Where references are handed on instead of values. */
 export function handedOn(context: ReadsVisits, templates: readonly PlacedTemplate[]): PlacedTemplate[] {
   return templates.filter(({ template }) =>
-    template.paths.some((path) => isWholeValue(template, path) && missingFor(context, path) !== undefined),
+    template.paths.some((path) => isWholeValue(context, template, path) && missingFor(context, path) !== undefined),
   )
 }
 
 function missingFor(context: ReadsVisits, { root, keys }: TemplatePath): string | undefined {
   const name = root === 'steps' ? keys[0] : root
-  const reference = name === undefined ? undefined : context.visitOf(name)?.reference
+  const visit = name === undefined ? undefined : context.visitOf(name)
+  const reference = visit?.reference
   if (reference === undefined) return undefined
   const { ref, extracted } = reference
   if (context.board.input.fetched.has(ref)) return undefined
-  const key = keysBelow(root, keys)[0]
+  const key = keysBelow(root, keys, visit)[0]
   if (key !== undefined && (ALWAYS.has(key) || Object.hasOwn(extracted, key))) return undefined
   return ref
 }
 
-/** Below a step, these words mean its data. */
-function keysBelow(root: string, keys: readonly string[]): readonly string[] {
+/** Below a step, these words mean its data; of a loop, `data` is the list of its results. */
+function keysBelow(root: string, keys: readonly string[], visit: VisitData | undefined): readonly string[] {
   const rest = root === 'steps' ? keys.slice(1) : keys
   const [first] = rest
-  const isData = first === 'data' || first === 'result' || (first === 'context' && root !== 'steps')
+  const isData =
+    (first === 'data' && visit?.isLoop !== true) || first === 'result' || (first === 'context' && root !== 'steps')
   return isData || (root === 'output' && first === 'response') ? rest.slice(1) : rest
 }
 
 const ALWAYS: ReadonlySet<string> = new Set(['_ref', '_uri', '_bytes', 'status', 'error', 'ref', 'meta', 'reference'])
 const LONE_PATH = /^\s*\{\{-?\s*[\w.]+\s*-?\}\}\s*$/
 
-function isWholeValue(template: Template, { root, keys }: TemplatePath): boolean {
-  return keysBelow(root, keys).length === 0 && LONE_PATH.test(template.text)
+function isWholeValue(context: ReadsVisits, template: Template, { root, keys }: TemplatePath): boolean {
+  const name = root === 'steps' ? keys[0] : root
+  const visit = name === undefined ? undefined : context.visitOf(name)
+  return keysBelow(root, keys, visit).length === 0 && LONE_PATH.test(template.text)
 }

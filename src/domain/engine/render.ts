@@ -3,10 +3,10 @@
 import type { JsonObject, JsonValue } from '../json/value.js'
 import type { Count } from '../playbook/plan.js'
 import type { Condition } from '../template/condition.js'
-import { TemplateError } from '../template/templateError.js'
 import type { CompiledTree } from '../template/tree.js'
 import type { EngineContext } from './engineContext.js'
 import { engineError, StepFailure } from './engineError.js'
+import { placed } from './placed.js'
 import { requireValues } from './references.js'
 
 /** Undefined is null: events hold JSON. */
@@ -32,18 +32,4 @@ export function renderCount(count: Count, context: EngineContext, pointer: strin
   const number = typeof value === 'string' ? Number(value) : value
   if (typeof number === 'number' && Number.isInteger(number)) return Math.max(1, number)
   throw new StepFailure(engineError('template', `${pointer} must give a whole number`))
-}
-
-/** Runs it; an error of a template becomes a failure of the step that names the place. */
-export function placed<T>(pointer: string, run: () => T): T {
-  try {
-    return run()
-  } catch (error) {
-    if (!(error instanceof TemplateError)) throw error
-    throw new StepFailure(engineError('template', `template error at ${pointer}: ${whyOf(error)}`))
-  }
-}
-
-export function whyOf(error: TemplateError): string {
-  return `${error.why} near ${JSON.stringify(error.near)}`
 }

@@ -1,10 +1,18 @@
 // What every template can read from the start on, and what never changes: whose execution it is, of which playbook.
 
 import type { JsonValue } from '../json/value.js'
+import type { Plan } from '../playbook/plan.js'
+import type { WorkflowState } from '../state/workflowState.js'
 import type { TemplateValue } from '../template/run.js'
-import type { BoardInput } from './board.js'
+import type { EngineSettings } from './settings.js'
 
-export function startRoot({ state, plan, settings }: BoardInput, name: string): TemplateValue {
+interface Started {
+  readonly state: WorkflowState
+  readonly plan: Plan
+  readonly settings: EngineSettings
+}
+
+export function startRoot({ state, plan, settings }: Started, name: string): TemplateValue {
   const id = state.executionId
   switch (name) {
     case 'execution_id':

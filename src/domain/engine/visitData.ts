@@ -56,7 +56,7 @@ function read(number: number, { enter, exit, answered }: Visit): VisitData {
 }
 
 /** Of a list loop the log keeps `results` once; readers find them as `data` too. */
-function withResults(stored: JsonValue): JsonValue {
+export function withResults(stored: JsonValue): JsonValue {
   if (!isJsonObject(stored) || !Object.hasOwn(stored, 'results') || !Object.hasOwn(stored, 'stats')) return stored
   return { data: stored['results'] as JsonValue, ...stored }
 }

@@ -9,7 +9,6 @@ import type { LoopList } from '../template/loopList.js'
 import type { TemplatePath } from '../template/readPaths.js'
 import type { Template } from '../template/template.js'
 import type { CompiledTree } from '../template/tree.js'
-import type { WorkloadDefault } from './workload.js'
 
 /** Goes up when the same document would be executed differently. */
 export const PLAN_VERSION = 1
@@ -40,6 +39,13 @@ export interface Plan {
   /** Of the whole execution. */
   readonly timeoutMs: number | undefined
   readonly graph: PlanGraph
+}
+
+/** A default of the workload that is rendered at the start. */
+export interface WorkloadDefault {
+  readonly key: string
+  readonly source: JsonValue
+  readonly tree: CompiledTree
 }
 
 export type Profile = 'local' | 'distributed' | 'auto'
@@ -107,7 +113,7 @@ export interface ToolPlan {
   readonly kinds: readonly string[]
   /** What the worker will read from `render_context`: for deferred templates, policies, evals and sets of tasks. */
   readonly workerReads: readonly TemplatePath[]
-  /** Its code names `context` or `variables`: the worker needs every root. */
+  /** Its code names `context`, `variables` or `ctx`: the worker needs every root. */
   readonly wantsWholeContext: boolean
 }
 

@@ -13,7 +13,7 @@ import { PlanSite } from './site.js'
 import { type LooseStep, readStep } from './step.js'
 import { planTool } from './tool.js'
 import type { ToolContext } from './toolContext.js'
-import { readWorkbook, ToolReader, type Workbook } from './toolSource.js'
+import { readWorkbook, ToolReader } from './toolSource.js'
 import { workerReads } from './workerReads.js'
 import { planWorkload } from './workload.js'
 
@@ -62,6 +62,7 @@ class DocumentPlanner {
     const loose = steps.map((step, index) =>
       readStep(step.reader, index, step.name, { ...context, stepIndex, failureMode: executor.failureMode }),
     )
+    checkWorkbook(context)
     if (loose.length === 0) return undefined
     const { graph, steps: placed } = this.placeSteps(loose, executor)
     const { failureMode: _failureMode, ...ends } = executor
@@ -129,9 +130,7 @@ class DocumentPlanner {
   private toolContext({ profile }: ExecutorPlan): ToolContext {
     const { site } = this
     const workbook = readWorkbook(this.root.value('workbook'), site)
-    const context = { site, profile, tools: new ToolReader(workbook, site) }
-    checkWorkbook(workbook, context)
-    return context
+    return { site, profile, tools: new ToolReader(workbook, site) }
   }
 
   private placeSteps(loose: readonly LooseStep[], executor: ExecutorPlan): { graph: PlanGraph; steps: StepPlan[] } {
@@ -170,12 +169,15 @@ function firstByName(steps: readonly NamedStep[]): Map<string, number> {
   return first
 }
 
-/** A task that nobody uses is checked too. */
-function checkWorkbook(workbook: Workbook, context: ToolContext): void {
+/** A task that nobody refers to is checked too; it may be unfinished. */
+function checkWorkbook(context: ToolContext): void {
+  const { problems } = context.site
+  const { workbook, used } = context.tools
   for (const [name, { pointer, entry }] of workbook) {
     const tool = entry.value('tool')
-    if (tool === undefined)
-      context.site.problems.error(`${pointer}/tool`, `workbook task ${JSON.stringify(name)} has no tool`)
-    else planTool(tool, `${pointer}/tool`, undefined, context)
+    const check = (): unknown => planTool(tool as JsonValue, `${pointer}/tool`, undefined, context)
+    if (tool === undefined) problems.error(`${pointer}/tool`, `workbook task ${JSON.stringify(name)} has no tool`)
+    else if (used.has(name)) check()
+    else problems.leniently(check)
   }
 }

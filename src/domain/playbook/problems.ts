@@ -18,12 +18,24 @@ export class Problems {
   private readonly errors: Problem[] = []
   private readonly warnings: Problem[] = []
   private readonly seen = new Set<string>()
+  private isLenient = false
 
   get hasErrors(): boolean {
     return this.errors.length > 0
   }
 
+  /** What is wrong in there prevents nothing. */
+  leniently(read: () => unknown): void {
+    this.isLenient = true
+    try {
+      read()
+    } finally {
+      this.isLenient = false
+    }
+  }
+
   error(pointer: string, message: string): undefined {
+    if (this.isLenient) return this.warn(pointer, message)
     this.add(this.errors, { pointer, severity: 'error', message })
   }
 

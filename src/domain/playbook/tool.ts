@@ -178,7 +178,12 @@ function hasFlow({ kind, tool }: TaskSource): boolean {
 
 function readsContext({ kind, tool }: TaskSource): boolean {
   if (!CODE_KINDS.has(kind)) return false
-  return codeTexts(tool.raw()).some((code) => /\b(?:context|variables)\b/.test(code))
+  return codeTexts(tool.raw()).some((code) => /\b(?:context|variables)\b/.test(code) || readsCtx(code))
+}
+
+/** Code often has a `ctx` of its own. */
+function readsCtx(code: string): boolean {
+  return /\bctx\s*[.[]/.test(code) && !/\bctx\s*=(?!=)/.test(code)
 }
 
 function codeTexts(tool: JsonObject): string[] {

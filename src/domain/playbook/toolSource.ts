@@ -62,8 +62,11 @@ export function readWorkbook(source: JsonValue | undefined, site: PlanSite): Wor
 }
 
 export class ToolReader {
+  /** Tasks of the workbook that somebody refers to. */
+  readonly used = new Set<string>()
+
   constructor(
-    private readonly workbook: Workbook,
+    readonly workbook: Workbook,
     private readonly site: PlanSite,
   ) {}
 
@@ -147,6 +150,7 @@ export class ToolReader {
     const name = reference.text('name', 'required')
     if (name === undefined) return undefined
     const found = this.workbook.get(name)
+    this.used.add(name)
     if (found === undefined) {
       const known = this.workbook.size === 0 ? 'it is empty' : `it has ${listed(this.workbook.keys())}`
       return problems.error(pointer, `the workbook has no task ${JSON.stringify(name)}; ${known}`)

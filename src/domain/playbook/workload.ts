@@ -7,16 +7,9 @@ import { escapeSegment } from '../json/pointer.js'
 import { type JsonObject, type JsonValue, setKey } from '../json/value.js'
 import type { TemplateContext, TemplateValue } from '../template/run.js'
 import type { Template } from '../template/template.js'
-import type { CompiledTree } from '../template/tree.js'
 import { needsSecrets } from './deferral.js'
+import type { WorkloadDefault } from './plan.js'
 import type { PlanSite } from './site.js'
-
-/** A default that is rendered at the start. */
-export interface WorkloadDefault {
-  readonly key: string
-  readonly source: JsonValue
-  readonly tree: CompiledTree
-}
 
 /** Roots that are there from the start and never change. */
 const START_ROOTS: ReadonlySet<string> = new Set([

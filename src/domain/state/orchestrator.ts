@@ -28,8 +28,20 @@ export interface DecisionInput {
   engine: number | undefined
   /** Meta of the start event. */
   startMeta: JsonObject
-  /** What an earlier answer needed, by reference; undefined inside: it can never be had. */
-  fetched: ReadonlyMap<string, JsonValue | undefined>
+  fetched: FetchedValues
+}
+
+/** What earlier answers needed, by reference; undefined inside: it can never be had. */
+export type FetchedValues = Pick<ReadonlyMap<string, JsonValue | undefined>, 'has' | 'get'>
+
+/** Part of an event that is too large for the log: whoever writes the event stores it, and says in the event where it is. */
+export interface LargePart {
+  /** The items of a loop, in the context; or the data of the result. */
+  at: 'items' | 'data'
+  /** JSON. */
+  text: string
+  /** Small parts of the data, to be read without fetching it. */
+  extracted?: JsonObject
 }
 
 /** An event to be appended; ids, time and tenant are filled in by the writer. */
@@ -42,6 +54,7 @@ export interface EmittedEvent {
   result?: JsonValue
   meta?: JsonValue
   error?: string
+  large?: LargePart
 }
 
 /** The row of a command that the decision issues. */

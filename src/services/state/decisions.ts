@@ -22,6 +22,7 @@ import { lookUp } from '../events/lookUp.js'
 import type { Ids } from '../ids/ids.js'
 import { type Made, writeCommandRows } from './commandRows.js'
 import { type Claim, claimFor, forWorkers, type HandingOver, handedOf, offerCommands } from './handingOver.js'
+import { type StorePart, withPartsStored } from './largeParts.js'
 
 export interface DecisionDeps {
   appender: Appender
@@ -29,6 +30,8 @@ export interface DecisionDeps {
   clock: Clock
   /** Undefined: every command waits for a claim. */
   handOver?: HandOver | undefined
+  /** Where parts go that are too large for the log. */
+  store: StorePart
   /** Commands of this execution wait for claims. */
   onIssued?: ((executionId: string) => void) | undefined
 }
@@ -81,21 +84,27 @@ export function createDecisionWriter(deps: DecisionDeps): DecisionWriter {
     }
   }
 
+  function queue(shard: number, request: DecisionRequest): Promise<DecisionOutcome> {
+    return new Promise((resolve, reject) => {
+      const jobs = waiting.get(shard)
+      const job = { request, resolve, reject }
+      if (jobs === undefined) waiting.set(shard, [job])
+      else jobs.push(job)
+      void flush(shard)
+    })
+  }
+
   return {
-    write: (shard, request) =>
-      new Promise((resolve, reject) => {
-        const jobs = waiting.get(shard)
-        const job = { request, resolve, reject }
-        if (jobs === undefined) waiting.set(shard, [job])
-        else jobs.push(job)
-        void flush(shard)
-      }),
+    write: async (shard, request) => {
+      const decision = await withPartsStored(deps, request.executionId, request.decision)
+      return queue(shard, { ...request, decision })
+    },
   }
 }
 
 /** All of one shard and of different executions. */
 export async function appendDecisions(
-  deps: DecisionDeps,
+  deps: Omit<DecisionDeps, 'store'>,
   requests: readonly DecisionRequest[],
 ): Promise<DecisionOutcome[]> {
   const handing = await offerCommands(
@@ -123,7 +132,7 @@ interface Written {
 }
 
 function writeDecisions(
-  deps: DecisionDeps,
+  deps: Omit<DecisionDeps, 'store'>,
   requests: readonly DecisionRequest[],
   handing: HandingOver,
 ): Promise<Written> {
@@ -219,7 +228,7 @@ interface Prepared {
 }
 
 function prepare(
-  deps: DecisionDeps,
+  deps: Pick<DecisionDeps, 'ids' | 'clock'>,
   { executionId, decision, trace }: DecisionRequest,
   { takerOf }: HandingOver,
 ): Prepared {
@@ -256,7 +265,7 @@ function toEvent(
   key: string,
   more: JsonObject,
 ): Pick<EventRecord, 'eventType' | 'nodeId' | 'meta' | 'status' | 'result'> {
-  const { meta, status = 'STARTED', ...rest } = emitted
+  const { meta, status = 'STARTED', large: _stored, ...rest } = emitted
   const said: JsonObject = isJsonObject(meta) ? meta : {}
   return {
     ...rest,

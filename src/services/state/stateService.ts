@@ -20,6 +20,7 @@ import type { Membership } from '../leases/membership.js'
 import { createDecisionWriter, type DecisionOutcome } from './decisions.js'
 import { createHandedNews } from './handedNews.js'
 import { receiveDecision } from './inThread/sentVerdict.js'
+import type { StorePart } from './largeParts.js'
 import { createNeededValues, type FetchValues } from './neededValues.js'
 import { createOwnership, type Ownership } from './ownership.js'
 import { createReconciler, type Reconciler } from './reconciler.js'
@@ -59,6 +60,8 @@ export interface Driving {
   ids: Pick<Ids, 'next'>
   membershipOf(db: Db): Membership
   leaseMs: number
+  /** Where parts of decisions go that are too large for the log. */
+  store: StorePart
   /** Commands for workers that wait in this process; undefined: all of them are claimed later. */
   handOver?: HandOver | undefined
 }

@@ -1,21 +1,23 @@
 // What the orchestrator is asked with: the state of one execution, the time, and the values that it lacked before.
 import { parseJson } from '../../../domain/json/parse.js'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
+import { isJsonObject, type JsonObject } from '../../../domain/json/value.js'
 import type { LiveState } from '../../../domain/state/liveState.js'
 import type { DecisionInput, NewEvent } from '../../../domain/state/orchestrator.js'
+import type { FetchedTexts, KnownValues } from './knownValues.js'
 
 export interface Asked {
   executionId: string
   /** The time of the decision. */
   nowMs: number
-  /** What an earlier answer needed, as JSON text; undefined: it can never be had. */
-  fetched?: readonly (readonly [ref: string, text: string | undefined])[]
+  /** What an earlier answer needed. */
+  fetched?: FetchedTexts
 }
 
 export function questionOf(
   { live, engine }: { live: LiveState; engine: number | undefined },
   request: Asked,
   newEvents: readonly NewEvent[],
+  values: KnownValues,
 ): DecisionInput {
   return {
     executionId: request.executionId,
@@ -25,15 +27,11 @@ export function questionOf(
     nowMs: request.nowMs,
     engine,
     startMeta: startMetaOf(live),
-    fetched: valuesOf(request.fetched ?? []),
+    fetched: values.with(request.fetched ?? []),
   }
 }
 
 function startMetaOf({ routing }: LiveState): JsonObject {
   const meta = routing === undefined ? undefined : parseJson(routing.value)
   return isJsonObject(meta) ? meta : {}
-}
-
-function valuesOf(fetched: readonly (readonly [string, string | undefined])[]): Map<string, JsonValue | undefined> {
-  return new Map(fetched.map(([ref, text]) => [ref, text === undefined ? undefined : parseJson(text)]))
 }

@@ -22,6 +22,7 @@ import { forgetDecisions, hasSealed } from '../../../stores/state/stateStore.js'
 import type { HandedPart, TailEvent } from '../../../stores/state/tailEvent.js'
 import { type Advanced, NOWHERE } from './advanced.js'
 import { followingEvents } from './followingEvents.js'
+import { KnownValues } from './knownValues.js'
 import { applyOpened, buildOpened } from './openedState.js'
 import { type Asked, questionOf } from './question.js'
 import { packState, unpackState } from './snapshotBytes.js'
@@ -83,6 +84,7 @@ export interface Residents {
 
 export function createResidents(settings: ResidentSettings, orchestrator: Orchestrator, keyring: Keyring): Residents {
   const residents = new Map<string, Resident>()
+  const values = new KnownValues()
   const tails = new WeakMap<Db, TailReader>()
   let tally = emptyTally()
 
@@ -223,7 +225,9 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
     const isAsked = isDriven && (applied > 0 || isNew || request.force)
     if (!isAsked) return { ...answer, resident: true }
     const whole = { live: await openedOf(db, resident), engine: resident.engine }
-    const verdict = orchestrator.decide(questionOf(whole, request, isNew ? [] : newEvents.slice(-NEW_EVENTS_MAX)))
+    const verdict = orchestrator.decide(
+      questionOf(whole, request, isNew ? [] : newEvents.slice(-NEW_EVENTS_MAX), values),
+    )
     return { ...answer, resident: true, verdict }
   }
 
@@ -278,7 +282,7 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
     explain: (request) => {
       const resident = residents.get(request.executionId)
       if (resident === undefined) return []
-      return orchestrator.explain?.(questionOf(resident, request, [])) ?? openWork(resident.live.state)
+      return orchestrator.explain?.(questionOf(resident, request, [], values)) ?? openWork(resident.live.state)
     },
     evict: async (db, executionId) => {
       const resident = residents.get(executionId)

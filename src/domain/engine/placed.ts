@@ -1,0 +1,18 @@
+// Errors of templates with the place where the template stands.
+
+import { TemplateError } from '../template/templateError.js'
+import { engineError, StepFailure } from './engineError.js'
+
+/** Runs it; an error of a template becomes a failure of the step that names the place. */
+export function placed<T>(pointer: string, run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error
+    throw new StepFailure(engineError('template', `template error at ${pointer}: ${whyOf(error)}`))
+  }
+}
+
+export function whyOf(error: TemplateError): string {
+  return `${error.why} near ${JSON.stringify(error.near)}`
+}
