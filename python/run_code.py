@@ -133,6 +133,7 @@ class Call:
             "input_data": self.args,
             "context": request["variables"],
             "variables": request["variables"],
+            "ctx": request["variables"].get("ctx", {}),
             "execution_id": request["execution_id"],
             "step": request["step"],
             "server_url": request["server_url"],

@@ -47,6 +47,12 @@ describe('what code sees', () => {
     })
   })
 
+  it('is ctx, as templates see it', async () => {
+    const context = { ctx: { tenant: 'a' }, tenant: 'a' }
+    expect(await result('result = [ctx["tenant"], ctx.get("nothing")]', {}, {}, { context })).toEqual(['a', null])
+    expect(await result('result = ctx', { ctx: 1 }, {}, { context })).toBe(1)
+  })
+
   it('is an argument before anything of ours with the same name', async () => {
     expect(await result('result = [input_data, context, json]', { input_data: 1, context: 2, json: 3 })).toEqual([
       1, 2, 3,

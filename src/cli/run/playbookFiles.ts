@@ -1,4 +1,5 @@
-// A playbook on disk with the playbooks it starts by a relative path, and theirs, read and checked before anything is sent.
+// A playbook on disk with the playbooks it starts by the path of a file, and theirs, read and checked before anything is sent.
+import { existsSync } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { parseCatalogDocument } from '../../domain/catalog/catalogDocument.js'
@@ -16,36 +17,42 @@ export interface PlaybookFile {
   path: string
   plan: Plan | undefined
   problems: readonly Problem[]
-  /** Relative paths as written, and the file behind each. */
+  /** Paths of files as written, and the file behind each. */
   children: ReadonlyMap<string, string>
 }
 
 const FILES_MAX = 200
 
-/** The playbook first, then its children. */
-export async function readPlaybooks(file: string): Promise<PlaybookFile[]> {
+/** The playbook first, then its children. `from`: the folder that one works in. */
+export async function readPlaybooks(file: string, from = process.cwd()): Promise<PlaybookFile[]> {
   const known = new Map<string, PlaybookFile>()
-  const waiting = [resolve(file)]
+  const waiting = [resolve(from, file)]
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     if (known.has(next)) continue
     if (known.size >= FILES_MAX) throw new CpError('too_large', `${file} leads to more than ${FILES_MAX} playbooks`)
-    const read = await readPlaybook(next, known.size === 0 ? file : next)
+    const read = await readPlaybook(next, known.size === 0 ? file : next, from)
     known.set(next, read)
     waiting.push(...read.children.values())
   }
   return [...known.values()]
 }
 
-async function readPlaybook(location: string, named: string): Promise<PlaybookFile> {
+async function readPlaybook(location: string, named: string, from: string): Promise<PlaybookFile> {
   await access(location).catch(() => {
     throw new CpError('not_found', `there is no file ${named}`)
   })
   const text = await readOptionFile(location)
-  return { file: named, ...readText(text, dirname(location)) }
+  return { file: named, ...readText(text, { folder: dirname(location), from }) }
 }
 
-/** `folder`: where relative paths of the document begin; undefined when it comes from the catalog. */
-export function readText(text: string, folder: string | undefined): Omit<PlaybookFile, 'file'> {
+/** Where paths of files in a document begin: those with a dot in its folder, others in the one that one works in. */
+export interface Whereabouts {
+  folder: string
+  from: string
+}
+
+/** Undefined: the document comes from the catalog. */
+export function readText(text: string, where: Whereabouts | undefined): Omit<PlaybookFile, 'file'> {
   const { plan, problems } = planOf(text)
   const children = new Map<string, string>()
   let path = ''
@@ -54,8 +61,12 @@ export function readText(text: string, folder: string | undefined): Omit<Playboo
     path = parsed.path
     if (parsed.kind !== 'playbook')
       throw new CpError('invalid_input', `${parsed.path} is a ${parsed.kind}, not a playbook`)
-    if (folder !== undefined)
-      for (const child of relativePaths(parsed.document)) children.set(child, resolve(folder, child))
+    if (where !== undefined) {
+      for (const child of childPaths(parsed.document)) {
+        const location = fileOf(child, where)
+        if (location !== undefined) children.set(child, location)
+      }
+    }
   } catch (error) {
     // A text that is no document has its problems already.
     if (problems.every(({ severity }) => severity !== 'error')) throw error
@@ -63,12 +74,19 @@ export function readText(text: string, folder: string | undefined): Omit<Playboo
   return { text, path, plan, problems, children }
 }
 
-function relativePaths(value: JsonValue): string[] {
-  if (Array.isArray(value)) return value.flatMap(relativePaths)
+/** Undefined: a path in the catalog. */
+function fileOf(child: string, { folder, from }: Whereabouts): string | undefined {
+  if (/^\.{1,2}\//.test(child)) return resolve(folder, child)
+  const location = resolve(from, child)
+  return /\.ya?ml$/.test(child) && existsSync(location) ? location : undefined
+}
+
+function childPaths(value: JsonValue): string[] {
+  if (Array.isArray(value)) return value.flatMap(childPaths)
   if (!isJsonObject(value)) return []
   const own = value['kind'] === 'playbook' ? value['path'] : undefined
-  const nested = Object.values(value).flatMap(relativePaths)
-  return typeof own === 'string' && /^\.{1,2}\//.test(own) && !own.includes('{{') ? [own, ...nested] : nested
+  const nested = Object.values(value).flatMap(childPaths)
+  return typeof own === 'string' && !own.includes('{{') ? [own, ...nested] : nested
 }
 
 /** For the start: where relative paths lead. One that means different files in different folders cannot be told apart. */
