@@ -47,6 +47,13 @@ describe('commands', () => {
     })
   })
 
+  it('whose failure a policy has handled end well, and their data tells of it', async () => {
+    const envelope = await shell({ command: 'exit 3', spec: { policy: { rules: [{ else: { do: 'continue' } }] } } })
+    expect(envelope).toMatchObject({ status: 'success', data: { exit_code: 3 } })
+    // The engine takes the exit code of an envelope for the end of the command.
+    expect(envelope).not.toHaveProperty('exit_code')
+  })
+
   it('may be whole scripts', async () => {
     const script =
       'set -euo pipefail\ncase "$(uname -s)" in\n  Linux|Darwin)\n    for i in 1 2; do echo "n $i"; done\n    ;;\nesac\ncat <<EOF\nlast\nEOF\n'

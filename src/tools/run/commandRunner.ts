@@ -147,6 +147,8 @@ function report(
   const reports = pipeline?.reports ?? []
   const error: JsonObject | undefined =
     failure === undefined ? undefined : mask.json(failureJson(failure, pipeline?.failedKind || kind))
+  // Of a success it would say that the command failed: what a policy has handled is told by the data.
+  const exitCode = failure === undefined && pipeline?.exitCode !== 0 ? undefined : pipeline?.exitCode
   const hasData = pipeline !== undefined && reports.length > 0
   return {
     status: failure === undefined ? 'success' : failure.kind === 'timeout' ? 'timeout' : 'error',
@@ -154,7 +156,7 @@ function report(
     ...(error === undefined ? {} : { error }),
     ...(stdout === '' ? {} : { stdout }),
     ...(stderr === '' ? {} : { stderr }),
-    ...(pipeline?.exitCode === undefined ? {} : { exitCode: pipeline.exitCode }),
+    ...(exitCode === undefined ? {} : { exitCode }),
     durationMs,
     ...(reports.length > 1 || reports.some(({ runs }) => runs > 1) ? { tasks: reports } : {}),
   }
