@@ -122,8 +122,28 @@ def perform(request):
         return {"error": {"type": type(error).__name__, "message": message_of(error), "unusable": True}}
 
 
+class SqlResult(dict):
+    """What a step with SQL gave. Playbooks ask it for `data` as templates do, which is the result itself; it has no such key."""
+
+    def get(self, key, default=None):
+        return self[key] if key in self or key == "data" else default
+
+    def __missing__(self, key):
+        if key == "data":
+            return dict(self)
+        raise KeyError(key)
+
+
+def with_sql_results(values):
+    return {
+        key: SqlResult(value) if isinstance(value, dict) and "command_0" in value and "data" not in value else value
+        for key, value in values.items()
+    }
+
+
 class Call:
     def __init__(self, request):
+        request = {**request, "args": with_sql_results(request["args"]), "variables": with_sql_results(request["variables"])}
         self.request = request
         self.args = request["args"]
         # Names that the code finds without having made them.

@@ -87,11 +87,32 @@ describe('without an instance', () => {
 
   it('shows what steps print as they print it, and that they are tried again', async () => {
     const dataDir = await newDataFolder()
-    const { code, stderr } = await runBinary(['run', file('talks.yaml'), '--allow', 'shell', '--data-dir', dataDir])
+    const { code, stderr } = await runBinary([
+      'run',
+      file('talks.yaml'),
+      '-r',
+      'local',
+      '--allow',
+      'shell',
+      '--data-dir',
+      dataDir,
+    ])
     expect(code).toBe(1)
     expect(stderr).toContain('    talk | first\n')
     expect(stderr).toMatch(/ {4}talk: retry 2\/2 after .*, 100 ms\n/)
     expect(stderr).toContain('step talk (/workflow/0): ')
+  })
+
+  it('starts none when a running one is asked for', async () => {
+    const dataDir = await newDataFolder()
+    const asked = (where: string) => runBinary(['run', file('hello.yaml'), '--runtime', where, '--data-dir', dataDir])
+    const { code, stderr } = await asked('distributed')
+    expect([code, stderr]).toEqual([69, expect.stringContaining('--runtime distributed needs a running instance')])
+    const unknown = await asked('cloud')
+    expect([unknown.code, unknown.stderr]).toEqual([
+      2,
+      expect.stringContaining('local, distributed, auto, not "cloud"'),
+    ])
   })
 
   it('refuses code that nobody allowed, before anything starts', async () => {

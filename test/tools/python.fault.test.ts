@@ -47,6 +47,25 @@ describe('what code sees', () => {
     })
   })
 
+  it('is the result of a step with SQL, which leads to itself as data', async () => {
+    const rows = { rows: [{ n: 1 }], row_count: 1, command_0: { rows: [{ n: 1 }] } }
+    const code = `result = [a["data"]["rows"], a.get("data", {}).get("command_0"), context["a"].get("data")["row_count"], sorted(a),
+      a.get("nothing", 7), "data" in a, a["data"].get("data"), b.get("data", 8), type(a["rows"]).__name__, a]`
+    expect(await result(code, { a: rows, b: { n: 1 } }, {}, { context: { a: rows } })).toEqual([
+      rows.rows,
+      rows.command_0,
+      1,
+      ['command_0', 'row_count', 'rows'],
+      7,
+      false,
+      null,
+      8,
+      'list',
+      rows,
+    ])
+    expect((await python('result = a["nothing"]', { a: rows })).error).toMatchObject({ code: 'PY_KeyError' })
+  })
+
   it('is ctx, as templates see it', async () => {
     const context = { ctx: { tenant: 'a' }, tenant: 'a' }
     expect(await result('result = [ctx["tenant"], ctx.get("nothing")]', {}, {}, { context })).toEqual(['a', null])

@@ -20,6 +20,8 @@ import { textWidth } from '../../textWidth.js'
 
 const SECOND_MS = 1_000
 
+const RUNTIMES = ['local', 'distributed', 'auto']
+
 const options: CommandSpec['options'] = [
   {
     flags: '--set <key=value>',
@@ -39,6 +41,11 @@ const options: CommandSpec['options'] = [
     completes: ['python', 'shell', 'container'],
   },
   { flags: '--local', help: 'in a private instance, even if one is running' },
+  {
+    flags: '-r, --runtime <where>',
+    help: 'as NoETL says it: local is --local, distributed needs a running instance, auto takes what there is',
+    completes: RUNTIMES,
+  },
   { flags: '--pool <name>', help: 'the worker pool that runs its commands', completes: 'pool' },
   { flags: '--label <key=value>', help: 'a label to find the execution by', isRepeatable: true },
   { flags: '--timeout <time>', help: 'cancel it after a while: 30s, 5m, or seconds; exit code 124' },
@@ -90,7 +97,11 @@ async function runPlaybook(context: CommandContext, input: Input): Promise<Outpu
     .split(',')
     .map((kind) => kind.trim())
     .filter((kind) => kind !== '')
-  const running = await runningPlace(context, isSet(input, 'local'))
+  const runtime = runtimeOf(input)
+  const running = await runningPlace(context, runtime === 'local')
+  if (running === undefined && runtime === 'distributed') {
+    throw new CpError('unavailable', '--runtime distributed needs a running instance; start one with "noetl-cp serve"')
+  }
   if (running === undefined && isSet(input, 'detach')) {
     throw new CpError('unavailable', '--detach needs a running instance; start one with "noetl-cp serve"')
   }
@@ -105,6 +116,13 @@ async function runPlaybook(context: CommandContext, input: Input): Promise<Outpu
   } finally {
     await place.close()
   }
+}
+
+function runtimeOf(input: Input): string {
+  if (isSet(input, 'local')) return 'local'
+  const runtime = textOption(input, 'runtime') ?? 'auto'
+  if (RUNTIMES.includes(runtime)) return runtime
+  throw new CpError('invalid_input', `--runtime is ${RUNTIMES.join(', ')}, not ${JSON.stringify(runtime)}`)
 }
 
 interface Wanted {
