@@ -1,40 +1,39 @@
-// Scrubbing: how long a log takes to be ready, a jump to any event, a checksum there; and the same in a browser, from the
-// pointer to the exact state on the screen.
-import { chromium } from 'playwright-core'
-import { openDatabases } from '../dist/db/databases.js'
-import { parseTopology } from '../dist/domain/shards/topology.js'
-import { systemClock } from '../dist/runtime/clock.js'
-import { toWorkerDatabase } from '../dist/services/replay/inThread/database.js'
-import { createScrubbing } from '../dist/services/replay/scrubbing.js'
-import { createTapeThread } from '../dist/workers/resident.js'
+// The console: how soon a long log can be scrubbed, a jump to any event, the checksum there; the same in a browser, from
+// the pointer to the exact state on the screen, and the script of each frame; and what all of it costs those who ingest.
+import { readFileSync } from 'node:fs'
+import { commandsWithWorkerIndex, ingestBesideScrubbing } from './lib/consoleIngest.mjs'
+import { measureFrames, measureJumps, openBrowser, openScrubber } from './lib/consolePage.mjs'
 import { median, percentile } from './lib/context.mjs'
-import { generateLog, loadVectorLog, readVectorLog } from './lib/replayLog.mjs'
-import { settingsOf } from './lib/replayPool.mjs'
+import { createClient } from './lib/http.mjs'
+import { generateGrowingLog, loadVectorLog, readVectorLog } from './lib/replayLog.mjs'
 
-const VECTOR = '9301'
-const LONG = '9302'
-const PARTS = { head: true, counts: true, touched: true, entities: [], pages: [] }
+const VECTOR = { id: '9301', events: 100_000, readyMs: 1_200, jumpMs: 50, checksumMs: 150 }
+const LONG = { id: '9302', events: 1_000_000, readyMs: 12_000, jumpMs: 100, checksumMs: 1_000 }
+const BARS = { id: '9303', commands: 10_000, steps: 12 }
 const JUMPS = 200
+const CHECKSUMS = 5
 const PAGE_JUMPS = 60
+const FRAMES = 120
+const WAIT_MS = 30_000
 
 export default {
   name: 'console',
   run: async (ctx) => {
     const database = await ctx.database()
     const sql = database.open({ max: 1, fetch_types: false })
-    await loadVectorLog(sql, readVectorLog(), VECTOR)
-    await plantExecution(sql, VECTOR)
+    await loadVectorLog(sql, readVectorLog(), VECTOR.id)
+    await plantExecution(sql, VECTOR.id)
+    await generateGrowingLog(sql, BARS.id, BARS)
+    await plantExecution(sql, BARS.id)
     const rows = [
-      ...(await measure(database.url, VECTOR, 100_000, { readyMs: 1_200, jumpMs: 50, checksumMs: 150 })),
-      ...(await measurePage(ctx, database.url, VECTOR)),
+      ...(await measure(ctx, database.url, VECTOR)),
+      ...(await measurePages(ctx, database.url)),
+      ...(await measureCost(ctx, database.url, sql)),
     ]
     if (!ctx.full) return rows
-    await generateLog(sql, LONG, 1_000_000)
-    await plantExecution(sql, LONG)
-    return [
-      ...rows,
-      ...(await measure(database.url, LONG, 1_000_000, { readyMs: 12_000, jumpMs: 100, checksumMs: 1_000 })),
-    ]
+    await generateGrowingLog(sql, LONG.id, { commands: LONG.events / 4, steps: 12 })
+    await plantExecution(sql, LONG.id)
+    return [...rows, ...(await measure(ctx, database.url, LONG))]
   },
 }
 
@@ -45,87 +44,79 @@ async function plantExecution(sql, id) {
   )
 }
 
-async function measure(url, id, events, limits) {
-  const settings = settingsOf(url)
-  const databases = openDatabases(parseTopology({ fallback: settings.target }), {
-    ...settings,
-    tls: () => false,
-    max: 2,
-    acquireTimeoutMs: 5_000,
-    queryTimeoutMs: 600_000,
-  })
-  const scrubbing = createScrubbing({
-    databases,
-    clock: systemClock,
-    openThread: () =>
-      createTapeThread({
-        memoryMb: 1_024,
-        parallelMax: 8,
-        stallMs: 600_000,
-        onLost: (_, reason) => {
-          throw new Error(reason)
-        },
-        setup: {
-          databases: databases.shards.map((shard) => toWorkerDatabase(shard.settings)),
-          bytesMax: 512 * 2 ** 20,
-          deadlineMs: 600_000,
-          secretNames: [],
-        },
-      }),
-  })
-  const { signal } = new AbortController()
+/** What a daemon that has just started answers. */
+async function measure(ctx, url, log) {
+  const { id, events, readyMs, jumpMs, checksumMs } = log
+  const daemon = await ctx.daemon({ NOETL_DATABASE_URL: url })
+  const client = createClient(daemon.url, 2)
   const timed = async (work) => {
     const started = performance.now()
     await work()
     return performance.now() - started
   }
-  const jump = (position) => scrubbing.at(id, { by: 'position', value: String(position) }, 0, PARTS, signal)
-  const ready = await timed(() => scrubbing.at(id, { by: 'end' }, 0, PARTS, signal))
+  const before = residentMb(daemon.pid)
+  const ready = await timed(() => wholeTape(daemon.url, id))
+  const memory = residentMb(daemon.pid) - before
   let seed = 17
   const next = () => {
     seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
     return 1 + (seed % events)
   }
-  const jumps = []
-  for (let round = 0; round < JUMPS; round++) {
-    const position = next()
-    jumps.push(await timed(() => jump(position)))
+  const ask = async (what, count) => {
+    const took = []
+    for (let round = 0; round < count; round++) {
+      const position = next()
+      took.push(await timed(() => client.get(`/api/executions/${id}/${what}?position=${position}`)))
+    }
+    return took
   }
-  const checksums = []
-  for (let round = 0; round < 5; round++) {
-    const place = { by: 'position', value: String(next()) }
-    checksums.push(await timed(() => scrubbing.checksum(id, place, 0, signal)))
-  }
-  const { bytes } = await scrubbing.stats()
-  await scrubbing.stop(5_000)
-  await databases.close(1_000)
+  const jumps = await ask('at', JUMPS)
+  const checksums = await ask('checksum', CHECKSUMS)
+  client.close()
+  await daemon.stop()
   return [
-    rowOf('tape and keyframes ready', events, ready, limits.readyMs),
-    rowOf('jump to any event, p50', events, median(jumps), limits.jumpMs),
-    rowOf('jump to any event, p95', events, percentile(jumps, 0.95), limits.jumpMs * 3),
-    rowOf('checksum at any event, p50', events, median(checksums), limits.checksumMs),
-    { name: `counted memory of the console, ${countOf(events)}`, value: bytes / 2 ** 20, unit: 'MB' },
+    rowOf('tape and keyframes ready', events, ready, readyMs),
+    rowOf('jump to any event, p50', events, median(jumps), jumpMs),
+    rowOf('jump to any event, p95', events, percentile(jumps, 0.95), jumpMs * 3),
+    rowOf('checksum at any event, p50', events, median(checksums), checksumMs),
+    { name: `memory of the daemon for it, ${countOf(events)}`, value: memory, unit: 'MB' },
   ]
 }
 
-/** The page as a reader has it: NOETL_TEST_CHROMIUM, or the Chromium of this machine. */
-async function measurePage(ctx, url, id) {
+/** The tape as the page asks for it, until it has every event. */
+async function wholeTape(url, id) {
+  for (;;) {
+    const response = await fetch(`${url}/api/executions/${id}/tape?level=full&wait_ms=${WAIT_MS}`)
+    const { length } = new Uint8Array(await response.arrayBuffer())
+    if (!response.ok) throw new Error(`the tape was answered with ${response.status}`)
+    const about = (name) => Number(response.headers.get(`x-noetl-tape-${name}`))
+    if (about('built') === about('total')) return length
+  }
+}
+
+function residentMb(pid) {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024
+}
+
+async function measurePages(ctx, url) {
+  const { events } = VECTOR
   const daemon = await ctx.daemon({ NOETL_DATABASE_URL: url })
-  const executablePath = process.env.NOETL_TEST_CHROMIUM || '/usr/bin/chromium'
-  const browser = await chromium.launch({ executablePath, args: process.getuid() === 0 ? ['--no-sandbox'] : [] })
+  const browser = await openBrowser()
   try {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
-    const started = performance.now()
-    await page.goto(`${daemon.url}/console/executions/${id}`)
-    await page.locator('.moment[aria-busy=false]').waitFor({ timeout: 60_000 })
-    const drawn = performance.now() - started
-    const jumps = await page.evaluate(jumpInPage, PAGE_JUMPS)
-    const frames = await page.evaluate(dragInPage, PAGE_JUMPS)
+    const scrubber = await openScrubber(browser, daemon.url, VECTOR.id)
+    const jumps = await measureJumps(scrubber.page, PAGE_JUMPS)
+    await scrubber.page.close()
+    const bars = await openScrubber(browser, daemon.url, BARS.id, '?zoom=0.02..0.98')
+    const drag = await measureFrames(bars.page, 'drag', FRAMES)
+    const pan = await measureFrames(bars.page, 'pan', FRAMES)
+    const what = `${BARS.commands.toLocaleString('en')} bars`
     return [
-      { name: `page with the state at the end, ${countOf(100_000)}`, value: drawn, unit: 'ms' },
-      rowOf('browser: pointer to exact state, p50', 100_000, median(jumps), 100),
-      rowOf('browser: pointer to exact state, p95', 100_000, percentile(jumps, 0.95), 150),
-      rowOf('browser: script per frame of a drag, p95', 100_000, percentile(frames, 0.95), 4),
+      { name: `browser: page with the state at the end, ${countOf(events)}`, value: scrubber.ms, unit: 'ms' },
+      rowOf('browser: pointer to exact state, p50', events, median(jumps), 100),
+      rowOf('browser: pointer to exact state, p95', events, percentile(jumps, 0.95), 150),
+      row(`browser: script per frame of a drag, p95, ${what}`, percentile(drag, 0.95), 4),
+      row(`browser: script per frame of a pan, p95, ${what}`, percentile(pan, 0.95), 4),
+      row(`browser: most script of any of these frames, ${what}`, Math.max(...drag, ...pan), 50),
     ]
   } finally {
     await browser.close()
@@ -133,54 +124,37 @@ async function measurePage(ctx, url, id) {
   }
 }
 
-/** Runs in the page. */
-async function jumpInPage(count) {
-  const track = document.querySelector('[role=slider]')
-  const { left, width, top } = track.getBoundingClientRect()
-  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
-  const took = []
-  for (let round = 0; round < count; round++) {
-    const clientX = left + (((round + 1) * 0.618) % 1) * width
-    const before = track.getAttribute('aria-valuenow')
-    const started = performance.now()
-    track.dispatchEvent(new PointerEvent('pointermove', { clientX, clientY: top + 5, buttons: 1, bubbles: true }))
-    do await frame()
-    while (
-      track.getAttribute('aria-valuenow') === before ||
-      document.querySelector('.moment[aria-busy=false]') === null
-    )
-    took.push(performance.now() - started)
-    await new Promise((resolve) => setTimeout(resolve, 60))
-  }
-  return took
-}
-
-/** Runs in the page: what one move of the handle costs until everything that follows it is painted. */
-async function dragInPage(count) {
-  const track = document.querySelector('[role=slider]')
-  const { left, width, top } = track.getBoundingClientRect()
-  const took = []
-  for (let round = 0; round < count; round++) {
-    await new Promise((resolve) => requestAnimationFrame(resolve))
-    const clientX = left + ((round + 1) / (count + 1)) * width
-    const started = performance.now()
-    track.dispatchEvent(new PointerEvent('pointermove', { clientX, clientY: top + 5, buttons: 1, bubbles: true }))
-    // The screen is drawn once the handlers have returned, before any other task.
-    for (let turn = 0; turn < 10; turn++) await Promise.resolve()
-    took.push(performance.now() - started)
-  }
-  return took
+async function measureCost(ctx, url, sql) {
+  const daemon = await ctx.daemon({ NOETL_DATABASE_URL: url, NOETL_CP_ENGINE_NATIVE_NOOP: 'false' })
+  const { ratio, perSecond, jumps } = await ingestBesideScrubbing(daemon.url, VECTOR.id, VECTOR.events)
+  const index = await commandsWithWorkerIndex(daemon.url, sql)
+  await daemon.stop()
+  return [
+    {
+      name: 'ingest beside a page that scrubs',
+      value: perSecond / ratio,
+      unit: 'events/s',
+      ratio,
+      target: '<= 1.05',
+      note: `time against alone, in turn; alone ${Math.round(perSecond)} events/s, a jump meanwhile ${median(jumps).toFixed(0)} ms p50`,
+    },
+    {
+      name: 'commands with the index of workers',
+      value: index.perSecond,
+      unit: 'commands/s',
+      ratio: index.ratio,
+      target: '<= 1.05',
+      note: 'time against without the index, in turn',
+    },
+  ]
 }
 
 function rowOf(name, events, value, limit) {
-  return {
-    name: `${name}, ${countOf(events)}`,
-    value,
-    unit: 'ms',
-    ratio: value / limit,
-    target: '<= 1',
-    note: `ratio to ${limit} ms`,
-  }
+  return row(`${name}, ${countOf(events)}`, value, limit)
+}
+
+function row(name, value, limit) {
+  return { name, value, unit: 'ms', ratio: value / limit, target: '<= 1', note: `ratio to ${limit} ms` }
 }
 
 function countOf(events) {

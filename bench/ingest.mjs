@@ -3,7 +3,7 @@
 
 import { PRODUCT_FLAGS } from './lib/child.mjs'
 import { median } from './lib/context.mjs'
-import { createClient, onLanes, startExecutions } from './lib/http.mjs'
+import { batchBody, createClient, onLanes, startExecutions } from './lib/http.mjs'
 
 const LANES = 8
 const BATCH = 500
@@ -66,7 +66,7 @@ async function measure(ctx, settings) {
 
   const byHttp = async (round) => {
     const mine = executions.slice(round * LANES, (round + 1) * LANES)
-    const bodies = Array.from({ length: BATCHES }, (_, n) => batchBody(mine[n % LANES], n))
+    const bodies = Array.from({ length: BATCHES }, (_, n) => batchBody(mine[n % LANES], n, BATCH))
     const ms = await timed(() => onLanes(LANES, BATCHES, (n) => client.post('/api/events/batch', bodies[n])))
     await foldedAll(client)
     return ms
@@ -102,20 +102,6 @@ async function measure(ctx, settings) {
     ofValues: paired(values),
     ofArrays: paired(arrays),
   }
-}
-
-function batchBody(executionId, batch) {
-  const events = Array.from({ length: BATCH }, (_, n) => ({
-    step: `step_${n % 20}`,
-    event_type: n % 2 === 0 ? 'step.enter' : 'command.completed',
-    worker_id: 'worker-7',
-    payload: {
-      command_id: `${executionId}:step_${n % 20}:${batch}`,
-      row: { id: batch * BATCH + n, name: 'a customer of ours', amount: 12.5, tags: ['a', 'b'] },
-      message: 'the step has done what it was asked to do, in one line of ordinary length',
-    },
-  }))
-  return JSON.stringify({ execution_id: executionId, events })
 }
 
 /** The bare rounds must not pay for live states that still catch up. */

@@ -60,3 +60,18 @@ export async function startExecutions(client, count) {
   const { results } = JSON.parse(await client.post('/api/execute/batch', body))
   return results.map((result) => result.execution_id)
 }
+
+/** Events as workers report them: so many of one execution. */
+export function batchBody(executionId, batch, size) {
+  const events = Array.from({ length: size }, (_, n) => ({
+    step: `step_${n % 20}`,
+    event_type: n % 2 === 0 ? 'step.enter' : 'command.completed',
+    worker_id: 'worker-7',
+    payload: {
+      command_id: `${executionId}:step_${n % 20}:${batch}`,
+      row: { id: batch * size + n, name: 'a customer of ours', amount: 12.5, tags: ['a', 'b'] },
+      message: 'the step has done what it was asked to do, in one line of ordinary length',
+    },
+  }))
+  return JSON.stringify({ execution_id: executionId, events })
+}

@@ -63,3 +63,23 @@ export async function generateLog(sql, executionId, count) {
   )
   await sql.unsafe('vacuum analyze noetl.event')
 }
+
+/** Every fourth event is a new command, many are open at a time and few fail: the state grows with the log. */
+export async function generateGrowingLog(sql, executionId, { commands, steps }) {
+  await sql.unsafe(
+    `insert into noetl.event (execution_id, event_id, catalog_id, stream_version, event_type, node_name, status, meta,
+       command_id, created_at)
+     select ${executionId}, 612345678901236660 + n * 3, 1, n, event_type, 'step_' || c % ${steps}, status,
+       jsonb_build_object('worker_id', 'w' || c % 7, 'attempt', 1), 900000 + c,
+       timestamp '2026-01-01' + n * interval '10 milliseconds'
+     from (
+       select c, row_number() over (order by c * 4 + phase * (40 + c * 7919 % 200), c, phase) as n,
+         case when phase = 3 and c % 97 = 0 then 'command.failed'
+           else (array['command.issued', 'command.claimed', 'command.started', 'command.completed'])[1 + phase] end as event_type,
+         case when phase = 3 and c % 97 = 0 then 'FAILED'
+           else (array['PENDING', 'CLAIMED', 'RUNNING', 'COMPLETED'])[1 + phase] end as status
+       from generate_series(0::bigint, ${commands - 1}) as c, generate_series(0, 3) as phase
+     ) as log`,
+  )
+  await sql.unsafe('vacuum analyze noetl.event')
+}

@@ -118,7 +118,9 @@ describe('an execution at any event', () => {
     const states: Record<string, string> = { PENDING: 'waiting', CLAIMED: 'claimed', RUNNING: 'running' }
     const { state } = await replay(harness, { execution_id: ID, as_of_event_id: idAt(1_300), ids: 'string' })
     let compared = 0
-    for (const [span, key] of head.span_keys.entries()) {
+    const keys = decoded!.keys()
+    for (const [span, number] of columns['span_key']!.entries()) {
+      const key = keys[number]!
       const command = (state['commands'] as Record<string, JsonObject>)[key.replace(/^command:/, '')]
       if (!key.startsWith('command:') || command === undefined) continue
       const status = String(command['status'])

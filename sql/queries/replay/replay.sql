@@ -149,11 +149,11 @@ limit :limit_rows::int;
 -- )
 -- The same as replay_page (events `from_event_id` to `to_event_id` of execution `execution_id`, of tenant `tenant_id` and
 -- organisation `organization_id`, until time `as_of_time` and version `as_of_version`) with the time of each event in
--- milliseconds and its version, for tapes.
+-- seconds and its version, for tapes.
 select event_id::text || array[stage_id, frame_id, command_id]::text
     || array[event_type, status, node_name, worker_id, aggregate_type, aggregate_id]::text as head,
   meta::text as meta, coalesce(nullif(payload_ref, 'null'::jsonb), result -> 'reference')::text as payload_ref,
-  (extract(epoch from created_at) * 1000)::float8 as time_ms, stream_version
+  date_part('epoch', created_at) as time_s, stream_version
 from noetl.event
 where execution_id = :execution_id::bigint and event_id >= :from_event_id::bigint and event_id <= :to_event_id::bigint
   and tenant_id = :tenant_id::text and organization_id = :organization_id::text

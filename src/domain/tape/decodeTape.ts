@@ -8,6 +8,8 @@ export type TapeColumn = Uint8Array | Uint16Array | Uint32Array | Float64Array
 export interface Tape {
   head: TapeHead
   columns: Readonly<Record<string, TapeColumn>>
+  /** Entities that have spans, such as `command:7`, by the numbers in `span_key`. Their text is read when it is first asked for. */
+  keys(): readonly string[]
 }
 
 const ARRAYS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array } satisfies Record<
@@ -28,7 +30,23 @@ export function decodeTape(buffer: ArrayBuffer): Tape {
   for (const { name, type, offset, length } of head.columns) {
     columns[name] = new ARRAYS[type](buffer, 8 + headLength + offset, length)
   }
-  return { head, columns }
+  return { head, columns, keys: once(() => keysIn(columns)) }
+}
+
+function keysIn({ keys, key_number: numbers }: Readonly<Record<string, TapeColumn>>): string[] {
+  const texts = JSON.parse(new TextDecoder().decode(keys as Uint8Array)) as string[]
+  if (numbers === undefined) return texts
+  const placed: string[] = []
+  for (const [index, text] of texts.entries()) placed[numbers[index]!] = text
+  return placed
+}
+
+export function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
 }
 
 export type SpanStatus = 'later' | 'waiting' | 'claimed' | 'running' | Exclude<Outcome, 'open'>

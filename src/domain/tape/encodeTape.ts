@@ -1,6 +1,15 @@
 // A recorded log as the bytes of a tape: "NTAP", the length of the head (u32), the head as JSON, padded with spaces, then
 // the columns it lists, each at a multiple of 8. All numbers little-endian. docs/console.md tells the same.
-import { COARSE_BUCKETS, type ColumnType, LATE_FLAG, TAPE_FORMAT, TAPE_MAGIC, type TapeHead } from './tapeFormat.js'
+import type { GrowingColumn } from './growingColumn.js'
+import {
+  COARSE_BUCKETS,
+  type ColumnType,
+  LATE_FLAG,
+  SPAN_KINDS,
+  TAPE_FORMAT,
+  TAPE_MAGIC,
+  type TapeHead,
+} from './tapeFormat.js'
 import type { TapeRecorder } from './tapeRecorder.js'
 
 export interface TapePiece {
@@ -33,8 +42,8 @@ export function encodeTape(tape: TapeRecorder, piece: TapePiece): Uint8Array {
   const rows = level === 'coarse' ? rowsOf(tape, inPiece) : []
   const columns =
     level === 'full'
-      ? fullColumns(tape, from, to, baseMs, inPiece)
-      : coarseColumns(tape, from, to, baseMs, inPiece, rows)
+      ? fullColumns(tape, piece, { from, to, baseMs, inPiece })
+      : coarseColumns(tape, { from, to, baseMs, inPiece }, rows)
   const names = (list: readonly string[]): string[] => list.map((name) => (name === '' ? '' : piece.clean(name)))
   return pack(columns, {
     format: TAPE_FORMAT,
@@ -50,71 +59,92 @@ export function encodeTape(tape: TapeRecorder, piece: TapePiece): Uint8Array {
     steps: names(tape.steps.names),
     statuses: names(tape.statuses.names),
     workers: names(tape.workers.names),
-    span_total: tape.spanKeys.length,
-    span_keys: level === 'full' ? names(inPiece.map((span) => tape.spanKeys[span]!)) : [],
+    span_total: tape.spanCount,
     rows,
     columns: [],
   })
 }
 
-/** Numbers of the spans that are open at some place of the piece. */
-function spansBetween({ spans, spanKeys }: TapeRecorder, from: number, to: number): number[] {
-  const found: number[] = []
-  for (let span = 0; span < spanKeys.length; span++) {
-    const ended = spans.ended.get(span)
-    if (spans.issued.get(span) <= to && (ended === 0 || ended >= from)) found.push(span)
-  }
-  return found
+interface Window {
+  from: number
+  to: number
+  baseMs: number
+  inPiece: Uint32Array
 }
 
-function fullColumns(tape: TapeRecorder, from: number, to: number, baseMs: number, inPiece: number[]): Column[] {
-  const { events, spans, times } = tape
-  const count = Math.max(0, to - from + 1)
+/** Numbers of the spans that are open at some place of the piece, or get a mark there. */
+function spansBetween({ spans, spanCount }: TapeRecorder, from: number, to: number): Uint32Array {
+  const { issued, claimed, started, ended } = spans
+  const found = new Uint32Array(spanCount)
+  let count = 0
+  for (let span = 0; span < spanCount; span++) {
+    const end = ended.get(span)
+    const isIn = end === 0 || Math.max(end, claimed.get(span), started.get(span)) >= from
+    if (isIn && issued.get(span) <= to) found[count++] = span
+  }
+  return found.subarray(0, count)
+}
+
+function fullColumns(tape: TapeRecorder, { clean }: TapePiece, { from, to, baseMs, inPiece }: Window): Column[] {
+  const { events, spans } = tape
   const flags = Uint8Array.from(events.flags.slice(from - 1, to))
   for (const place of latePlaces(tape)) if (place >= from && place <= to) flags[place - from]! |= LATE_FLAG
-  const fromBase = Float64Array.from({ length: count }, (_, index) => times[from - 1 + index]! - baseMs)
-  const numberOf = new Map(inPiece.map((span, index) => [span + 1, index + 1]))
-  const ofSpans = (column: { get(index: number): number }): number[] => inPiece.map((span) => column.get(span))
-  const events32 = (column: { slice(from: number, to: number): Uint32Array }): Uint32Array => column.slice(from - 1, to)
+  const ofEvents = (column: GrowingColumn): Uint32Array => column.slice(from - 1, to)
+  const ofSpans = (column: GrowingColumn): Uint32Array => inPiece.map((span) => column.get(span))
+  const keys = keysOf(tape, inPiece, clean)
   return [
-    narrow('type', events32(events.type)),
-    narrow('step', events32(events.step)),
-    narrow('status', events32(events.status)),
-    narrow('worker', events32(events.worker)),
+    narrow('type', ofEvents(events.type)),
+    narrow('step', ofEvents(events.step)),
+    narrow('status', ofEvents(events.status)),
+    narrow('worker', ofEvents(events.worker)),
     { name: 'flags', type: 'u8', values: flags },
-    {
-      name: 'time',
-      type: fromBase.every((ms) => ms < 2 ** 32 && Number.isInteger(ms)) ? 'u32' : 'f64',
-      values: fromBase,
-    },
-    { name: 'version', type: 'u32', values: events32(events.version) },
-    narrow(
-      'span',
-      Uint32Array.from(events32(events.span), (span) => numberOf.get(span) ?? 0),
-    ),
+    timesOf(tape, from, to, baseMs),
+    { name: 'version', type: 'u32', values: ofEvents(events.version) },
+    narrow('span', ofEvents(events.span)),
     { name: 'span_kind', type: 'u8', values: ofSpans(spans.kind) },
+    narrow('span_key', ofSpans(spans.key)),
     narrow('span_row', ofSpans(spans.row)),
-    narrow(
-      'span_parent',
-      ofSpans(spans.parent).map((parent) => numberOf.get(parent) ?? 0),
-    ),
+    narrow('span_parent', ofSpans(spans.parent)),
     { name: 'span_issued', type: 'u32', values: ofSpans(spans.issued) },
     { name: 'span_claimed', type: 'u32', values: ofSpans(spans.claimed) },
     { name: 'span_started', type: 'u32', values: ofSpans(spans.started) },
     { name: 'span_ended', type: 'u32', values: ofSpans(spans.ended) },
     { name: 'span_outcome', type: 'u8', values: ofSpans(spans.outcome) },
+    { name: 'keys', type: 'u8', values: keys.text },
+    // A piece from the beginning has all of them up to its end, in order.
+    ...(from === 1 ? [] : [narrow('span_number', inPiece), narrow('key_number', keys.numbers)]),
   ]
 }
 
+/** Whole milliseconds: a screen shows no less. */
+function timesOf({ times }: TapeRecorder, from: number, to: number, baseMs: number): Column {
+  const values = new Float64Array(Math.max(0, to - from + 1))
+  let most = 0
+  for (let index = 0; index < values.length; index++) {
+    const ms = Math.floor(times[from - 1 + index]!) - baseMs
+    values[index] = ms
+    if (ms > most) most = ms
+  }
+  return { name: 'time', type: most < 2 ** 32 ? 'u32' : 'f64', values }
+}
+
+/** Their text is only read where a name is shown, so it is no part of the head. */
+function keysOf({ spans, keys }: TapeRecorder, inPiece: Uint32Array, clean: TapePiece['clean']) {
+  const isKnown = new Uint8Array(keys.length)
+  const numbers: number[] = []
+  const texts: string[] = []
+  for (const span of inPiece) {
+    const key = spans.key.get(span)
+    if (isKnown[key] === 1) continue
+    isKnown[key] = 1
+    numbers.push(key)
+    texts.push(`${SPAN_KINDS[spans.kind.get(span)]}:${clean(keys[key]!)}`)
+  }
+  return { numbers, text: new TextEncoder().encode(JSON.stringify(texts)) }
+}
+
 /** Buckets of as many events each; per row and bucket how many spans began, were completed, failed, were cancelled. */
-function coarseColumns(
-  tape: TapeRecorder,
-  from: number,
-  to: number,
-  baseMs: number,
-  inPiece: readonly number[],
-  rows: readonly number[],
-): Column[] {
+function coarseColumns(tape: TapeRecorder, { from, to, baseMs, inPiece }: Window, rows: readonly number[]): Column[] {
   const count = Math.max(0, to - from + 1)
   const buckets = Math.min(COARSE_BUCKETS, count)
   const width = count / Math.max(1, buckets)
@@ -149,7 +179,7 @@ function coarseColumns(
   ]
 }
 
-function rowsOf(tape: TapeRecorder, inPiece: readonly number[]): number[] {
+function rowsOf(tape: TapeRecorder, inPiece: Uint32Array): number[] {
   const counts = new Map<number, number>()
   for (const span of inPiece) {
     const row = tape.spans.row.get(span)
@@ -177,7 +207,7 @@ function latePlaces({ events: { version }, length }: TapeRecorder): number[] {
 function lowest(times: readonly number[], from: number, to: number): number {
   let found = Number.POSITIVE_INFINITY
   for (let index = from - 1; index < to; index++) if (times[index]! < found) found = times[index]!
-  return found === Number.POSITIVE_INFINITY ? 0 : found
+  return found === Number.POSITIVE_INFINITY ? 0 : Math.floor(found)
 }
 
 function narrow(name: string, values: ArrayLike<number>): Column {

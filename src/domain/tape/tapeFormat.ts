@@ -1,7 +1,7 @@
 // What recorder, writer and reader of a tape agree on. Runs in browsers, too: nothing here may ask for Node.
 
 export const TAPE_MAGIC = 0x5041_544e // "NTAP"
-export const TAPE_FORMAT = 1
+export const TAPE_FORMAT = 2
 
 /** What a span is. */
 export const SPAN_KINDS = ['step', 'command', 'frame', 'stage', 'loop'] as const
@@ -43,8 +43,6 @@ export interface TapeHead {
   workers: string[]
   /** Spans of the whole tape, in this piece or not. */
   span_total: number
-  /** Keys of the spans of this piece, such as `command:7`. */
-  span_keys: string[]
   /** Of level coarse: numbers of the steps that are rows, those with most spans first. */
   rows: number[]
   columns: { name: string; type: ColumnType; offset: number; length: number }[]

@@ -28,6 +28,8 @@ export class TapeRecorder {
   readonly times: number[] = []
   readonly spans = {
     kind: new GrowingColumn(),
+    /** Number of its entity, from 0. */
+    key: new GrowingColumn(),
     row: new GrowingColumn(),
     parent: new GrowingColumn(),
     issued: new GrowingColumn(),
@@ -36,9 +38,10 @@ export class TapeRecorder {
     ended: new GrowingColumn(),
     outcome: new GrowingColumn(),
   }
-  readonly spanKeys: string[] = []
-  /** The newest span of a key. */
-  private newest = new Map<string, number>()
+  /** Entities that have spans, by id. */
+  readonly keys: string[] = []
+  /** The newest span of an entity, by kind and id. */
+  private newest = emptyMaps()
 
   get length(): number {
     return this.times.length
@@ -46,7 +49,11 @@ export class TapeRecorder {
 
   get bytes(): number {
     const columns = [...Object.values(this.events), ...Object.values(this.spans)]
-    return columns.reduce((sum, column) => sum + column.bytes, 0) + this.times.length * 8 + this.spanKeys.length * 120
+    return columns.reduce((sum, column) => sum + column.bytes, 0) + this.times.length * 8 + this.keys.length * 120
+  }
+
+  get spanCount(): number {
+    return this.spans.issued.length
   }
 
   add(view: EventView, timeMs: number, version: number): void {
@@ -73,20 +80,31 @@ export class TapeRecorder {
     events.span.push(this.follow(view, type, said, step, place))
   }
 
+  /** Whether that was news. */
+  renumber(place: number, version: number): boolean {
+    if (this.events.version.get(place - 1) === version) return false
+    this.events.version.set(place - 1, version)
+    return true
+  }
+
   /** Forgets everything after a place. */
   cut(place: number): void {
     for (const column of Object.values(this.events)) column.cut(place)
     this.times.length = Math.min(this.times.length, place)
     const { spans } = this
-    let kept = this.spanKeys.length
+    let kept = this.spanCount
     while (kept > 0 && spans.issued.get(kept - 1) > place) kept--
-    this.spanKeys.length = kept
     for (const column of Object.values(spans)) column.cut(kept)
-    this.newest = new Map(this.spanKeys.map((key, index) => [key, index]))
+    this.newest = emptyMaps()
+    let keys = 0
     for (let index = 0; index < kept; index++) {
+      const key = spans.key.get(index)
+      this.newest[SPAN_KINDS[spans.kind.get(index)]!].set(this.keys[key]!, index)
+      keys = Math.max(keys, key + 1)
       for (const mark of [spans.claimed, spans.started, spans.ended]) if (mark.get(index) > place) mark.set(index, 0)
       if (spans.ended.get(index) === 0) spans.outcome.set(index, 0)
     }
+    this.keys.length = keys
   }
 
   /** Answers the number of the span that the event belongs to most closely; 0 is none. */
@@ -110,7 +128,7 @@ export class TapeRecorder {
       this.moveFrame(closest, kind.frame, place)
     }
     if (!view.commandId) return closest
-    const parent = this.newest.get(`step:${this.steps.names[step]}`)
+    const parent = this.newest.step.get(this.steps.names[step]!)
     const isNew = kind.command === 'issued'
     closest = this.touch('command', view.commandId, step, parent === undefined ? closest : parent + 1, place, isNew)
     this.moveCommand(closest, kind.command, place)
@@ -132,12 +150,12 @@ export class TapeRecorder {
 
   /** The span of an entity; one that begins again after its end gets a new one. */
   private touch(kind: SpanKind, id: string, row: number, parent: number, place: number, begins = false): number {
-    const key = `${kind}:${id}`
-    const known = this.newest.get(key)
-    const { spans } = this
+    const { spans, keys } = this
+    const newest = this.newest[kind]
+    const known = newest.get(id)
     if (known !== undefined && !(begins && spans.ended.get(known) !== 0)) return known + 1
-    this.newest.set(key, this.spanKeys.length)
-    this.spanKeys.push(key)
+    newest.set(id, this.spanCount)
+    spans.key.push(known === undefined ? keys.push(id) - 1 : spans.key.get(known))
     spans.kind.push(SPAN_KINDS.indexOf(kind))
     spans.row.push(row)
     spans.parent.push(parent)
@@ -147,7 +165,7 @@ export class TapeRecorder {
     spans.started.push(kind === 'command' || kind === 'frame' ? 0 : place)
     spans.ended.push(0)
     spans.outcome.push(0)
-    return this.spanKeys.length
+    return this.spanCount
   }
 
   private end(span: number, place: number, outcome: Outcome): void {
@@ -155,6 +173,10 @@ export class TapeRecorder {
     this.spans.ended.set(span - 1, place)
     this.spans.outcome.set(span - 1, OUTCOMES.indexOf(outcome))
   }
+}
+
+function emptyMaps(): Record<SpanKind, Map<string, number>> {
+  return { step: new Map(), command: new Map(), frame: new Map(), stage: new Map(), loop: new Map() }
 }
 
 function mark(column: GrowingColumn, span: number, place: number): void {

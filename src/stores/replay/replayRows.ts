@@ -15,7 +15,7 @@ export interface LogRow {
   schema_version?: number
   created_at?: string
   /** On tapes. */
-  time_ms?: number
+  time_s?: number
   stream_version?: string | null
 }
 

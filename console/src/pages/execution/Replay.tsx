@@ -85,7 +85,8 @@ function Moments({ run, tape, reload }: { run: ExecutionSummary; tape: RunTape; 
   const kind = query.value.get('axis') === 'time' ? 'time' : 'event'
   const axis = useMemo(() => axisOf(kind, tape), [kind, tape])
   const position = positionAt(tape.length)
-  const here = useMoment(run.execution_id, tape, position, reload)
+  const tab = chosenTab(TABS)
+  const here = useMoment(run.execution_id, tape, { position, before: tab === 'changes' }, reload)
   return (
     <>
       <Scrubber run={tape} axis={axis} position={position} />
@@ -102,7 +103,7 @@ function Moments({ run, tape, reload }: { run: ExecutionSummary; tape: RunTape; 
 
   function tabOf() {
     const id = run.execution_id
-    switch (chosenTab(TABS)) {
+    switch (tab) {
       case 'changes':
         return <ChangesTab executionId={id} here={here} position={position} pinned={pin.value} />
       case 'event':

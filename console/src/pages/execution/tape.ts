@@ -1,6 +1,6 @@
 // The log of a run as the screen draws it: columns decoded from the tape of the daemon, and per step the spans of its
 // visits, commands, loops, stages and frames. Everything here is answered without asking the daemon.
-import { decodeTape, FAILED_FLAG, LATE_FLAG, spanStatusAt, type Tape } from '../../../../src/domain/tape/decodeTape.js'
+import { FAILED_FLAG, LATE_FLAG, spanStatusAt, type Tape } from '../../../../src/domain/tape/decodeTape.js'
 import type { StatusKind } from '../../parts/Status'
 
 export interface Moment {
@@ -30,8 +30,7 @@ export interface RunTape {
   steps: readonly TimelineRow[]
 }
 
-export function runTapeOf(buffer: ArrayBuffer): RunTape {
-  const tape = decodeTape(buffer)
+export function runTapeOf(tape: Tape): RunTape {
   const { head, columns } = tape
   const spansOf = new Map<number, number[]>()
   columns['span_row']!.forEach((step, span) => {
@@ -39,33 +38,32 @@ export function runTapeOf(buffer: ArrayBuffer): RunTape {
     if (known === undefined) spansOf.set(step, [span])
     else known.push(span)
   })
-  const kinds = columns['span_kind']!
+  const { span_kind: kinds, span_key: keys } = columns
   const steps = [...spansOf].map(([step, spans]) => ({
     name: step === 0 ? 'without a step' : head.steps[step]!,
     spans,
-    inside: new Set(spans.filter((span) => kinds[span] !== 0).map((span) => head.span_keys[span])).size,
+    inside: new Set(spans.filter((span) => kinds![span] !== 0).map((span) => keys![span])).size,
   }))
   return { tape, epoch: head.epoch, length: Math.max(0, head.to), total: head.total, steps }
 }
 
 /** What a step opens into: a row for each command, loop, stage and frame, however often it began. */
-export function rowsInside({ tape }: RunTape, step: TimelineRow): TimelineRow[] {
-  const byKey = new Map<string, number[]>()
+export function rowsInside(run: RunTape, step: TimelineRow): TimelineRow[] {
+  const { span_kind: kinds, span_key: keys } = run.tape.columns
+  const byKey = new Map<number, number[]>()
   for (const span of step.spans) {
-    if (tape.columns['span_kind']![span] === 0) continue
-    const key = tape.head.span_keys[span]!
-    byKey.set(key, [...(byKey.get(key) ?? []), span])
+    if (kinds![span] === 0) continue
+    const known = byKey.get(keys![span]!)
+    if (known === undefined) byKey.set(keys![span]!, [span])
+    else known.push(span)
   }
-  return Array.from(byKey, ([key, spans]) => ({ name: nameOfKey(tape, key), spans, inside: undefined }))
+  return Array.from(byKey.values(), (spans) => ({ name: spanName(run, spans[0]!), spans, inside: undefined }))
 }
 
 /** Commands carry the id of their execution, which the page has already. */
-function nameOfKey({ head }: Tape, key: string): string {
-  return key.replace(`:${head.execution_id}:`, ':').replace(':', ' ')
-}
-
 export function spanName({ tape }: RunTape, span: number): string {
-  return nameOfKey(tape, tape.head.span_keys[span]!)
+  const key = tape.keys()[tape.columns['span_key']![span]!]!
+  return key.replace(`:${tape.head.execution_id}:`, ':').replace(':', ' ')
 }
 
 export function momentAt({ tape: { head, columns }, length }: RunTape, position: number): Moment | undefined {

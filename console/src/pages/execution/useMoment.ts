@@ -1,5 +1,5 @@
 // The exact state at the handle. A drag asks at most twenty times a second and the newest question wins; once the handle
-// rests, the checksum, the neighbours and the address follow.
+// rests, the checksum, the neighbours and the address follow. The event before is asked for at once only where it is shown.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../../lib/api'
 import { pin, writeDown } from './cursor'
@@ -20,7 +20,13 @@ export interface Here {
   error: ApiError | undefined
 }
 
-export function useMoment(executionId: string, run: RunTape, position: number, onMoved: () => void): Here {
+interface Wanted {
+  position: number
+  /** What was before is on the screen, too. */
+  before: boolean
+}
+
+export function useMoment(executionId: string, run: RunTape, { position, before }: Wanted, onMoved: () => void): Here {
   const slices = useMemo(() => new Slices(executionId, run.epoch, onMoved), [executionId, run.epoch])
   const [, redraw] = useState(0)
   const [error, setError] = useState<ApiError>()
@@ -43,7 +49,8 @@ export function useMoment(executionId: string, run: RunTape, position: number, o
   }
 
   useEffect(() => {
-    if (slices.peek(position) !== undefined && slices.peek(position - 1) !== undefined) return
+    const wantsBefore = before && position > 0
+    if (slices.peek(position) !== undefined && (!wantsBefore || slices.peek(position - 1) !== undefined)) return
     const timer = setTimeout(
       () => {
         asking.current?.abort()
@@ -52,13 +59,13 @@ export function useMoment(executionId: string, run: RunTape, position: number, o
         askedAt.current = performance.now()
         follow(async (signal) => {
           await slices.load(position, signal)
-          if (position > 0 && !signal.aborted) follow((same) => slices.load(position - 1, same), control)
+          if (wantsBefore && !signal.aborted) follow((same) => slices.load(position - 1, same), control)
         }, control)
       },
       Math.max(0, askedAt.current + ASK_EVERY_MS - performance.now()),
     )
     return () => clearTimeout(timer)
-  }, [slices, position])
+  }, [slices, position, before])
   useEffect(() => () => asking.current?.abort(), [slices])
 
   useEffect(() => {
@@ -68,8 +75,9 @@ export function useMoment(executionId: string, run: RunTape, position: number, o
       follow((signal) => writeDown(slices, signal), control)
       const flags = run.tape.columns['flags']!
       const nextFailure = seek(run, position, 1, (index) => hasFlag(flags[index]!, FAILED_FLAG))
-      for (const near of new Set([position + 1, nextFailure])) {
-        if (near !== undefined && near <= run.length) follow((signal) => slices.load(near, signal), control)
+      for (const near of new Set([position - 1, position + 1, nextFailure])) {
+        if (near !== undefined && near >= 0 && near <= run.length)
+          follow((signal) => slices.load(near, signal), control)
       }
     }, REST_MS)
     return () => {

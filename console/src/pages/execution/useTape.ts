@@ -1,6 +1,8 @@
-// Loads the tape of a run, again when the log has grown or its places have moved. While the daemon still reads a long log,
-// what it has read is shown.
+// Loads the tape of a run; when the log has grown what is new, and all of it when its places have moved. While the daemon
+// still reads a long log, what it has read is shown.
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { decodeTape, type Tape } from '../../../../src/domain/tape/decodeTape.js'
+import { continues, growTape } from '../../../../src/domain/tape/growTape.js'
 import { ApiError, apiPath, fetchOwn } from '../../lib/api'
 import { type RunTape, runTapeOf } from './tape'
 
@@ -20,6 +22,7 @@ export function useTape(executionId: string, eventCount: number): LoadedTape {
   const [run, setRun] = useState<RunTape>()
   const [error, setError] = useState<ApiError>()
   const [round, setRound] = useState(0)
+  const latest = useRef<Tape>()
   const isLoading = useRef(false)
   const newest = useRef(eventCount)
   const reload = (): void => {
@@ -32,7 +35,16 @@ export function useTape(executionId: string, eventCount: number): LoadedTape {
   }, [eventCount])
   useEffect(() => {
     const control = new AbortController()
-    const path = apiPath(`/api/executions/${executionId}/tape`, { level: 'full', to: DRAWN_MAX, wait_ms: WAIT_MS })
+    const path = `/api/executions/${executionId}/tape`
+    const askFrom = async (from: number): Promise<Tape> => {
+      const asked = apiPath(path, { level: 'full', from, to: DRAWN_MAX, wait_ms: WAIT_MS })
+      return decodeTape(await (await fetchOwn('GET', asked, { signal: control.signal })).arrayBuffer())
+    }
+    const loadTape = async (known: Tape | undefined): Promise<Tape> => {
+      if (known === undefined || known.head.execution_id !== executionId) return askFrom(1)
+      const piece = await askFrom(known.head.to + 1)
+      return continues(known, piece) ? growTape(known, piece) : askFrom(1)
+    }
     const load = async (): Promise<void> => {
       let loaded: RunTape
       let counted: number
@@ -40,8 +52,9 @@ export function useTape(executionId: string, eventCount: number): LoadedTape {
       do {
         if (isPart) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
         counted = newest.current
-        const response = await fetchOwn('GET', path, { signal: control.signal })
-        loaded = runTapeOf(await response.arrayBuffer())
+        const tape = await loadTape(latest.current)
+        latest.current = tape
+        loaded = runTapeOf(tape)
         setRun(loaded)
         isPart = loaded.length < Math.min(loaded.total, DRAWN_MAX)
       } while (isPart || counted !== newest.current)

@@ -10,7 +10,7 @@ import { REGISTRY_DIGEST } from '../../../domain/replay/schemaLabel.js'
 import { GrowingIds } from '../../../domain/tape/growingIds.js'
 import { TapeRecorder } from '../../../domain/tape/tapeRecorder.js'
 import { CpError } from '../../../errors.js'
-import { createRowReader, eventIdOfRow } from '../../../stores/replay/replayRows.js'
+import { createRowReader, eventIdOfRow, type LogRow } from '../../../stores/replay/replayRows.js'
 import {
   countLog,
   type LogOwner,
@@ -109,7 +109,7 @@ export class ScrubbedLog {
         onRow: (row) => {
           if (!isWanted) return false
           this.keyframes.append(this.toEvent(row))
-          this.tape.add(this.keyframes.view, row.time_ms ?? 0, Number(row.stream_version ?? 0))
+          this.tape.add(this.keyframes.view, millisOf(row), Number(row.stream_version ?? 0))
           this.ids.push(BigInt(eventIdOfRow(row)))
           return true
         },
@@ -155,15 +155,18 @@ export class ScrubbedLog {
     return new Keyframes(options, expected, this.bytesMax)
   }
 
-  /** Events that came in below what was read; those that merely got their number are no news. */
+  /** Events that came in below what was read, and those that merely got their number. */
   private async takeStragglers({ connection, leftMs }: Snapshot): Promise<void> {
     const found = await readStragglers(connection, this.read, STRAGGLERS_MAX, leftMs())
     let place: number | undefined = found.length === STRAGGLERS_MAX ? 0 : undefined
+    let hasNumbered = false
     for (const { event_id: text, stream_version: version } of found) {
       const id = BigInt(text)
       if (!this.ids.has(id)) place = Math.min(place ?? Number.POSITIVE_INFINITY, this.ids.upTo(id))
-      else this.tape.events.version.set(this.ids.upTo(id) - 1, Number(version ?? 0))
+      else if (this.tape.renumber(this.ids.upTo(id), Number(version ?? 0))) hasNumbered = true
     }
+    // Whoever has the tape must read what was there before again.
+    if (hasNumbered) this.lateEvents++
     if (place === undefined) return
     const kept = this.keyframes.rewind(place)
     this.tape.cut(kept)
@@ -212,4 +215,9 @@ export class ScrubbedLog {
       pageSize: PAGE_SIZE,
     }
   }
+}
+
+/** Microseconds are exact again: a double of seconds has a few digits more than they need. */
+function millisOf({ time_s: seconds = 0 }: LogRow): number {
+  return Math.round(seconds * 1e6) / 1000
 }

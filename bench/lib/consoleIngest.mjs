@@ -1,0 +1,136 @@
+// What others pay for the console: ingest beside somebody who scrubs, and commands with and without the index that the
+// console's search by worker goes by. Rounds with and without follow each other in turn, so that both have the same machine.
+import http from 'node:http'
+import { median } from './context.mjs'
+import { batchBody, createClient, onLanes, startExecutions } from './http.mjs'
+
+const LANES = 4
+const BATCH = 500
+const BATCHES = 16
+const ROUNDS = 16
+const WARM_UP = 3
+/** As often as a page asks while its handle is dragged. */
+const ASK_EVERY_MS = 50
+const SWEEP_STEPS = 100
+
+/** Ingest of one daemon while a page of it drags through a log, as a multiple of the time without. */
+export async function ingestBesideScrubbing(url, id, events) {
+  const client = createClient(url, LANES)
+  const executions = await startExecutions(client, LANES * (WARM_UP + 2 * ROUNDS))
+  const round = async (number) => {
+    const mine = executions.slice(number * LANES, (number + 1) * LANES)
+    const bodies = Array.from({ length: BATCHES }, (_, n) => batchBody(mine[n % LANES], n, BATCH))
+    const started = performance.now()
+    await onLanes(LANES, BATCHES, (n) => client.post('/api/events/batch', bodies[n]))
+    return performance.now() - started
+  }
+  const page = scrubbingPage(url, id, events)
+  await page.open()
+  for (let number = 0; number < WARM_UP; number++) await round(number)
+  const ratios = []
+  const alone = []
+  for (let pair = 0; pair < ROUNDS; pair++) {
+    const at = WARM_UP + 2 * pair
+    // Which comes first changes, or what grows with the table would always count against the same.
+    const isWatchedFirst = pair % 2 === 0
+    const [first, second] = [await watched(isWatchedFirst, at), await watched(!isWatchedFirst, at + 1)]
+    const [without, beside] = isWatchedFirst ? [second, first] : [first, second]
+    alone.push(without)
+    ratios.push(beside / without)
+  }
+  async function watched(isWatched, number) {
+    if (isWatched) page.drag()
+    const ms = await round(number)
+    await page.rest()
+    return ms
+  }
+  const jumps = page.close()
+  client.close()
+  return { ratio: median(ratios), perSecond: (BATCH * BATCHES * 1000) / median(alone), jumps }
+}
+
+/** Asks what a page asks: its doorbells, and while it is dragged the state at the handle and one event before. */
+function scrubbingPage(url, id, events) {
+  const client = createClient(url, 2)
+  const jumps = []
+  let bells
+  let dragging = Promise.resolve()
+  let isDragging = false
+  let step = 0
+  const at = (position) => client.get(`/api/executions/${id}/at?position=${position}`)
+  return {
+    open: async () => {
+      const { port, hostname } = new URL(url)
+      const path = `/api/stream?topics=execution:${id},executions`
+      bells = http.get({ hostname, port, path }, (response) => response.resume())
+      bells.on('error', () => undefined)
+      await at(events)
+    },
+    drag: () => {
+      isDragging = true
+      dragging = (async () => {
+        while (isDragging) {
+          const started = performance.now()
+          const position = 1 + ((step++ % SWEEP_STEPS) * events) / SWEEP_STEPS + (step % 7)
+          await at(Math.min(events, Math.floor(position)))
+          jumps.push(performance.now() - started)
+          await at(Math.max(0, Math.floor(position) - 1))
+          const left = ASK_EVERY_MS - (performance.now() - started)
+          if (left > 0) await new Promise((resolve) => setTimeout(resolve, left))
+        }
+      })()
+    },
+    rest: async () => {
+      isDragging = false
+      await dragging
+    },
+    close: () => {
+      bells.destroy()
+      client.close()
+      return jumps
+    },
+  }
+}
+
+const LOOP_ITEMS = 400
+const INDEX_ROUNDS = 12
+const INDEX = 'create index command_worker_idx on noetl.command (worker_id, execution_id) where worker_id is not null'
+
+/** A loop of commands through the built-in worker with the index of workers, as a multiple of the time without. */
+export async function commandsWithWorkerIndex(url, sql) {
+  const client = createClient(url, 1)
+  const loop = `loop: {in: ${LOOP_ITEMS}, iterator: x, spec: {mode: parallel, max_in_flight: 100}}`
+  const content = `apiVersion: noetl.io/v2\nkind: Playbook\nmetadata: {name: b, path: bench/loop}\nworkflow:\n- {step: a, ${loop}, tool: {kind: noop}}\n`
+  await client.post('/api/catalog/register', JSON.stringify({ content }))
+  const round = async () => {
+    const { execution_id: id } = JSON.parse(await client.post('/api/execute', '{"path":"bench/loop"}'))
+    await ended(sql, id)
+    const [{ ms }] =
+      await sql`select extract(epoch from max(ingest_time) - min(ingest_time))::float8 * 1000 as ms from noetl.event where execution_id = ${id}`
+    return ms
+  }
+  for (let number = 0; number < WARM_UP; number++) await round()
+  const [withIndex, without] = [[], []]
+  for (let pair = 0; pair < INDEX_ROUNDS; pair++) {
+    const isWithFirst = pair % 2 === 0
+    if (isWithFirst) withIndex.push(await round())
+    await sql`drop index noetl.command_worker_idx`
+    without.push(await round())
+    await sql.unsafe(INDEX)
+    if (!isWithFirst) withIndex.push(await round())
+  }
+  client.close()
+  return {
+    ratio: median(withIndex.map((ms, pair) => ms / without[pair])),
+    perSecond: (LOOP_ITEMS * 1000) / median(withIndex),
+  }
+}
+
+async function ended(sql, id) {
+  for (;;) {
+    const [{ status }] = await sql`select status from noetl.execution where execution_id = ${id}`
+    if (status === 'COMPLETED') return
+    if (status === 'FAILED') throw new Error(`execution ${id} failed`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}

@@ -1,0 +1,90 @@
+// Promise: a tape that was followed piece by piece is the one that is read at once, wherever it was cut and however it is
+// written: every event, every mark of every span, every name. A late event shows that places have moved.
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../src/domain/json/value.js'
+import { Keyframes } from '../../src/domain/replay/keyframes/keyframes.js'
+import { decodeTape, type Tape } from '../../src/domain/tape/decodeTape.js'
+import { encodeTape } from '../../src/domain/tape/encodeTape.js'
+import { continues, growTape } from '../../src/domain/tape/growTape.js'
+import { TapeRecorder } from '../../src/domain/tape/tapeRecorder.js'
+import { readBenchLog } from './replayVectors.js'
+
+const WHOSE = { tenantId: 'default', organizationId: 'default', executionId: 1, upcasterRegistryDigest: 'none' }
+const EVENTS = 3_000
+const START_MS = Date.UTC(2026, 0, 1)
+
+let log: JsonObject[]
+beforeAll(() => {
+  log = (readBenchLog()['events'] as JsonObject[]).slice(0, EVENTS)
+})
+
+/** Clocks may go back: the last events are older than the first. */
+function timeOf(index: number): number {
+  return index < EVENTS - 10 ? START_MS + index * 7.25 : START_MS - index
+}
+
+class Recording {
+  private readonly tape = new TapeRecorder()
+  private readonly keyframes = new Keyframes(WHOSE, EVENTS, 1e9)
+
+  recordTo(length: number): this {
+    for (let index = this.tape.length; index < length; index++) {
+      this.keyframes.append(log[index]!)
+      this.tape.add(this.keyframes.view, timeOf(index), index + 1)
+    }
+    return this
+  }
+
+  read(from: number, epoch = 'a.0', to = EVENTS): Tape {
+    const clean = (name: string): string => name
+    const bytes = encodeTape(this.tape, { executionId: '1', epoch, total: EVENTS, level: 'full', from, to, clean })
+    return decodeTape(bytes.buffer as ArrayBuffer)
+  }
+}
+
+/** What a reader sees, whatever the widths of the columns. */
+function seen({ head, columns, keys }: Tape) {
+  const { keys: _, time, ...rest } = columns
+  return {
+    names: [head.types, head.steps, head.statuses, head.workers],
+    place: [head.from, head.to, head.total],
+    times: Array.from(time!, (ms) => ms + head.base_ms),
+    columns: Object.fromEntries(Object.entries(rest).map(([name, values]) => [name, Array.from(values)])),
+    keys: keys(),
+  }
+}
+
+describe('a tape', () => {
+  it('that grew piece by piece is the one that is read at once', () => {
+    const live = new Recording()
+    let grown = live.recordTo(1).read(1)
+    for (const length of [2, 300, 300, 1_001, 2_995, EVENTS]) {
+      const piece = live.recordTo(length).read(grown.head.to + 1)
+      expect(continues(grown, piece)).toBe(true)
+      grown = growTape(grown, piece)
+    }
+    const whole = seen(new Recording().recordTo(EVENTS).read(1))
+    expect(seen(grown)).toEqual(whole)
+    expect(whole.keys).toContain('command:900120')
+    expect(whole.times.at(-1)).toBe(START_MS - EVENTS + 1)
+  })
+
+  it('is not continued by a piece of another epoch, nor by one that begins elsewhere', () => {
+    const live = new Recording().recordTo(100)
+    const tape = live.read(1)
+    live.recordTo(200)
+    expect(continues(tape, live.read(101, 'a.1'))).toBe(false)
+    expect(continues(tape, live.read(102))).toBe(false)
+    expect(continues(tape, live.read(101))).toBe(true)
+  })
+
+  it('names in a window of it what it names in all of it', () => {
+    const whole = new Recording().recordTo(EVENTS)
+    const window = whole.read(1_500, 'a.0', 1_600)
+    const numbers = window.columns['span_number']!
+    const all = whole.read(1)
+    const nameIn = (tape: Tape, span: number): string => tape.keys()[tape.columns['span_key']![span]!]!
+    expect(numbers.length).toBeGreaterThan(10)
+    for (const [span, number] of numbers.entries()) expect(nameIn(window, span)).toBe(nameIn(all, number))
+  })
+})
