@@ -3,11 +3,12 @@
 import http from 'node:http'
 import { median } from './context.mjs'
 import { batchBody, createClient, onLanes, startExecutions } from './http.mjs'
+import { processorMs, serverProcesses } from './processorTime.mjs'
 
 const LANES = 4
 const BATCH = 500
-const BATCHES = 16
-const ROUNDS = 16
+const BATCHES = 8
+const ROUNDS = 60
 const WARM_UP = 3
 /** As often as a page asks while its handle is dragged. */
 const ASK_EVERY_MS = 50
@@ -49,7 +50,7 @@ export async function ingestBesideScrubbing(url, id, events) {
   return { ratio: median(ratios), perSecond: (BATCH * BATCHES * 1000) / median(alone), jumps }
 }
 
-/** Asks what a page asks: its doorbells, and while it is dragged the state at the handle and one event before. */
+/** Asks what a page asks: its doorbells, and while it is dragged the state at the handle. */
 function scrubbingPage(url, id, events) {
   const client = createClient(url, 2)
   const jumps = []
@@ -74,7 +75,6 @@ function scrubbingPage(url, id, events) {
           const position = 1 + ((step++ % SWEEP_STEPS) * events) / SWEEP_STEPS + (step % 7)
           await at(Math.min(events, Math.floor(position)))
           jumps.push(performance.now() - started)
-          await at(Math.max(0, Math.floor(position) - 1))
           const left = ASK_EVERY_MS - (performance.now() - started)
           if (left > 0) await new Promise((resolve) => setTimeout(resolve, left))
         }
@@ -93,21 +93,22 @@ function scrubbingPage(url, id, events) {
 }
 
 const LOOP_ITEMS = 400
-const INDEX_ROUNDS = 12
+const INDEX_ROUNDS = 6
 const INDEX = 'create index command_worker_idx on noetl.command (worker_id, execution_id) where worker_id is not null'
 
-/** A loop of commands through the built-in worker with the index of workers, as a multiple of the time without. */
-export async function commandsWithWorkerIndex(url, sql) {
-  const client = createClient(url, 1)
+/** A loop of commands through the built-in worker with the index of workers: its processor time as a multiple of that without. */
+export async function commandsWithWorkerIndex(daemon, sql) {
+  const client = createClient(daemon.url, 1)
+  const [{ pid }] = await sql`select pg_backend_pid() as pid`
   const loop = `loop: {in: ${LOOP_ITEMS}, iterator: x, spec: {mode: parallel, max_in_flight: 100}}`
   const content = `apiVersion: noetl.io/v2\nkind: Playbook\nmetadata: {name: b, path: bench/loop}\nworkflow:\n- {step: a, ${loop}, tool: {kind: noop}}\n`
   await client.post('/api/catalog/register', JSON.stringify({ content }))
+  const spent = () => processorMs([daemon.pid, ...serverProcesses(pid)])
   const round = async () => {
+    const before = spent()
     const { execution_id: id } = JSON.parse(await client.post('/api/execute', '{"path":"bench/loop"}'))
     await ended(sql, id)
-    const [{ ms }] =
-      await sql`select extract(epoch from max(ingest_time) - min(ingest_time))::float8 * 1000 as ms from noetl.event where execution_id = ${id}`
-    return ms
+    return spent() - before
   }
   for (let number = 0; number < WARM_UP; number++) await round()
   const [withIndex, without] = [[], []]
@@ -120,10 +121,7 @@ export async function commandsWithWorkerIndex(url, sql) {
     if (!isWithFirst) withIndex.push(await round())
   }
   client.close()
-  return {
-    ratio: median(withIndex.map((ms, pair) => ms / without[pair])),
-    perSecond: (LOOP_ITEMS * 1000) / median(withIndex),
-  }
+  return { ratio: median(withIndex) / median(without), perCommandMs: median(withIndex) / LOOP_ITEMS }
 }
 
 async function ended(sql, id) {
@@ -131,6 +129,6 @@ async function ended(sql, id) {
     const [{ status }] = await sql`select status from noetl.execution where execution_id = ${id}`
     if (status === 'COMPLETED') return
     if (status === 'FAILED') throw new Error(`execution ${id} failed`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }

@@ -18,6 +18,7 @@ import { readBenchLog } from './replayVectors.js'
 const database = useDatabase()
 const ID = '88001'
 const EVENTS = 2_500
+const EVERY_US = 1_000_123
 let harness: Harness
 let scrubbing: Scrubbing
 let api: RouteServer
@@ -45,7 +46,12 @@ beforeAll(async () => {
   })
   api = openRoutes(scrubRoutes({ scrubbing }))
   const log = (readBenchLog()['events'] as JsonObject[]).slice(0, EVENTS)
-  rows = log.map((row, index) => ({ ...row, execution_id: ID, stream_version: index + 1 }))
+  rows = log.map((row, index) => ({
+    ...row,
+    execution_id: ID,
+    stream_version: index + 1,
+    event_time: timeText((index + 1) * EVERY_US),
+  }))
   await database.get().sql(
     `insert into noetl.execution (execution_id, catalog_id, status, start_time, stream_version, event_count, path)
      values ($1, 1, 'RUNNING', now(), $2, $2, 'test/scrub')`,
@@ -91,6 +97,11 @@ async function expectReplayed(position: number, eventId: string): Promise<void> 
   for (const { surface, key, after } of shown.touched) expect(after).toEqual((state[surface] as JsonObject)[key])
 }
 
+function timeText(afterUs: number): string {
+  const second = new Date(Date.UTC(2026, 0, 1) + Math.floor(afterUs / 1e6) * 1_000).toISOString().slice(0, 19)
+  return `${second}.${String(afterUs % 1e6).padStart(6, '0')}Z`
+}
+
 const idAt = (position: number) => String(rows[position - 1]!['event_id'])
 
 describe('an execution at any event', () => {
@@ -99,6 +110,8 @@ describe('an execution at any event', () => {
       await expectReplayed(position, idAt(position))
     expect(await at(`event=${idAt(1_234)}`)).toMatchObject({ position: 1_234, version: '1234' })
     expect(await at('version=77')).toMatchObject({ position: 77, event: { event_id: idAt(77) } })
+    expect(await at(`time=${timeText(1_234 * EVERY_US)}`)).toMatchObject({ position: 1_234 })
+    expect(await at(`time=${timeText(1_234 * EVERY_US - 1)}`)).toMatchObject({ position: 1_233 })
     expect(await at('position=0')).toMatchObject({ position: 0, event: null, touched: [], head: { event_count: 0 } })
     expect(await at('')).toMatchObject({ position: EVENTS, total: EVENTS })
     expect((await api.get(`/api/executions/${ID}/at?position=${EVENTS + 1}`)).status).toBe(400)

@@ -44,8 +44,11 @@ export function two(value: number): string {
   return String(Math.floor(value)).padStart(2, '0')
 }
 
+/** Made once: looking up a locale takes longer than writing the number. */
+const NUMBERS = new Intl.NumberFormat('en-US')
+
 export function whole(value: number): string {
-  return value.toLocaleString('en-US')
+  return NUMBERS.format(value)
 }
 
 /** Milliseconds of a wire time; NaN for none. */

@@ -9,6 +9,14 @@ import { END_FLAG, FAILED_FLAG, OUTCOMES, type Outcome, SPAN_KINDS, type SpanKin
 /** A call that failed is done: only its status says how. */
 const FAILED_STATUS = /^(failed|error)$/i
 
+/** What the type of an event says, looked up once. */
+interface Sort {
+  number: number
+  flags: number
+  isOfStep: boolean
+  said: string | undefined
+}
+
 export class TapeRecorder {
   readonly types = new NameList()
   readonly steps = new NameList()
@@ -40,6 +48,8 @@ export class TapeRecorder {
   }
   /** Entities that have spans, by id. */
   readonly keys: string[] = []
+  private readonly sorts = new Map<string, Sort>()
+  private readonly isFailedStatus: boolean[] = []
   /** The newest span of an entity, by kind and id. */
   private newest = emptyMaps()
 
@@ -58,26 +68,34 @@ export class TapeRecorder {
 
   add(view: EventView, timeMs: number, version: number): void {
     const place = this.length + 1
-    const type = canonicalEventType(view.type)
-    const said = meaningOf(type).step
+    const sort = this.sortOf(view)
     const step = this.steps.numberOf(textOf(view.nodeName))
     const worker = textOf(view.event['worker_id'] ?? view.meta['worker_id'] ?? null)
-    const status = textOf(view.status)
-    const isFailed =
-      said === 'failed' ||
-      view.kind.frame === 'failed' ||
-      view.kind.execution === 'FAILED' ||
-      FAILED_STATUS.test(status ?? '')
-    const isEnd = view.kind.execution !== null && view.kind.execution !== 'RUNNING'
+    const status = this.statuses.numberOf(textOf(view.status))
+    this.isFailedStatus[status] ??= FAILED_STATUS.test(this.statuses.names[status]!)
     const { events } = this
-    events.type.push(this.types.numberOf(view.type))
+    events.type.push(sort.number)
     events.step.push(step)
-    events.status.push(this.statuses.numberOf(status))
+    events.status.push(status)
     events.worker.push(this.workers.numberOf(worker))
-    events.flags.push((isFailed ? FAILED_FLAG : 0) | (isEnd ? END_FLAG : 0))
+    events.flags.push(this.isFailedStatus[status] ? sort.flags | FAILED_FLAG : sort.flags)
     events.version.push(version)
     this.times.push(timeMs)
-    events.span.push(this.follow(view, type, said, step, place))
+    events.span.push(this.follow(view, sort, step, place))
+  }
+
+  private sortOf({ type, kind }: EventView): Sort {
+    let sort = this.sorts.get(type)
+    if (sort === undefined) {
+      const canonical = canonicalEventType(type)
+      const said = meaningOf(canonical).step
+      const isFailed = said === 'failed' || kind.frame === 'failed' || kind.execution === 'FAILED'
+      const isEnd = kind.execution !== null && kind.execution !== 'RUNNING'
+      const flags = (isFailed ? FAILED_FLAG : 0) | (isEnd ? END_FLAG : 0)
+      sort = { number: this.types.numberOf(type), flags, isOfStep: canonical.startsWith('step.'), said }
+      this.sorts.set(type, sort)
+    }
+    return sort
   }
 
   /** Whether that was news. */
@@ -108,7 +126,7 @@ export class TapeRecorder {
   }
 
   /** Answers the number of the span that the event belongs to most closely; 0 is none. */
-  private follow(view: EventView, type: string, said: string | undefined, step: number, place: number): number {
+  private follow(view: EventView, { isOfStep, said }: Sort, step: number, place: number): number {
     const { kind } = view
     let closest = 0
     if (view.loopId) {
@@ -119,7 +137,7 @@ export class TapeRecorder {
       closest = this.touch('stage', view.stageId, step, closest, place)
       if (kind.stage === 'closed') this.end(closest, place, 'completed')
     }
-    if (type.startsWith('step.') && step !== 0) {
+    if (isOfStep && step !== 0) {
       closest = this.touch('step', this.steps.names[step]!, step, closest, place, said === 'running')
       if (said !== undefined && said !== 'running') this.end(closest, place, said === 'done' ? 'completed' : 'failed')
     }

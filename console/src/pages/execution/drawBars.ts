@@ -3,7 +3,7 @@
 // be told apart, and the worst is painted last.
 import { colorOf } from '../../lib/theme'
 import type { Axis, View } from './axis'
-import { kindAt, type RunTape, type TimelineRow } from './tape'
+import type { RunTape, TimelineRow } from './tape'
 import type { Pen } from './useCanvas'
 
 export const ROW = 26
@@ -29,10 +29,9 @@ const LOOKS = [
   { name: 'running', color: 'running', tall: 14 },
   { name: 'failed', color: 'failed', tall: 14 },
 ] as const
-const NUMBER = Object.fromEntries(LOOKS.map(({ name }, index) => [name, index])) as Record<
-  (typeof LOOKS)[number]['name'],
-  number
->
+const [LATER_WAIT, LATER, WAITED, CANCELLED, COMPLETED, WAITING, RUNNING, FAILED] = [0, 1, 2, 3, 4, 5, 6, 7] as const
+/** By the numbers of the tape, where 0 is open. */
+const OF_OUTCOME = [RUNNING, COMPLETED, FAILED, CANCELLED]
 const NARROWEST = 2
 /** From here on there is room for a gap to the next bar, and for a mark that says the same as the colour. */
 const ROOMY = 10
@@ -83,7 +82,7 @@ interface Reach {
 /** Adds y, left and right of each bar of a row to the list of its look. */
 function collectRow(run: RunTape, row: TimelineRow, y: number, reach: Reach, bars: readonly number[][]): void {
   const { xOf, now, width, position } = reach
-  const { span_issued: issued, span_claimed: claimed, span_started: started, span_ended: ended } = run.tape.columns
+  const { issued, begun, ended, outcome } = run.marks
   const lefts = new Float64Array(LOOKS.length).fill(Number.NaN)
   const rights = new Float64Array(LOOKS.length)
   const flush = (look: number): void => {
@@ -95,7 +94,7 @@ function collectRow(run: RunTape, row: TimelineRow, y: number, reach: Reach, bar
     const right = Math.min(width, to)
     const isTouching = left >= lefts[look]! && left <= rights[look]! + (right - left < ROOMY ? 1 : -1)
     if (isTouching) {
-      rights[look] = Math.max(rights[look]!, right)
+      if (right > rights[look]!) rights[look] = right
       return
     }
     flush(look)
@@ -103,24 +102,29 @@ function collectRow(run: RunTape, row: TimelineRow, y: number, reach: Reach, bar
     rights[look] = right
   }
   for (const span of row.spans) {
-    const left = xOf(issued![span]! - 1)
+    const left = xOf(issued[span]! - 1)
     // They are in the order in which they begin.
     if (left > width) break
-    const right = xOf(ended![span]! || run.length)
+    const end = ended[span]!
+    const right = xOf(end || run.length)
     if (right < 0) continue
-    const begun = claimed![span]! || started![span]!
-    const work = begun === 0 ? right : xOf(begun - 1)
-    const kind = kindAt(run, span, position)
-    if (right > now || kind === undefined) {
-      if (work > now) add(NUMBER['later wait'], Math.max(left, now), work)
-      if (work < right || kind === undefined) add(NUMBER.later, Math.max(work, now), right)
+    const begin = begun[span]!
+    const work = begin === 0 ? right : xOf(begin - 1)
+    const isLater = issued[span]! > position
+    if (right > now || isLater) {
+      if (work > now) add(LATER_WAIT, Math.max(left, now), work)
+      if (work < right || isLater) add(LATER, Math.max(work, now), right)
+      if (isLater) continue
     }
-    if (kind === undefined) continue
-    const isWaiting = kind === 'waiting'
-    // What ended without a start is shown by its end.
-    const begin = begun === 0 && !isWaiting ? Math.max(left, right - ROOMY) : work
-    if (begin > left) add(isWaiting ? NUMBER.waiting : NUMBER.waited, left, Math.min(begin, now))
-    if (!isWaiting && kind !== 'stuck') add(NUMBER[kind], begin, Math.min(right, Math.max(now, begin)))
+    if (end !== 0 && end <= position) {
+      // What ended without a start is shown by its end.
+      const from = begin === 0 ? Math.max(left, right - ROOMY) : work
+      if (from > left) add(WAITED, left, Math.min(from, now))
+      add(OF_OUTCOME[outcome[span]!]!, from, Math.min(right, Math.max(now, from)))
+    } else if (begin !== 0 && begin <= position) {
+      if (work > left) add(WAITED, left, Math.min(work, now))
+      add(RUNNING, work, Math.min(right, Math.max(now, work)))
+    } else if (work > left) add(WAITING, left, Math.min(work, now))
   }
   for (let look = 0; look < LOOKS.length; look++) flush(look)
 }

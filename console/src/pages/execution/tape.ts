@@ -1,6 +1,7 @@
 // The log of a run as the screen draws it: columns decoded from the tape of the daemon, and per step the spans of its
 // visits, commands, loops, stages and frames. Everything here is answered without asking the daemon.
-import { FAILED_FLAG, LATE_FLAG, spanStatusAt, type Tape } from '../../../../src/domain/tape/decodeTape.js'
+import { FAILED_FLAG, LATE_FLAG, type Tape } from '../../../../src/domain/tape/decodeTape.js'
+import { OUTCOMES } from '../../../../src/domain/tape/tapeFormat.js'
 import type { StatusKind } from '../../parts/Status'
 
 export interface Moment {
@@ -21,8 +22,19 @@ export interface TimelineRow {
   inside: number | undefined
 }
 
+/** Where spans begin and end, by number, as positions; 0 is not yet. */
+export interface Marks {
+  issued: Uint32Array
+  /** Somebody has it: whether the start is told beside it or not. */
+  begun: Uint32Array
+  ended: Uint32Array
+  /** A number of OUTCOMES. */
+  outcome: Uint8Array
+}
+
 export interface RunTape {
   tape: Tape
+  marks: Marks
   epoch: string
   /** Events on the tape, and in the log. */
   length: number
@@ -44,8 +56,19 @@ export function runTapeOf(tape: Tape): RunTape {
     spans,
     inside: new Set(spans.filter((span) => kinds![span] !== 0).map((span) => keys![span])).size,
   }))
-  return { tape, epoch: head.epoch, length: Math.max(0, head.to), total: head.total, steps }
+  const marks = marksOf(tape)
+  return { tape, marks, epoch: head.epoch, length: Math.max(0, head.to), total: head.total, steps }
 }
+
+function marksOf({ columns }: Tape): Marks {
+  const { span_issued: issued, span_claimed: claimed, span_started: started } = columns
+  const begun = Uint32Array.from(claimed!, (at, span) => Math.min(at || UNSEEN, started![span]! || UNSEEN) % UNSEEN)
+  const { span_ended: ended, span_outcome: outcome } = columns
+  return { issued: issued as Uint32Array, begun, ended: ended as Uint32Array, outcome: outcome as Uint8Array }
+}
+
+/** Beyond every position. */
+export const UNSEEN = 0xffff_ffff
 
 /** What a step opens into: a row for each command, loop, stage and frame, however often it began. */
 export function rowsInside(run: RunTape, step: TimelineRow): TimelineRow[] {
@@ -89,12 +112,14 @@ export function seek({ length }: RunTape, from: number, by: 1 | -1, isWanted: (i
   return undefined
 }
 
-/** How a span looks when so many events have happened; undefined: it has not begun. */
-export function kindAt({ tape }: RunTape, span: number, position: number): StatusKind | undefined {
-  const status = spanStatusAt(tape, span, position)
-  if (status === 'later') return undefined
-  // Somebody has it: whether the start is told beside it or not.
-  return status === 'claimed' ? 'running' : status
+/** How a span looks when so many events have happened: three comparisons. Undefined: it has not begun. */
+export function kindAt({ marks }: RunTape, span: number, position: number): StatusKind | undefined {
+  const { issued, begun, ended, outcome } = marks
+  const end = ended[span]!
+  if (end !== 0 && end <= position) return OUTCOMES[outcome[span]!] as StatusKind
+  const begin = begun[span]!
+  if (begin !== 0 && begin <= position) return 'running'
+  return issued[span]! <= position ? 'waiting' : undefined
 }
 
 /** At work, or as the last one of it ended. */
@@ -107,26 +132,6 @@ export function kindOfRow(run: RunTape, row: TimelineRow, position: number): Sta
     last = last === 'failed' && kind === 'completed' ? last : kind
   }
   return last
-}
-
-export const COUNTED: readonly StatusKind[] = ['waiting', 'running', 'completed', 'failed', 'cancelled']
-
-/** Commands by status; of a run without commands, steps. */
-export function countsAt(
-  run: RunTape,
-  position: number,
-): { what: string; counts: Readonly<Record<StatusKind, number>> } {
-  const kinds = run.tape.columns['span_kind']!
-  const counted = kinds.includes(1) ? 1 : 0
-  const counts = { waiting: 0, running: 0, completed: 0, failed: 0, cancelled: 0, stuck: 0 }
-  for (let span = 0; span < kinds.length; span++) {
-    if (kinds[span] !== counted) continue
-    const kind = kindAt(run, span, position)
-    // Spans are in the order in which they begin.
-    if (kind === undefined) break
-    counts[kind]++
-  }
-  return { what: counted === 1 ? 'commands' : 'steps', counts }
 }
 
 export { FAILED_FLAG, LATE_FLAG }

@@ -8,6 +8,8 @@ import { FAILED_FLAG, hasFlag, type RunTape, seek } from './tape'
 
 const ASK_EVERY_MS = 50
 const REST_MS = 250
+/** The end of a log that grows is passed by: its checksum is worth its price once it stands still. */
+const LIVE_REST_MS = 1_500
 
 export interface Here {
   slices: Slices
@@ -33,6 +35,8 @@ export function useMoment(executionId: string, run: RunTape, { position, before 
   const asking = useRef<AbortController>()
   const askedAt = useRef(0)
   const shown = useRef<Slice>()
+  const opened = useRef(run)
+  if (opened.current.epoch !== run.epoch) opened.current = run
 
   const follow = (work: (signal: AbortSignal) => Promise<unknown>, control: AbortController): void => {
     work(control.signal).then(
@@ -70,16 +74,20 @@ export function useMoment(executionId: string, run: RunTape, { position, before 
 
   useEffect(() => {
     const control = new AbortController()
-    const timer = setTimeout(() => {
-      follow((signal) => slices.loadChecksum(position, signal), control)
-      follow((signal) => writeDown(slices, signal), control)
-      const flags = run.tape.columns['flags']!
-      const nextFailure = seek(run, position, 1, (index) => hasFlag(flags[index]!, FAILED_FLAG))
-      for (const near of new Set([position - 1, position + 1, nextFailure])) {
-        if (near !== undefined && near >= 0 && near <= run.length)
-          follow((signal) => slices.load(near, signal), control)
-      }
-    }, REST_MS)
+    const isPassedBy = position === run.length && run.length !== opened.current.length
+    const timer = setTimeout(
+      () => {
+        follow((signal) => slices.loadChecksum(position, signal), control)
+        follow((signal) => writeDown(slices, signal), control)
+        const flags = run.tape.columns['flags']!
+        const nextFailure = seek(run, position, 1, (index) => hasFlag(flags[index]!, FAILED_FLAG))
+        for (const near of new Set([position - 1, position + 1, nextFailure])) {
+          if (near !== undefined && near >= 0 && near <= run.length)
+            follow((signal) => slices.load(near, signal), control)
+        }
+      },
+      isPassedBy ? LIVE_REST_MS : REST_MS,
+    )
     return () => {
       clearTimeout(timer)
       control.abort()

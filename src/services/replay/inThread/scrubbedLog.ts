@@ -10,7 +10,7 @@ import { REGISTRY_DIGEST } from '../../../domain/replay/schemaLabel.js'
 import { GrowingIds } from '../../../domain/tape/growingIds.js'
 import { TapeRecorder } from '../../../domain/tape/tapeRecorder.js'
 import { CpError } from '../../../errors.js'
-import { createRowReader, eventIdOfRow, type LogRow } from '../../../stores/replay/replayRows.js'
+import { createRowReader, type LogRow } from '../../../stores/replay/replayRows.js'
 import {
   countLog,
   type LogOwner,
@@ -109,8 +109,9 @@ export class ScrubbedLog {
         onRow: (row) => {
           if (!isWanted) return false
           this.keyframes.append(this.toEvent(row))
-          this.tape.add(this.keyframes.view, millisOf(row), Number(row.stream_version ?? 0))
-          this.ids.push(BigInt(eventIdOfRow(row)))
+          const { view } = this.keyframes
+          this.tape.add(view, millisOf(row), Number(row.stream_version ?? 0))
+          this.ids.push(BigInt(view.id!))
           return true
         },
         onPage: () => {

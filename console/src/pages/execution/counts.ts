@@ -1,0 +1,60 @@
+// How many spans stand how at a position, without looking at each of them again.
+import { OUTCOMES } from '../../../../src/domain/tape/tapeFormat.js'
+import { type RunTape, UNSEEN } from './tape'
+
+export const COUNTED = ['waiting', 'running', 'completed', 'failed', 'cancelled'] as const
+type CountedKind = (typeof COUNTED)[number]
+
+/** Positions at which spans begin and cease to be of a kind, in order: how many are is then two searches. */
+export interface Counted {
+  what: string
+  changes: Readonly<Record<CountedKind, { begin: Uint32Array; end: Uint32Array }>>
+}
+
+/** Commands; of a run without commands, steps. */
+export function countedOf({ tape, marks: { issued, begun, ended, outcome } }: RunTape): Counted {
+  const kinds = tape.columns['span_kind']!
+  const counted = kinds.includes(1) ? 1 : 0
+  const changes = Object.fromEntries(COUNTED.map((kind) => [kind, { begin: [], end: [] }])) as unknown as Record<
+    CountedKind,
+    { begin: number[]; end: number[] }
+  >
+  for (let span = 0; span < kinds.length; span++) {
+    if (kinds[span] !== counted) continue
+    const [begin, end] = [begun[span] || UNSEEN, ended[span] || UNSEEN]
+    changes.waiting.begin.push(issued[span]!)
+    changes.waiting.end.push(Math.min(begin, end))
+    if (begin < end) {
+      changes.running.begin.push(begin)
+      changes.running.end.push(end)
+    }
+    if (end !== UNSEEN) changes[OUTCOMES[outcome[span]!] as CountedKind].begin.push(end)
+  }
+  const sorted = (positions: number[]): Uint32Array => Uint32Array.from(positions).sort()
+  return {
+    what: counted === 1 ? 'commands' : 'steps',
+    changes: Object.fromEntries(
+      COUNTED.map((kind) => [kind, { begin: sorted(changes[kind].begin), end: sorted(changes[kind].end) }]),
+    ) as Counted['changes'],
+  }
+}
+
+/** By status. */
+export function countsAt({ changes }: Counted, position: number): Record<CountedKind, number> {
+  const count = (kind: CountedKind): number => {
+    const { begin, end } = changes[kind]
+    return upTo(begin, position) - upTo(end, position)
+  }
+  return Object.fromEntries(COUNTED.map((kind) => [kind, count(kind)])) as Record<CountedKind, number>
+}
+
+/** How many of them are not above this one. */
+function upTo(sorted: Uint32Array, position: number): number {
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (sorted[middle]! <= position) low = middle + 1
+    else high = middle
+  }
+  return low
+}
