@@ -164,16 +164,7 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await page.goto(`/console/executions/${id}?at=event:${ids[before]}`)
     await until('the place of the link', async () => (await place()) === before + 1)
     // It is stored last, with an id between two others.
-    await database.get().sql(
-      `insert into noetl.event (execution_id, event_id, catalog_id, stream_version, event_type, node_name, status)
-       select execution_id, $2::bigint, catalog_id, (select max(stream_version) + 1 from noetl.event where execution_id = $1::bigint),
-         'step.note', node_name, status
-       from noetl.event where execution_id = $1::bigint and event_id = $3::bigint`,
-      [id, String(lateId), String(ids[before])],
-    )
-    await database
-      .get()
-      .sql('update noetl.execution set event_count = event_count + 1 where execution_id = $1::bigint', [id])
+    await addNote(id, lateId, ids[before]!)
     await until('the same event one place later', async () => (await place()) === before + 2)
     const marked: number[] = []
     await page.keyboard.press('Home')
@@ -187,7 +178,36 @@ describe.skipIf(!hasBrowser)('executions', () => {
     const { checksum } = await command('replay', id, '--as-of-event', String(lateId))
     await page.getByText(`checksum ${checksum.slice(0, 8)}`).waitFor()
     expect(await place()).toBe(before + 1)
+
+    const askedFrom: (string | null)[] = []
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url())
+      if (pathname.endsWith('/tape')) askedFrom.push(searchParams.get('from'))
+    })
+    await addNote(id, ids.at(-1)! + 1n, ids[before]!)
+    await until('the log has grown', async () => Number(await handle.getAttribute('aria-valuemax')) === last + 2)
+    expect(new Set(askedFrom)).toEqual(new Set([String(last + 2)]))
+    await page.keyboard.press('End')
+    const text = `event ${last + 2} of ${last + 2}, step.note`
+    await until(
+      'its newest event',
+      async () => (await handle.getAttribute('aria-valuetext'))?.startsWith(text) === true,
+    )
     expect(faults()).toEqual([])
     await close()
   })
+
+  /** One more event of an execution, stored last, as another one of it. */
+  async function addNote(id: string, eventId: bigint, like: bigint): Promise<void> {
+    await database.get().sql(
+      `insert into noetl.event (execution_id, event_id, catalog_id, stream_version, event_type, node_name, status)
+       select execution_id, $2::bigint, catalog_id, (select max(stream_version) + 1 from noetl.event where execution_id = $1::bigint),
+         'step.note', node_name, status
+       from noetl.event where execution_id = $1::bigint and event_id = $3::bigint`,
+      [id, String(eventId), String(like)],
+    )
+    await database
+      .get()
+      .sql('update noetl.execution set event_count = event_count + 1 where execution_id = $1::bigint', [id])
+  }
 })
