@@ -1,4 +1,4 @@
-// Remembers the results of a function of text. Bounded: long texts are not kept, and all are forgotten when there are
+// Remembers the results of functions, of text and of nothing. Bounded: long texts are not kept, and all are forgotten when there are
 // too many.
 
 export interface MemoLimits {
@@ -19,5 +19,14 @@ export function rememberByText<T>(
     if (known.size >= entriesMax) known.clear()
     known.set(text, answer)
     return answer
+  }
+}
+
+/** Made when it is first asked for. */
+export function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
   }
 }

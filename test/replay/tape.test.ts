@@ -3,9 +3,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/domain/json/value.js'
 import { Keyframes } from '../../src/domain/replay/keyframes/keyframes.js'
-import { decodeTape, type Tape } from '../../src/domain/tape/decodeTape.js'
+import { continues, decodeTape, growTape, type Tape } from '../../src/domain/tape/decodeTape.js'
 import { encodeTape } from '../../src/domain/tape/encodeTape.js'
-import { continues, growTape } from '../../src/domain/tape/growTape.js'
 import { TapeRecorder } from '../../src/domain/tape/tapeRecorder.js'
 import { readBenchLog } from './replayVectors.js'
 

@@ -1,7 +1,9 @@
 // Reads the bytes of a tape, in a browser or anywhere else: nothing here may ask for Node.
+import { once } from '../memo.js'
 import { type ColumnType, OUTCOMES, type Outcome, TAPE_FORMAT, TAPE_MAGIC, type TapeHead } from './tapeFormat.js'
 
-export { FAILED_FLAG, LATE_FLAG } from './tapeFormat.js'
+export { continues, growTape } from './growTape.js'
+export { FAILED_FLAG, LATE_FLAG, OUTCOMES } from './tapeFormat.js'
 
 export type TapeColumn = Uint8Array | Uint16Array | Uint32Array | Float64Array
 
@@ -39,14 +41,6 @@ function keysIn({ keys, key_number: numbers }: Readonly<Record<string, TapeColum
   const placed: string[] = []
   for (const [index, text] of texts.entries()) placed[numbers[index]!] = text
   return placed
-}
-
-export function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
-  }
 }
 
 export type SpanStatus = 'later' | 'waiting' | 'claimed' | 'running' | Exclude<Outcome, 'open'>

@@ -1,6 +1,7 @@
 // A tape from the beginning and the piece that comes after it: one tape again, so that whoever follows a log asks for what
 // is new alone. Runs in browsers, too: nothing here may ask for Node.
-import { once, type Tape, type TapeColumn } from './decodeTape.js'
+import { once } from '../memo.js'
+import type { Tape, TapeColumn } from './decodeTape.js'
 
 const OF_EVENTS = ['type', 'step', 'status', 'worker', 'flags', 'version', 'span'] as const
 const OF_SPANS = [

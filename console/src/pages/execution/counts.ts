@@ -1,5 +1,5 @@
 // How many spans stand how at a position, without looking at each of them again.
-import { OUTCOMES } from '../../../../src/domain/tape/tapeFormat.js'
+import { OUTCOMES } from '../../../../src/domain/tape/decodeTape.js'
 import { type RunTape, UNSEEN } from './tape'
 
 export const COUNTED = ['waiting', 'running', 'completed', 'failed', 'cancelled'] as const

@@ -1,7 +1,6 @@
 // The log of a run as the screen draws it: columns decoded from the tape of the daemon, and per step the spans of its
 // visits, commands, loops, stages and frames. Everything here is answered without asking the daemon.
-import { FAILED_FLAG, LATE_FLAG, type Tape } from '../../../../src/domain/tape/decodeTape.js'
-import { OUTCOMES } from '../../../../src/domain/tape/tapeFormat.js'
+import { FAILED_FLAG, LATE_FLAG, OUTCOMES, type Tape } from '../../../../src/domain/tape/decodeTape.js'
 import type { StatusKind } from '../../parts/Status'
 
 export interface Moment {

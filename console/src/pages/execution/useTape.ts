@@ -1,8 +1,7 @@
 // Loads the tape of a run; when the log has grown what is new, and all of it when its places have moved. While the daemon
 // still reads a long log, what it has read is shown.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { decodeTape, type Tape } from '../../../../src/domain/tape/decodeTape.js'
-import { continues, growTape } from '../../../../src/domain/tape/growTape.js'
+import { continues, decodeTape, growTape, type Tape } from '../../../../src/domain/tape/decodeTape.js'
 import { ApiError, apiPath, fetchOwn } from '../../lib/api'
 import { type RunTape, runTapeOf } from './tape'
 
