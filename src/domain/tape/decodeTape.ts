@@ -1,18 +1,18 @@
 // Reads the bytes of a tape, in a browser or anywhere else: nothing here may ask for Node.
 import { once } from '../memo.js'
-import { type ColumnType, OUTCOMES, type Outcome, TAPE_FORMAT, TAPE_MAGIC, type TapeHead } from './tapeFormat.js'
+import {
+  type ColumnType,
+  OUTCOMES,
+  type Outcome,
+  TAPE_FORMAT,
+  TAPE_MAGIC,
+  type Tape,
+  type TapeColumn,
+  type TapeHead,
+} from './tapeFormat.js'
 
 export { continues, growTape } from './growTape.js'
-export { FAILED_FLAG, LATE_FLAG, OUTCOMES } from './tapeFormat.js'
-
-export type TapeColumn = Uint8Array | Uint16Array | Uint32Array | Float64Array
-
-export interface Tape {
-  head: TapeHead
-  columns: Readonly<Record<string, TapeColumn>>
-  /** Entities that have spans, such as `command:7`, by the numbers in `span_key`. Their text is read when it is first asked for. */
-  keys(): readonly string[]
-}
+export { FAILED_FLAG, LATE_FLAG, OUTCOMES, type Tape, type TapeColumn } from './tapeFormat.js'
 
 const ARRAYS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array } satisfies Record<
   ColumnType,

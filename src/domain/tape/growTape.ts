@@ -1,7 +1,7 @@
 // A tape from the beginning and the piece that comes after it: one tape again, so that whoever follows a log asks for what
 // is new alone. Runs in browsers, too: nothing here may ask for Node.
 import { once } from '../memo.js'
-import type { Tape, TapeColumn } from './decodeTape.js'
+import type { Tape, TapeColumn } from './tapeFormat.js'
 
 const OF_EVENTS = ['type', 'step', 'status', 'worker', 'flags', 'version', 'span'] as const
 const OF_SPANS = [

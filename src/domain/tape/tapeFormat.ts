@@ -47,3 +47,12 @@ export interface TapeHead {
   rows: number[]
   columns: { name: string; type: ColumnType; offset: number; length: number }[]
 }
+
+export type TapeColumn = Uint8Array | Uint16Array | Uint32Array | Float64Array
+
+export interface Tape {
+  head: TapeHead
+  columns: Readonly<Record<string, TapeColumn>>
+  /** Entities that have spans, such as `command:7`, by the numbers in `span_key`. Their text is read when it is first asked for. */
+  keys(): readonly string[]
+}
