@@ -9,7 +9,7 @@ export default {
   run: async (ctx) => {
     const database = await ctx.database()
     const found = await runScript('engineRun.mjs', { url: database.url }).finished
-    const { commitMs, nativeStepsPerSecond, nativeSteps, tailMs, hopMs } = found
+    const { commitMs, nativeStepsPerSecond, nativeSteps, tailMs, hopMs, turnMs } = found
     const ofCommit = `one bare commit ${commitMs.toFixed(2)} ms`
     return [
       {
@@ -34,6 +34,13 @@ export default {
         unit: 'ms',
         ratio: hopMs / commitMs,
         note: `answer stored to next command stored; ${ofCommit}`,
+      },
+      {
+        name: 'turn of a model worker, p50',
+        value: turnMs,
+        unit: 'ms',
+        ratio: turnMs / commitMs,
+        note: `answer handed in to next command stored; ${ofCommit}`,
       },
     ]
   },

@@ -16,13 +16,14 @@ const state = await openStateService(url, { drive: true, engine: ENGINE_DEFAULTS
 while (state.service.stats().lanes[0] < 64) await new Promise((resolve) => setTimeout(resolve, 20))
 const { db } = state.databases.cluster
 
-const grown = new Map()
+const issues = new Map()
 const ends = new Map()
-state.appender.onAppended((_shard, ids, _traces, ended) => {
-  for (const id of ids) grown.get(id)?.()
+state.appender.onAppended((_shard, _ids, _traces, ended, news) => {
+  for (const [id, { rows }] of news)
+    if (rows.some(({ event }) => event.eventType === 'command.issued')) issues.get(id)?.()
   for (const id of ended) ends.get(id)?.()
 })
-/** When the execution has grown, or ended. */
+/** When a command of the execution was issued, or it has ended. */
 const told = (map, id) =>
   new Promise((resolve) => {
     map.set(id, () => {
@@ -105,29 +106,41 @@ async function native() {
   return median(rates.slice(1))
 }
 
-/** Tail and hops of chains that run one after the other. */
+/** How long each answer takes until what follows from it is stored, and how much later than the answer that is. */
 async function chains() {
   await register('1002', CHAIN_STEPS, 'python')
-  const tails = []
-  const hops = []
+  const ids = []
+  const turns = []
   for (let round = 0; round < CHAIN_ROUNDS; round++) {
     const { executionId, begin } = await start('1002')
+    ids.push(executionId)
+    let issued = told(issues, executionId)
     await begin()
-    let issued = told(grown, executionId)
     for (let n = 0; n < CHAIN_STEPS; n++) {
       await issued
+      issued = told(n + 1 < CHAIN_STEPS ? issues : ends, executionId)
+      const began = performance.now()
       await answer(executionId, `s${n}`)
-      // The answer itself made it grow; what comes now is the decision.
-      const answered = performance.now()
-      if (n + 1 < CHAIN_STEPS) {
-        issued = told(grown, executionId)
-        hops.push((await issued) - answered)
-      } else {
-        tails.push((await told(ends, executionId)) - answered)
-      }
+      turns.push((await issued) - began)
     }
   }
-  return { tailMs: median(tails), hopMs: median(hops) }
+  const delays = await db.run(
+    {
+      name: 'bench_delays',
+      text: `select (extract(epoch from next.ingest_time - e.ingest_time) * 1000)::float8 as ms, next.event_type = 'playbook.completed' as is_end
+        from noetl.event e
+        cross join lateral (
+          select ingest_time, event_type from noetl.event n
+          where n.execution_id = e.execution_id and n.stream_version > e.stream_version
+            and n.event_type in ('command.issued', 'playbook.completed')
+          order by n.stream_version limit 1
+        ) next
+        where e.execution_id = any($1::bigint[]) and e.event_type = 'command.completed'`,
+    },
+    [ids],
+  )
+  const of = (isEnd) => median(delays.filter((row) => row.is_end === isEnd).map(({ ms }) => ms))
+  return { tailMs: of(true), hopMs: of(false), turnMs: median(turns) }
 }
 
 /** One row, one session, one commit. */
@@ -145,10 +158,10 @@ async function commits() {
 try {
   const commitBefore = await commits()
   const nativeStepsPerSecond = await native()
-  const { tailMs, hopMs } = await chains()
+  const { tailMs, hopMs, turnMs } = await chains()
   const commitMs = median([commitBefore, await commits()])
   if (state.counts.errors.length > 0) throw new Error(state.counts.errors[0])
-  console.log(JSON.stringify({ commitMs, nativeStepsPerSecond, nativeSteps: NATIVE_STEPS, tailMs, hopMs }))
+  console.log(JSON.stringify({ commitMs, nativeStepsPerSecond, nativeSteps: NATIVE_STEPS, tailMs, hopMs, turnMs }))
 } finally {
   await state.close()
 }

@@ -11,7 +11,7 @@ import type { ResidentResult } from './residentAnswer.js'
 import { startOf } from './startOf.js'
 import { stateThreadCount } from './threadCounts.js'
 
-export type { AdvanceOutput, ResidentSetup } from '../services/state/inThread/residentTasks.js'
+export type { AdvanceOutput, AheadOutput, ResidentSetup } from '../services/state/inThread/residentTasks.js'
 export type { SnapshotReport } from '../services/state/inThread/verify.js'
 
 interface ThreadsOptions<Setup> {

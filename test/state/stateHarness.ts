@@ -37,6 +37,7 @@ export interface StateOptions
   onChildren?: () => void
   onIssued?: (shard: number) => void
   handOver?: HandOver
+  patienceMs?: number
   /** Run playbooks, with these settings. */
   engine?: Partial<EngineSettings>
 }
@@ -140,6 +141,7 @@ export async function openState(core: TestCore, options: StateOptions = {}): Pro
               leaseMs: options.leaseMs ?? 6_000,
               store: (id, body) => storeResult(resultsOf(core), id, body),
               handOver: options.handOver,
+              patienceMs: options.patienceMs,
             },
       fetch: valuesOf(databases, (ref) => readResultText(core, ref)),
       hooks: {

@@ -40,14 +40,56 @@ from unnest(:execution_ids::bigint[], :tenant_ids::text[], :organization_ids::te
 where e.execution_id = given.execution_id
   and (e.tenant_id, e.organization_id) is distinct from (given.tenant_id, given.organization_id);
 
+-- name: event_publish(
+--   execution_ids, event_ids, catalog_ids, parent_event_ids, parent_execution_ids, prev_event_ids, created_ats,
+--   event_types, node_ids, node_names, node_types, statuses, worker_ids, durations,
+--   errors, stack_traces, tenant_ids, organization_ids, stream_versions, checksums, sealed_texts, payloads, subjects, traces
+-- )
+-- Appends events and their outbox rows: one array per column, the envelopes `payloads` as one JSON array, which the JSON columns
+-- are taken from: their text is read once for both. The lock of their executions is held: by the time they came in they are in
+-- the order of their versions, and all are of one moment.
+with given as materialized (
+  select *
+  from rows from (
+    unnest(
+      :execution_ids::bigint[], :event_ids::bigint[], :catalog_ids::bigint[], :parent_event_ids::bigint[], :parent_execution_ids::bigint[], :prev_event_ids::bigint[], :created_ats::timestamptz[], :event_types::text[],
+      :node_ids::text[], :node_names::text[], :node_types::text[], :statuses::text[], :worker_ids::text[], :durations::double precision[],
+      :errors::text[], :stack_traces::text[], :tenant_ids::text[], :organization_ids::text[], :stream_versions::bigint[], :checksums::text[], :sealed_texts::text[],
+      :subjects::text[], :traces::text[]
+    ),
+    jsonb_array_elements(:payloads::jsonb)
+  ) with ordinality as one (
+    execution_id, event_id, catalog_id, parent_event_id, parent_execution_id, prev_event_id, at_time, event_type,
+    node_id, node_name, node_type, status, worker_id, duration,
+    error, stack_trace, tenant_id, organization_id, stream_version, envelope_checksum, sealed, subject, trace, payload, position
+  )
+), logged as (
+  insert into noetl.event (
+    execution_id, event_id, catalog_id, parent_event_id, parent_execution_id, prev_event_id, created_at, event_time,
+    event_type, node_id, node_name, node_type, status, worker_id, duration, context, result, meta, error, stack_trace,
+    tenant_id, organization_id, stream_version, envelope_checksum, sealed, ingest_time
+  )
+  select
+    execution_id, event_id, catalog_id, parent_event_id, parent_execution_id, prev_event_id,
+    at_time at time zone 'utc', at_time,
+    event_type, node_id, node_name, node_type, status, worker_id, duration,
+    nullif(payload -> 'context', 'null'), nullif(payload -> 'result', 'null'), nullif(payload -> 'meta', 'null'), error, stack_trace,
+    tenant_id, organization_id, stream_version, envelope_checksum, sealed, (select clock_timestamp())
+  from given
+)
+insert into noetl.outbox (execution_id, event_id, subject, payload, payload_codec, trace)
+select execution_id, event_id, subject, payload, 'json', trace::jsonb
+from given
+order by position;
+
 -- name: event_insert(
 --   execution_ids, event_ids, catalog_ids, parent_event_ids, parent_execution_ids, prev_event_ids, created_ats,
---   event_types, node_ids, node_names, node_types, statuses, worker_ids, durations, contexts, results, metas,
---   errors, stack_traces, tenant_ids, organization_ids, stream_versions, checksums, sealed_texts
+--   event_types, node_ids, node_names, node_types, statuses, worker_ids, durations,
+--   errors, stack_traces, tenant_ids, organization_ids, stream_versions, checksums, sealed_texts, contexts, results, metas
 -- )
--- Appends events: one array per column, JSON columns (`contexts` context, `results` result, `metas` meta) as one JSON
--- array each. The lock of their executions is held: by the time they came in they are in the order of their versions,
--- and all are of one moment.
+-- Appends events that are not to be published: one array per column, JSON columns (`contexts` context, `results` result, `metas`
+-- meta) as one JSON array each. The lock of their executions is held: by the time they came in they are in the order of their
+-- versions, and all are of one moment.
 insert into noetl.event (
   execution_id, event_id, catalog_id, parent_event_id, parent_execution_id, prev_event_id, created_at, event_time,
   event_type, node_id, node_name, node_type, status, worker_id, duration, context, result, meta, error, stack_trace,

@@ -67,6 +67,22 @@ order by execution_id, key
 on conflict do nothing
 returning execution_id, key;
 
+-- name: decision_follow(kind, owner, slots, tokens, execution_ids, keys, versions)
+-- Writes the decisions `keys` of the executions `execution_ids`, made on the `versions`, each while `owner` holds its slot (`slots`,
+-- `tokens`) of `kind`. All of them or an error: one that was made before is there twice, and one without its lease has no version.
+with held as (
+  select l.slot, l.token from noetl.lease l
+  where l.kind = :kind::text and l.slot = any(:slots::int[]) and l.owner = :owner::text and l.lease_until > now()
+  order by l.slot
+  for key share of l
+)
+insert into noetl.decision_key (execution_id, key, version)
+select given.execution_id, given.key, case when held.slot is not null then given.version end
+from unnest(:slots::int[], :tokens::bigint[], :execution_ids::bigint[], :keys::text[], :versions::bigint[])
+  as given (slot, token, execution_id, key, version)
+left join held on held.slot = given.slot and held.token = given.token
+order by given.execution_id, given.key;
+
 -- name: decision_release(execution_ids, keys)
 -- Takes the decisions `keys` of the executions `execution_ids` back: they were not written after all.
 delete from noetl.decision_key d

@@ -14,13 +14,19 @@ import { type Labels, labelsOf } from '../../domain/executions/labels.js'
 import type { EventId } from '../../domain/ids/ids.js'
 import { CpError } from '../../errors.js'
 import { createTurns } from '../../runtime/turns.js'
-import { insertEvents, moveEvents, type NumberedEvent } from '../../stores/events/eventStore.js'
+import {
+  insertEvents,
+  moveEvents,
+  type NumberedEvent,
+  type PublishedEvent,
+  publishEvents,
+} from '../../stores/events/eventStore.js'
 import { type LockedExecution, labelExecutions, updateExecutions } from '../../stores/executions/executionStore.js'
-import { insertOutboxRows, type NewOutboxRow } from '../../stores/outbox/outboxStore.js'
 import { noteLifecycle } from '../subscriptions/lifecycleNotes.js'
 import type { AppendContext, AppendItem, AppendOutcome } from './appendOutcome.js'
 import { type ClaimedRow, type CommandBook, endedBy, withAttempt } from './commandBook.js'
 import { checkOwner, foreignOwnerMessage, owned } from './eventOwner.js'
+import type { Following } from './follower.js'
 import { fromRow, type KnownEvent } from './knownEvent.js'
 import type { LogNews } from './logNews.js'
 import { claimOf, type Found, lookUp } from './lookUp.js'
@@ -36,16 +42,22 @@ export interface AppendWishes {
   alongside?: ((outcomes: readonly AppendOutcome[]) => Promise<void>) | undefined
   /** Told what driven executions have grown by, if the transaction commits. */
   onNews?: ((news: LogNews) => void) | undefined
+  /** What follows from the news, to be written with them. */
+  follow?: ((news: readonly LogNews[], executions: Found['executions']) => Promise<Following | undefined>) | undefined
 }
 
 export async function appendInTx(
   tx: Tx,
   items: readonly AppendItem[],
   context: AppendContext,
-  { found, alongside, onNews }: AppendWishes = {},
+  { found, alongside, onNews, follow }: AppendWishes = {},
 ): Promise<AppendOutcome[]> {
-  const known = found ?? (await lookUp(tx, items))
-  const plan = await decide(items, known, context)
+  const known = knownFrom(found ?? (await lookUp(tx, items)), context)
+  const plan = emptyPlan()
+  const outcomes = await decide(items, known, plan, context)
+  const following = plan.news.size === 0 ? undefined : await follow?.([...plan.news.values()], known.executions)
+  for (const executionId of following?.taken ?? []) plan.news.set(executionId, newsBehind(plan.news.get(executionId)!))
+  const followed = await decide(withoutSecrets(following?.items ?? [], context), known, plan, context)
   for (const news of plan.news.values()) onNews?.(news)
   const ended = endedBy(
     plan.published.map(({ row }) => row.event),
@@ -53,7 +65,7 @@ export async function appendInTx(
   )
   // Sent together: when the connection breaks, each of them fails, and nobody may be left with that failure. The caller
   // comes first: it may still refuse.
-  const added = alongside?.(plan.outcomes)
+  const added = Promise.all([alongside?.(outcomes), following?.write(tx, followed)])
   const leasing = known.commands.write(tx, ended)
   const storing = store(tx, plan, context)
   const claiming = leasing.then((leases) => {
@@ -62,20 +74,20 @@ export async function appendInTx(
   const writing = Promise.all([claiming, storing.written, added])
   if (storing.isSent) tx.finishWith(writing)
   else await writing
-  return plan.outcomes
+  return outcomes
 }
 
 /** `isSent`: all of it is on its way already. */
 function store(tx: Tx, plan: Plan, context: AppendContext): { written: Promise<unknown>; isSent: boolean } {
   if (plan.events.length === 0) return { written: Promise.resolve(), isSent: true }
-  const events = slicesOf(plan.events, (row) => row)
+  const quiet = slicesOf(plan.quiet, (row) => row)
   const published = slicesOf(plan.published, ({ row }) => row)
   const written = Promise.all([
-    oneByOne(events, (rows) => insertEvents(tx, rows)),
+    oneByOne(quiet, (rows) => insertEvents(tx, rows)),
     oneByOne(published, (list) =>
-      insertOutboxRows(
+      publishEvents(
         tx,
-        list.map(({ item, row }) => outboxRow(item, row, context)),
+        list.map(({ item, row }) => withMessage(item, row, context)),
       ),
     ),
     updateExecutions(tx, [...plan.touched]),
@@ -86,7 +98,7 @@ function store(tx: Tx, plan: Plan, context: AppendContext): { written: Promise<u
       plan.events.map(({ event }) => event),
     ),
   ])
-  return { written, isSent: events.length <= 1 && published.length <= 1 }
+  return { written, isSent: quiet.length <= 1 && published.length <= 1 }
 }
 
 /** The items as they may be stored and published. */
@@ -98,8 +110,10 @@ export function withoutSecrets(items: readonly AppendItem[], { secrets }: Append
 }
 
 interface Plan {
-  outcomes: AppendOutcome[]
+  /** All of them, in order. */
   events: NumberedEvent[]
+  /** Those that are stored and not published. */
+  quiet: NumberedEvent[]
   published: { item: AppendItem; row: NumberedEvent }[]
   touched: Set<LockedExecution>
   /** Executions whose owner was learned just now; what is stored of them follows. */
@@ -119,36 +133,44 @@ interface Known {
   highest: Map<string, bigint>
 }
 
-/** Everything is locked and known here: a plain decision, in the order given. */
-async function decide(items: readonly AppendItem[], found: Found, context: AppendContext): Promise<Plan> {
-  const plan: Plan = {
-    outcomes: [],
-    events: [],
-    published: [],
-    touched: new Set(),
-    moved: new Set(),
-    labelled: new Map(),
-    claims: [],
-    news: new Map(),
-  }
-  const known: Known = {
+const emptyPlan = (): Plan => ({
+  events: [],
+  quiet: [],
+  published: [],
+  touched: new Set(),
+  moved: new Set(),
+  labelled: new Map(),
+  claims: [],
+  news: new Map(),
+})
+
+function knownFrom(found: Found, { secrets }: AppendContext): Known {
+  return {
     executions: found.executions,
     commands: found.commands,
-    events: new Map(
-      found.existing.map((row) => [`${row.execution_id}:${row.event_id}`, fromRow(row, context.secrets)]),
-    ),
+    events: new Map(found.existing.map((row) => [`${row.execution_id}:${row.event_id}`, fromRow(row, secrets)])),
     holders: new Map(
       found.claimed.map((claim) => [`${claim.execution_id}:${claim.command_id}`, claim.worker_id ?? undefined]),
     ),
     highest: found.highest,
   }
+}
+
+/** Everything is locked and known here: a plain decision, in the order given. */
+async function decide(
+  items: readonly AppendItem[],
+  known: Known,
+  plan: Plan,
+  context: AppendContext,
+): Promise<AppendOutcome[]> {
+  const outcomes: AppendOutcome[] = []
   const turns = createTurns()
   for (const item of items) {
-    plan.outcomes.push(decideOne(item, known, plan, context))
+    outcomes.push(decideOne(item, known, plan, context))
     const rest = turns.rest()
     if (rest !== undefined) await rest
   }
-  return plan
+  return outcomes
 }
 
 function decideOne(item: AppendItem, known: Known, plan: Plan, context: AppendContext): AppendOutcome {
@@ -208,8 +230,12 @@ function decideOne(item: AppendItem, known: Known, plan: Plan, context: AppendCo
   }
   if (judged !== undefined) known.commands.note(judged, stored)
   plan.events.push(row)
-  news?.rows.push(row)
+  if (news !== undefined) {
+    news.rows.push(row)
+    news.trace = item.trace ?? news.trace
+  }
   if (item.publish) plan.published.push({ item, row })
+  else plan.quiet.push(row)
   // An id that was minted for this event cannot come again in the same call.
   if (checksum !== null) {
     known.events.set(key, {
@@ -235,6 +261,12 @@ function newsOf({ executionId, engine, streamVersion, summary }: LockedExecution
   const begun: LogNews = { executionId, engine, afterVersion, mark: summary.lastEventId, rows: [] }
   news.set(executionId, begun)
   return begun
+}
+
+/** What comes behind news that somebody has taken. */
+function newsBehind({ executionId, engine, afterVersion, mark, rows }: LogNews): LogNews {
+  const last = rows.at(-1)?.event.eventId ?? mark
+  return { executionId, engine, afterVersion: afterVersion + rows.length, mark: last, rows: [] }
 }
 
 /** The event changes the log in no way. */
@@ -305,13 +337,8 @@ function learnFromStart(execution: LockedExecution, { event, path }: AppendItem,
   execution.parentExecutionId ??= event.parentExecutionId
 }
 
-function outboxRow(item: AppendItem, row: NumberedEvent, context: AppendContext): NewOutboxRow {
-  const { event } = row
-  return {
-    executionId: event.executionId,
-    eventId: event.eventId,
-    subject: context.subjectOf(event),
-    payload: writeEnvelope(event, row.streamVersion.toString(), row.catalogId, row.parts),
-    trace: item.trace ?? null,
-  }
+function withMessage(item: AppendItem, row: NumberedEvent, context: AppendContext): PublishedEvent {
+  const { event, streamVersion, catalogId, parts } = row
+  const payload = writeEnvelope(event, streamVersion.toString(), catalogId, parts)
+  return { ...row, subject: context.subjectOf(event), payload, trace: item.trace ?? null }
 }

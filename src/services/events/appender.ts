@@ -9,7 +9,7 @@ import type { Tx, TxOptions } from '../../db/db.js'
 import type { EventRecord } from '../../domain/events/eventRecord.js'
 import { isTerminalEventType } from '../../domain/events/eventType.js'
 import { jsonWeight } from '../../domain/json/weight.js'
-import { CpError, toCpError } from '../../errors.js'
+import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import { answerJobs } from '../../runtime/isolateRefused.js'
 import {
   type AppendContext,
@@ -19,6 +19,7 @@ import {
   appendInTx,
   withoutSecrets,
 } from './appendInTx.js'
+import type { Follower, Following } from './follower.js'
 import type { LogNews } from './logNews.js'
 
 export interface Appender {
@@ -28,6 +29,8 @@ export interface Appender {
   appendWith<T>(executionId: string, work: (tx: Tx, append: AppendHere) => Promise<T>): Promise<T>
   /** Called after every commit with the executions that grew, and the trace that last made each of them grow. */
   onAppended(listener: AppendListener): void
+  /** Decides by what is appended, in the same transaction. One at most. */
+  followBy(follower: Follower): void
 }
 
 export type AppendHere = (items: readonly AppendItem[], wishes?: AppendWishes) => Promise<AppendOutcome[]>
@@ -101,6 +104,7 @@ export function createAppender(
     }),
   )
   const listeners: AppendListener[] = []
+  let follower: Follower | undefined
 
   function announce(
     shard: number,
@@ -124,23 +128,57 @@ export function createAppender(
     }
   }
 
-  async function write(shard: number, items: readonly AppendItem[]): Promise<AppendOutcome[]> {
+  async function write(
+    shard: number,
+    items: readonly AppendItem[],
+    followedBy: Follower | undefined,
+  ): Promise<AppendOutcome[]> {
     let news: LogNews[] = []
-    const outcomes = await databases.shards[shard]!.db.tx((tx) => {
-      news = []
-      return appendInTx(tx, items, context, { onNews: (one) => news.push(one) })
-    }, BY_KEY)
-    announce(shard, items, outcomes, news)
-    return outcomes
+    let following: Following | undefined
+    let followed: readonly AppendOutcome[] = []
+    let isTried = false
+    const follow: AppendWishes['follow'] = async (told, executions) => {
+      const found = await followedBy?.follow(told, executions)
+      following = found
+      return (
+        found && {
+          ...found,
+          write: (tx, outcomes) => {
+            followed = outcomes
+            return found.write(tx, outcomes)
+          },
+        }
+      )
+    }
+    try {
+      const outcomes = await databases.shards[shard]!.db.tx((tx) => {
+        news = []
+        // Another try has other numbers than those that were decided by.
+        following?.settle(false)
+        following = undefined
+        followed = []
+        const wishes = { onNews: (one: LogNews) => news.push(one), follow: isTried ? undefined : follow }
+        isTried = true
+        return appendInTx(tx, items, context, wishes)
+      }, BY_KEY)
+      following?.settle(true)
+      announce(shard, [...items, ...(following?.items ?? [])], [...outcomes, ...followed], news)
+      return outcomes
+    } catch (error) {
+      following?.settle(false)
+      // What followed may be the reason; what was asked for stands alone.
+      if (following === undefined || isOwnTrouble(error)) throw error
+      return write(shard, items, undefined)
+    }
   }
 
   /** A foreign writer without our lock may have been faster with the same id; the second look finds its row. */
   async function writeTwice(shard: number, items: readonly AppendItem[]): Promise<AppendOutcome[]> {
     try {
-      return await write(shard, items)
+      return await write(shard, items, follower)
     } catch (error) {
       if (toCpError(error).code !== 'conflict') throw error
-      return write(shard, items)
+      return write(shard, items, undefined)
     }
   }
 
@@ -226,6 +264,9 @@ export function createAppender(
     },
     onAppended: (listener) => {
       listeners.push(listener)
+    },
+    followBy: (given) => {
+      follower = given
     },
   }
 }

@@ -8,6 +8,8 @@ export interface LogNews {
   /** The number of the last event before them, and that event, as far as the read model knows it. */
   afterVersion: number
   mark: string | undefined
+  /** W3C trace context as JSON text, of the last one that has one. */
+  trace?: string | undefined
   /** In the order of their numbers, which follow each other. */
   rows: NumberedEvent[]
 }

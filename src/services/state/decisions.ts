@@ -3,31 +3,22 @@
 // ended meanwhile. Decisions that arrive while a transaction is under way share the next one. Commands for which workers
 // wait in this process are claimed for them in the same transaction.
 
-import type { EventRecord } from '../../domain/events/eventRecord.js'
-import { wireTimeFromMillis } from '../../domain/events/wireTime.js'
 import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
-import type { EventId, ExecutionId } from '../../domain/ids/ids.js'
-import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
-import type { Decision, EmittedEvent, NewCommand } from '../../domain/state/orchestrator.js'
-import { CpError } from '../../errors.js'
-import type { Clock } from '../../runtime/clock.js'
+import type { Decision, NewCommand } from '../../domain/state/orchestrator.js'
+import type { CpError } from '../../errors.js'
 import { answerJobs } from '../../runtime/isolateRefused.js'
-import type { LockedExecution } from '../../stores/executions/executionStore.js'
 import { type Fence, holdFences } from '../../stores/leases/leaseStore.js'
 import { releaseDecisions, reserveDecisions } from '../../stores/state/stateStore.js'
 import type { Handed, HandOver } from '../commands/handOver.js'
 import type { Appender } from '../events/appender.js'
-import type { AppendItem, AppendOutcome } from '../events/appendInTx.js'
 import { lookUp } from '../events/lookUp.js'
-import type { Ids } from '../ids/ids.js'
-import { type Made, writeCommandRows } from './commandRows.js'
-import { type Claim, claimFor, forWorkers, type HandingOver, handedOf, offerCommands } from './handingOver.js'
+import { writeCommandRows } from './commandRows.js'
+import { forWorkers, type HandingOver, offerCommands } from './handingOver.js'
 import { type StorePart, withPartsStored } from './largeParts.js'
+import { handedBy, issuedBy, itemsOf, type PrepareDeps, prepare } from './preparedDecision.js'
 
-export interface DecisionDeps {
+export interface DecisionDeps extends PrepareDeps {
   appender: Appender
-  ids: Pick<Ids, 'next'>
-  clock: Clock
   /** Undefined: every command waits for a claim. */
   handOver?: HandOver | undefined
   /** Where parts go that are too large for the log. */
@@ -165,113 +156,16 @@ function writeDecisions(
     const made = prepared.filter((_, index) => outcomes[index] === 'appended')
     if (made.length === 0) return { outcomes, handed: () => new Map() }
     let leases: ReadonlyMap<string, string> = new Map()
-    const written = await append(
-      made.flatMap(({ items, claims }) => [...items, ...claims.map(({ item }) => item)]),
-      {
-        found,
-        alongside: async (all) => {
-          leases = await writeCommandRows(tx, issuedBy(made, all, found.executions))
-        },
+    const written = await append(made.flatMap(itemsOf), {
+      found,
+      alongside: (all) => {
+        // It refuses at once, before anything is sent.
+        const issued = issuedBy(made, all, found.executions)
+        return writeCommandRows(tx, issued).then((held) => {
+          leases = held
+        })
       },
-    )
+    })
     return { outcomes, handed: () => handedBy(made, written, leases) }
   })
-}
-
-function issuedBy(
-  made: readonly Prepared[],
-  written: readonly AppendOutcome[],
-  executions: ReadonlyMap<string, LockedExecution>,
-): Made[] {
-  let at = 0
-  return made.map(({ executionId, decision, items, children, claims }) => ({
-    decision,
-    execution: executions.get(executionId)!,
-    children,
-    eventIds: items.map(() => storedId(written[at++])),
-    claims: new Map(claims.map((claim) => [claim.command, { ...claim, eventId: storedId(written[at++]) }])),
-  }))
-}
-
-function handedBy(
-  made: readonly Prepared[],
-  written: readonly AppendOutcome[],
-  leases: ReadonlyMap<string, string>,
-): Map<NewCommand, Handed> {
-  const handed = new Map<NewCommand, Handed>()
-  let at = 0
-  for (const { items, claims } of made) {
-    for (const claim of claims) {
-      const outcome = written[at + claim.command.event]!
-      const { event } = items[claim.command.event]!
-      const leaseUntil = leases.get(storedId(outcome))
-      if (leaseUntil !== undefined) handed.set(claim.command, handedOf(claim, event, outcome, leaseUntil))
-    }
-    at += items.length + claims.length
-  }
-  return handed
-}
-
-function storedId(outcome: AppendOutcome | undefined): string {
-  if (outcome?.kind === 'stored') return outcome.eventId
-  const reason = outcome?.kind === 'refused' ? outcome.reason : 'an event of a decision was not stored'
-  throw new CpError('refused', reason)
-}
-
-interface Prepared {
-  executionId: string
-  decision: Decision
-  items: AppendItem[]
-  /** By event: the execution that its command will start. */
-  children: ReadonlyMap<number, string>
-  claims: Claim[]
-}
-
-function prepare(
-  deps: Pick<DecisionDeps, 'ids' | 'clock'>,
-  { executionId, decision, trace }: DecisionRequest,
-  { takerOf }: HandingOver,
-): Prepared {
-  const createdAt = wireTimeFromMillis(decision.atMs ?? deps.clock.now())
-  const children = new Map<number, string>()
-  for (const { event, waitsFor } of decision.commands ?? []) {
-    if (waitsFor === 'playbook') children.set(event, deps.ids.next())
-  }
-  const claims = forWorkers(decision).flatMap((command) => {
-    const taker = takerOf(command)
-    return taker === undefined ? [] : [claimFor(deps, executionId, command, taker)]
-  })
-  const handedOver = new Set(claims.map(({ command }) => command.event))
-  const items = decision.events.map((emitted, index): AppendItem => {
-    const child = children.get(index)
-    const more: JsonObject = {
-      ...(child === undefined ? {} : { child_execution_id: child }),
-      ...(handedOver.has(index) ? { handed_over: true } : {}),
-    }
-    const event: EventRecord = {
-      ...toEvent(emitted, decision.key, more),
-      executionId: executionId as ExecutionId,
-      eventId: deps.ids.next() as EventId,
-      createdAt,
-      createdAtGiven: false,
-    }
-    return { event, idGiven: false, publish: true, createExecution: false, trace }
-  })
-  return { executionId, decision, items, children, claims }
-}
-
-function toEvent(
-  emitted: EmittedEvent,
-  key: string,
-  more: JsonObject,
-): Pick<EventRecord, 'eventType' | 'nodeId' | 'meta' | 'status' | 'result'> {
-  const { meta, status = 'STARTED', large: _stored, ...rest } = emitted
-  const said: JsonObject = isJsonObject(meta) ? meta : {}
-  return {
-    ...rest,
-    nodeId: emitted.nodeName,
-    status,
-    result: emitted.result ?? { status },
-    meta: { ...said, ...more, emitter: 'orchestrator', idempotency_key: key },
-  }
 }

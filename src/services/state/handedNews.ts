@@ -34,7 +34,7 @@ export function createHandedNews(): HandedNews {
         known.characters += (parts.context?.length ?? 0) + (parts.result?.length ?? 0) + (parts.meta?.length ?? 0)
       }
       const isTooMuch = known.events > EVENTS_MAX || known.characters > CHARACTERS_MAX
-      const events = isTooMuch ? undefined : handedOf(rows)
+      const events = isTooMuch ? undefined : handedEventsOf(rows)
       if (events === undefined) known.parts = undefined
       else known.parts.push({ afterVersion, mark, events })
     },
@@ -54,7 +54,7 @@ interface Waiting {
 }
 
 /** Undefined: one of them reads differently in the log. */
-function handedOf(rows: LogNews['rows']): HandedEvent[] | undefined {
+export function handedEventsOf(rows: LogNews['rows']): HandedEvent[] | undefined {
   const events: HandedEvent[] = []
   for (const { event, parts, catalogId, streamVersion, sealed } of rows) {
     const { context = '', result = '', meta = '' } = parts

@@ -17,7 +17,8 @@ import type { Appender } from '../events/appender.js'
 import type { LogNews } from '../events/logNews.js'
 import type { Ids } from '../ids/ids.js'
 import type { Membership } from '../leases/membership.js'
-import { createDecisionWriter, type DecisionOutcome } from './decisions.js'
+import { createDecisionWriter, type DecisionOutcome, type DecisionRequest } from './decisions.js'
+import { createFollower } from './following.js'
 import { createHandedNews } from './handedNews.js'
 import { receiveDecision } from './inThread/sentVerdict.js'
 import type { StorePart } from './largeParts.js'
@@ -64,6 +65,8 @@ export interface Driving {
   store: StorePart
   /** Commands for workers that wait in this process; undefined: all of them are claimed later. */
   handOver?: HandOver | undefined
+  /** How long an append may wait for what follows from it. */
+  patienceMs?: number | undefined
 }
 
 export interface StateLimits {
@@ -133,6 +136,25 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
           backlog: () => slots.stats().queued,
           onError: hooks.onError,
         })
+
+  driving?.appender.followBy(
+    createFollower({
+      ...driving,
+      threads,
+      clock,
+      borrow: (executionId) => (ownership?.owns(executionId) === true ? slots.borrow(executionId) : undefined),
+      fenceOf: (executionId) => ownership?.fenceOf(executionId),
+      onAhead: (executionId, { applied, verdict }, seconds) => {
+        hooks.onAdvanced(applied, seconds)
+        if (verdict !== undefined && 'checkAfterMs' in verdict && verdict.checkAfterMs !== undefined)
+          checkAfter.set(executionId, verdict.checkAfterMs)
+      },
+      onDecided: (request, seconds) => noteDecision(request, 'appended', seconds),
+      onUndecided: (executionId) => slots.trigger(executionId, { force: true }),
+      onIssued: (executionId) => hooks.onIssued(databases.shardOf(executionId)),
+      onError: hooks.onError,
+    }),
+  )
 
   async function advance(place: SlotPlace, want: Want, mayDrive: boolean): Promise<AdvanceOutput> {
     const { executionId, thread } = place
@@ -229,7 +251,15 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
       span.set({ 'noetl.outcome': made, 'noetl.events': decision.events.length })
       return made
     })
-    hooks.onDecision(outcome, seconds())
+    noteDecision({ executionId, decision }, outcome, seconds())
+  }
+
+  function noteDecision(
+    { executionId, decision }: Pick<DecisionRequest, 'executionId' | 'decision'>,
+    outcome: DecisionOutcome,
+    seconds: number,
+  ): void {
+    hooks.onDecision(outcome, seconds)
     const hasChildren = decision.commands?.some(({ waitsFor }) => waitsFor === 'playbook') === true
     if (outcome === 'appended' && hasChildren) hooks.onChildren()
     if (decision.checkAfterMs !== undefined) checkAfter.set(executionId, decision.checkAfterMs)
@@ -295,6 +325,8 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
         resting.add(executionId)
         return
       }
+      // Everything was shown to the state before it was committed.
+      if (news?.rows.length === 0) return
       if (news !== undefined) handedNews.add(news)
       slots.trigger(executionId, { read: news === undefined })
     },

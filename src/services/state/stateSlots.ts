@@ -10,60 +10,10 @@
 
 import { laneOf } from '../../domain/leases/lane.js'
 import { shardOf } from '../../domain/shards/shards.js'
-import type { OpenWork } from '../../domain/state/openWork.js'
 import { CpError, toCpError } from '../../errors.js'
+import type { Borrowed, Outcome, SlotLimits, SlotPlace, SlotWork, StateSlots, Want } from './slotTypes.js'
 
-export interface Want {
-  /** Decide for it, if it is ours; false only looks. */
-  drive: boolean
-  /** Ask the orchestrator even if nothing is new. */
-  force: boolean
-  /** Look into the log; otherwise what was handed over is all there is. */
-  read: boolean
-  view: boolean
-  open: boolean
-  sealed: boolean
-}
-
-export interface Outcome {
-  version: number
-  applied: number
-  terminal: boolean
-  /** In memory afterwards, with about so many bytes. */
-  resident: boolean
-  bytes: number
-  digest: string
-  view: Uint8Array | undefined
-  open: OpenWork[] | undefined
-  sealed: Uint8Array | undefined
-  /** Somebody decides by what happens in it. */
-  isDriven: boolean
-}
-
-export interface SlotLimits {
-  entriesMax: number
-  bytesMax: number
-  /** Questions in the hands of one thread. */
-  parallelMax: number
-  threads: number
-}
-
-export interface SlotWork {
-  /** Brings the state up to date, decides, answers. Calls `handBack` as soon as it needs the thread no more. */
-  run(slot: SlotPlace, want: Want, handBack: () => void): Promise<Outcome>
-  evict(slot: SlotPlace): Promise<void>
-  /** Nobody counts on what its thread may hold of it. */
-  drop(slots: readonly SlotPlace[]): void
-  onCoalesced(): void
-  onEvicted(reason: 'bound' | 'ended' | 'stopped'): void
-  /** After each round that nobody waits for; with the error if it failed. */
-  onRound(executionId: string, outcome: Outcome | CpError, want: Want): void
-}
-
-export interface SlotPlace {
-  executionId: string
-  thread: number
-}
+export type { Borrowed, Outcome, SlotLimits, SlotPlace, StateSlots, Want } from './slotTypes.js'
 
 interface Waiter {
   resolve(outcome: Outcome): void
@@ -85,24 +35,6 @@ interface Hand {
   urgent: Slot[]
   queue: Slot[]
   active: number
-}
-
-export interface StateSlots {
-  trigger(executionId: string, want?: Partial<Want>): void
-  ask(executionId: string, want: Partial<Want>): Promise<Outcome>
-  /** The version that is in memory; undefined when nothing is. */
-  versionOf(executionId: string): number | undefined
-  /** It is in memory, and nobody decides by it. */
-  isOnlyWatched(executionId: string): boolean
-  /** Executions in these lanes with a question under way. */
-  busyIn(matches: (executionId: string, lane: number) => boolean): number
-  /** What a thread held is gone. */
-  forgetThread(thread: number): void
-  /** Those that are idle and match, without snapshots; answers their places. */
-  forget(matches: (executionId: string, lane: number) => boolean): SlotPlace[]
-  stats(): { entries: number; bytes: number; queued: number; running: number }
-  /** Takes no more triggers, finishes what runs, saves what it can until the deadline. */
-  close(deadlineMs: number): Promise<void>
 }
 
 const NOTHING: Want = { drive: false, force: false, read: false, view: false, open: false, sealed: false }
@@ -167,21 +99,55 @@ export function createStateSlots(limits: SlotLimits, work: SlotWork): StateSlots
       if (slot === undefined) return
       // Its turn came by the other queue.
       if (slot.phase !== 'queued') continue
-      hand.active += 1
-      slot.phase = 'running'
-      let isHeld = true
-      const handBack = (): void => {
-        if (!isHeld) return
-        isHeld = false
-        hand.active -= 1
-        pump(hand)
-      }
+      const handBack = begin(slot, hand)
       void round(slot, handBack).finally(() => {
         settle(slot)
         shrink()
         handBack()
       })
     }
+  }
+
+  /** Answers how to give the thread's hand back. */
+  function begin(slot: Slot, hand: Hand): () => void {
+    hand.active += 1
+    slot.phase = 'running'
+    let isHeld = true
+    return () => {
+      if (!isHeld) return
+      isHeld = false
+      hand.active -= 1
+      pump(hand)
+    }
+  }
+
+  function borrow(executionId: string): Borrowed | undefined {
+    const slot = slots.get(executionId)
+    if (closed || slot?.phase !== 'idle' || !slot.resident || !slot.isDriven) return undefined
+    const hand = hands[slot.thread]!
+    if (hand.active >= limits.parallelMax) return undefined
+    const handBack = begin(slot, hand)
+    return {
+      place: slot,
+      handBack,
+      end: (outcome) => {
+        if (outcome === 'worthless') {
+          account(slot, false, 0)
+          work.drop([slot])
+        } else if (outcome !== 'unchanged') {
+          note(slot, outcome)
+          work.onRound(executionId, outcome, { ...NOTHING, drive: true })
+        }
+        settle(slot)
+        handBack()
+      },
+    }
+  }
+
+  function note(slot: Slot, outcome: Outcome): void {
+    account(slot, outcome.resident, outcome.bytes)
+    slot.version = outcome.version
+    slot.isDriven = outcome.isDriven
   }
 
   async function round(slot: Slot, handBack: () => void): Promise<void> {
@@ -192,9 +158,7 @@ export function createStateSlots(limits: SlotLimits, work: SlotWork): StateSlots
     let outcome: Outcome | CpError
     try {
       outcome = await work.run(slot, want, handBack)
-      account(slot, outcome.resident, outcome.bytes)
-      slot.version = outcome.version
-      slot.isDriven = outcome.isDriven
+      note(slot, outcome)
       if (outcome.terminal && !outcome.resident) work.onEvicted('ended')
       for (const waiter of waiters) waiter.resolve(outcome)
     } catch (error) {
@@ -265,6 +229,7 @@ export function createStateSlots(limits: SlotLimits, work: SlotWork): StateSlots
       closed
         ? Promise.reject(new CpError('unavailable', 'the live states are closed'))
         : new Promise((resolve, reject) => add(executionId, { read: true, ...want }, { resolve, reject })),
+    borrow,
     versionOf: (executionId) => {
       const slot = slots.get(executionId)
       return slot?.resident === true ? slot.version : undefined

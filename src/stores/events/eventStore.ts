@@ -15,6 +15,7 @@ const q = queries(
   'event_highest',
   'event_move',
   'event_insert',
+  'event_publish',
   'event_unadopted',
   'event_unadopted_executions',
   'event_number',
@@ -83,16 +84,50 @@ export interface NumberedEvent {
   sealed: string | null
 }
 
+/** An event and the message that tells of it. */
+export interface PublishedEvent extends NumberedEvent {
+  subject: string
+  /** The envelope as JSON text. */
+  payload: string
+  /** W3C trace context as JSON text, if the request carried one. */
+  trace: string | null
+}
+
+/** With their outbox rows. */
+export async function publishEvents(tx: Tx, events: readonly PublishedEvent[]): Promise<void> {
+  await tx.run(q.event_publish, [
+    ...columnsOf(events),
+    jsonArray(events, ({ payload }) => payload),
+    events.map(({ subject }) => subject),
+    columnOf(events, ({ trace }) => trace),
+  ])
+}
+
+/** Without outbox rows. */
 export async function insertEvents(tx: Tx, events: readonly NumberedEvent[]): Promise<void> {
-  // Most columns of most batches are empty, and unnest fills up a shorter array with nulls.
-  const column = (read: (row: NumberedEvent) => Scalar | undefined): Scalar[] => {
-    const values = events.map((row) => read(row) ?? null)
-    return values.every((value) => value === null) ? [] : values
-  }
-  // One JSON array per JSON column: it needs no escaping, and the server reads it once.
-  const json = (read: (parts: WrittenParts) => string | undefined): string =>
-    `[${events.map(({ parts }) => read(parts) ?? 'null').join(',')}]`
-  await tx.run(q.event_insert, [
+  const columns = columnsOf(events)
+  const documents = [
+    jsonArray(events, ({ parts }) => parts.context),
+    jsonArray(events, ({ parts }) => parts.result),
+    jsonArray(events, ({ parts }) => parts.meta),
+  ]
+  await tx.run(q.event_insert, [...columns, ...documents])
+}
+
+/** Most columns of most batches are empty, and unnest fills up a shorter array with nulls. */
+function columnOf<Row>(rows: readonly Row[], read: (row: Row) => Scalar | undefined): Scalar[] {
+  const values = rows.map((row) => read(row) ?? null)
+  return values.every((value) => value === null) ? [] : values
+}
+
+/** One JSON array per JSON column: it needs no escaping, and the server reads it once. */
+function jsonArray<Row>(rows: readonly Row[], read: (row: Row) => string | undefined): string {
+  return `[${rows.map((row) => read(row) ?? 'null').join(',')}]`
+}
+
+function columnsOf(events: readonly NumberedEvent[]): Scalar[][] {
+  const column = (read: (row: NumberedEvent) => Scalar | undefined) => columnOf(events, read)
+  return [
     column(({ event }) => event.executionId),
     column(({ event }) => event.eventId),
     column((row) => row.catalogId),
@@ -107,9 +142,6 @@ export async function insertEvents(tx: Tx, events: readonly NumberedEvent[]): Pr
     column(({ event }) => event.status),
     column(({ event }) => event.workerId),
     column(({ event }) => event.duration),
-    json((parts) => parts.context),
-    json((parts) => parts.result),
-    json((parts) => parts.meta),
     column(({ event }) => event.error),
     column(({ event }) => event.stackTrace),
     column(({ event }) => event.tenantId),
@@ -117,7 +149,7 @@ export async function insertEvents(tx: Tx, events: readonly NumberedEvent[]): Pr
     column((row) => row.streamVersion),
     column((row) => row.checksum),
     column((row) => row.sealed),
-  ])
+  ]
 }
 
 export function listUnadopted(db: Queryable, executionId: string, limit: number): Promise<EventRow[]> {

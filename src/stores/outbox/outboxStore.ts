@@ -6,7 +6,6 @@ import { LANE_COUNT } from '../../domain/leases/lane.js'
 import type { Fence } from '../leases/leaseStore.js'
 
 const q = queries(
-  'outbox_insert',
   'outbox_insert_adopted',
   'outbox_notify',
   'outbox_read',
@@ -23,28 +22,6 @@ const q = queries(
   'outbox_has_unsettled',
   'outbox_dead_executions',
 )
-
-export interface NewOutboxRow {
-  executionId: string
-  eventId: string
-  subject: string
-  /** The envelope as JSON text. */
-  payload: string
-  /** W3C trace context as JSON text, if the request carried one. */
-  trace: string | null
-}
-
-export async function insertOutboxRows(tx: Tx, rows: readonly NewOutboxRow[]): Promise<void> {
-  if (rows.length === 0) return
-  await tx.run(q.outbox_insert, [
-    rows.map((row) => row.executionId),
-    rows.map((row) => row.eventId),
-    rows.map((row) => row.subject),
-    `[${rows.map((row) => row.payload).join(',')}]`,
-    // unnest fills up a shorter array with nulls.
-    rows.some((row) => row.trace !== null) ? rows.map((row) => row.trace) : [],
-  ])
-}
 
 /** Rows for events that others wrote, in this order; answers how many had none yet and came late enough. */
 export async function insertAdoptedRows(

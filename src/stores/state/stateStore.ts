@@ -3,6 +3,7 @@
 import type { Queryable, Tx } from '../../db/db.js'
 import { queries } from '../../db/queries.js'
 import type { ExecutionId } from '../../domain/ids/ids.js'
+import type { Fence } from '../leases/leaseStore.js'
 import { readLines, type TailEvent } from './tailEvent.js'
 
 export type { TailEvent } from './tailEvent.js'
@@ -14,6 +15,7 @@ const q = queries(
   'state_active',
   'state_digest_ids',
   'decision_reserve',
+  'decision_follow',
   'decision_release',
   'decision_forget',
   'state_notify',
@@ -149,6 +151,23 @@ export async function reserveDecisions(
     decisions.map((row) => row.version),
   ])
   return new Set(rows.map((row) => `${row.execution_id}:${row.key}`))
+}
+
+/** Under leases of one owner; fails if one of the decisions was made before, or without its lease. */
+export async function followDecisions(
+  tx: Tx,
+  decisions: readonly { executionId: string; key: string; version: number; fence: Fence }[],
+): Promise<void> {
+  const { kind, owner } = decisions[0]!.fence
+  await tx.run(q.decision_follow, [
+    kind,
+    owner,
+    decisions.map(({ fence }) => fence.slot),
+    decisions.map(({ fence }) => fence.token),
+    decisions.map((row) => row.executionId),
+    decisions.map((row) => row.key),
+    decisions.map((row) => row.version),
+  ])
 }
 
 /** Takes back what was claimed in this transaction. */

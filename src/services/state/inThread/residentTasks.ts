@@ -16,6 +16,7 @@ import { viewState } from '../../../domain/state/viewState.js'
 import { openSettings, type WorkerDatabase } from '../../replay/inThread/database.js'
 import type { Advanced } from './advanced.js'
 import { createEngine } from './engine.js'
+import type { AheadRequest } from './goAhead.js'
 import { type AdvanceRequest, createResidents, type ResidentSettings } from './residents.js'
 import { type SentVerdict, sendVerdict } from './sentVerdict.js'
 import { readStepData, type StepDataText } from './stepData.js'
@@ -58,7 +59,11 @@ export interface AdvanceOutput extends Omit<Advanced, 'verdict'> {
   sealed: Uint8Array | undefined
 }
 
+export type AheadOutput = Omit<Advanced, 'verdict'> & { verdict: SentVerdict | undefined }
+
 export interface ResidentTasks {
+  /** Undefined: the state does not go on by these events. */
+  goAhead(input: AheadRequest): Promise<AheadOutput | undefined>
   advance(input: AdvanceInput): Promise<AdvanceOutput>
   /** Saves what is not saved yet and lets go of it. */
   evict(input: Target): Promise<{ tally: Tally }>
@@ -92,6 +97,10 @@ export async function openResidents(setup: ResidentSetup): Promise<ResidentTasks
   const shown = (view: JsonValue): JsonValue => (rules === null ? view : redact(view, rules))
 
   return {
+    goAhead: async (request) => {
+      const ahead = residents.goAhead(request)
+      return ahead && { ...ahead, verdict: sendVerdict(ahead.verdict) }
+    },
     advance: async ({ shard, wants, ...request }) => {
       const advanced = await residents.advance(databaseOf(shard), request)
       const isWhole = advanced.resident && !advanced.unadopted

@@ -22,7 +22,9 @@ import { forgetDecisions, hasSealed } from '../../../stores/state/stateStore.js'
 import type { HandedPart, TailEvent } from '../../../stores/state/tailEvent.js'
 import { type Advanced, NOWHERE } from './advanced.js'
 import { followingEvents } from './followingEvents.js'
+import { type AheadRequest, goAhead } from './goAhead.js'
 import { KnownValues } from './knownValues.js'
+
 import { applyOpened, buildOpened } from './openedState.js'
 import { type Asked, questionOf } from './question.js'
 import { packState, unpackState } from './snapshotBytes.js'
@@ -69,6 +71,8 @@ const CATCH_UP_EVENTS_MAX = 50_000
 const SAVE_DEADLINE_FACTOR = 4
 
 export interface Residents {
+  /** By events that the log does not hold yet: whoever asks drops the state if they are not committed. Undefined: not taken. */
+  goAhead(request: AheadRequest): Advanced | undefined
   advance(db: Db, request: AdvanceRequest): Promise<Advanced>
   get(executionId: string): Resident | undefined
   /** What the execution waits for, or the values that are missing to tell. */
@@ -277,6 +281,16 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
   }
 
   return {
+    goAhead: (request) => {
+      const resident = residents.get(request.executionId)
+      if (resident === undefined) return undefined
+      try {
+        return goAhead(resident, request, { orchestrator, values }, take)
+      } catch (error) {
+        residents.delete(request.executionId)
+        throw error
+      }
+    },
     advance,
     get: (executionId) => residents.get(executionId),
     explain: (request) => {

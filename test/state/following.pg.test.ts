@@ -1,0 +1,154 @@
+// Promise: what follows from the answer of a worker commits with the answer. Where that is not possible the answer is stored
+// alone, nothing is decided twice, and the state is what the log says, whatever became of the transaction.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { HeldCommand } from '../../src/services/commands/commands.js'
+import { completed, done, openCommands, startWorkflow, type TestCommands } from '../commands/commandHarness.js'
+import { openCore, type TestCore } from '../support/core.js'
+import { useDatabase } from '../support/database.js'
+import { until } from '../support/until.js'
+import { foldText } from './stateHarness.js'
+
+const database = useDatabase()
+let core: TestCore
+let daemon: TestCommands
+
+beforeAll(async () => {
+  core = await openCore([database.get()])
+  daemon = await openCommands(core, { patienceMs: 30_000 })
+})
+afterAll(async () => {
+  await daemon.close()
+  await core.close()
+})
+
+const TWO_STEPS = `workflow:
+- {step: a, tool: {kind: python, code: "x"}, next: [b]}
+- {step: b, tool: {kind: python, code: "x"}}
+`
+const sql = <Row>(text: string, values: (string | null)[] = []) => database.get().sql<Row>(text, values)
+
+async function claim(pool: string): Promise<HeldCommand> {
+  const [held] = await daemon.commands.claim({ workerId: `${pool}-worker`, pools: [pool], max: 1, waitMs: 60_000 })
+  return held!
+}
+
+/** Its first command, claimed, with a state that has nothing else to do. */
+async function begin(pool: string): Promise<HeldCommand> {
+  await startWorkflow(core, TWO_STEPS, { executionPool: pool })
+  const held = await claim(pool)
+  await until('the claim is in the state', async () => {
+    const { version } = await daemon.state.service.ask(held.executionId, {})
+    const [row] = await sql<{ n: number }>(
+      `select count(*)::int as n from noetl.event where execution_id = $1::bigint`,
+      [held.executionId],
+    )
+    return version === row!.n
+  })
+  return held
+}
+
+const answer = (held: HeldCommand) => daemon.commands.report(held, [done({ n: 1 }), completed])
+
+function logOf(executionId: string) {
+  return sql<{ event_type: string; node_name: string; xmin: string }>(
+    `select event_type, node_name, xmin::text from noetl.event where execution_id = $1::bigint order by stream_version`,
+    [executionId],
+  )
+}
+
+async function expectEnd(executionId: string): Promise<void> {
+  await until('the execution has ended', async () => {
+    const [row] = await sql<{ status: string }>(`select status from noetl.execution where execution_id = $1::bigint`, [
+      executionId,
+    ])
+    return row!.status === 'COMPLETED'
+  })
+  const log = await logOf(executionId)
+  const of = (type: string) => log.filter((row) => row.event_type === type).length
+  expect([of('command.issued'), of('command.completed'), of('step.exit'), of('playbook.completed')]).toEqual([
+    2, 2, 2, 1,
+  ])
+  expect(daemon.errors).toEqual([])
+}
+
+/** Whether these events were committed together; a state that is looked at in that moment is not asked. */
+const areTogether = (rows: readonly { xmin: string }[]) => new Set(rows.map((row) => row.xmin)).size === 1
+
+it('commits the next command with the answer, and the state is what the log says', async () => {
+  await until('what follows is committed with an answer', async () => {
+    const held = await begin('next')
+    await answer(held)
+    const second = await claim('next')
+    const log = await logOf(held.executionId)
+    const answered = log.findIndex((row) => row.event_type === 'call.done')
+    const turn = log.slice(answered, answered + 5)
+    expect(turn.map((row) => row.event_type)).toEqual([
+      'call.done',
+      'command.completed',
+      'step.exit',
+      'step.enter',
+      'command.issued',
+    ])
+    expect(await daemon.state.sealed(held.executionId)).toBe(await foldText(database.get(), held.executionId))
+    await answer(second)
+    await expectEnd(held.executionId)
+    return areTogether(turn)
+  })
+})
+
+it('commits the end with the last answer', async () => {
+  await until('the end is committed with an answer', async () => {
+    const held = await begin('end')
+    await answer(held)
+    await answer(await claim('end'))
+    await expectEnd(held.executionId)
+    const log = await logOf(held.executionId)
+    expect(log.at(-1)!.event_type).toBe('playbook.completed')
+    return areTogether(log.slice(log.findLastIndex((row) => row.event_type === 'call.done')))
+  })
+})
+
+it('stores the answer alone when its decision was made before', async () => {
+  const held = await begin('before')
+  const key = [held.executionId, 'a#1:exit']
+  await sql(`insert into noetl.decision_key (execution_id, key, version) values ($1::bigint, $2::text, 1)`, key)
+  await answer(held)
+  await until('it was tried again', async () => (daemon.state.counts.decisions.repeated ?? 0) > 0)
+  const types = (await logOf(held.executionId)).map((row) => row.event_type)
+  expect(types.filter((type) => type === 'command.completed')).toHaveLength(1)
+  expect(types).not.toContain('step.exit')
+  expect(await daemon.state.sealed(held.executionId)).toBe(await foldText(database.get(), held.executionId))
+  await sql(`delete from noetl.decision_key where execution_id = $1::bigint and key = $2::text`, key)
+  await daemon.state.service.ask(held.executionId, { drive: true, force: true })
+  await answer(await claim('before'))
+  await expectEnd(held.executionId)
+})
+
+it('stores the answer alone when the lane has gone to another daemon, and goes on when it is back', async () => {
+  const held = await begin('fence')
+  await sql(`update noetl.lease set token = token + 1 where kind like 'state %'`)
+  await answer(held)
+  const log = await logOf(held.executionId)
+  const answered = log.find((row) => row.event_type === 'command.completed')
+  expect(log.filter((row) => row.event_type === 'step.exit' && row.xmin === answered!.xmin)).toEqual([])
+  await answer(await claim('fence'))
+  await expectEnd(held.executionId)
+})
+
+it('forgets what was not committed', async () => {
+  const held = await begin('refused')
+  await sql(
+    `create function refuse_late() returns trigger language plpgsql as $$ begin raise exception 'not today'; end $$`,
+  )
+  await sql(
+    `create constraint trigger refuse_late after insert on noetl.outbox deferrable initially deferred
+     for each row when (new.execution_id = ${BigInt(held.executionId)}) execute function refuse_late()`,
+  )
+  await expect(answer(held)).rejects.toThrow('not today')
+  const before = await foldText(database.get(), held.executionId)
+  expect(await daemon.state.sealed(held.executionId)).toBe(before)
+  await sql('drop trigger refuse_late on noetl.outbox')
+  await answer(held)
+  await answer(await claim('refused'))
+  await expectEnd(held.executionId)
+})
