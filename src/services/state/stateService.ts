@@ -88,6 +88,7 @@ export interface StateService extends Service {
 }
 
 const ADOPT_ROUNDS_MAX = 10_000
+const ASK_AGAIN_MS = 1_000
 
 export function createStateService(deps: StateDeps, limits: StateLimits): StateService {
   const { databases, clock, threads, hooks } = deps
@@ -241,7 +242,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     const seconds = () => (performance.now() - started) / 1000
     const fence = ownership?.fenceOf(executionId)
     if (writer === undefined || fence === undefined) {
-      hooks.onDecision('fenced', seconds())
+      noteDecision({ executionId, decision }, 'fenced', seconds())
       return
     }
     const shard = databases.shardOf(executionId)
@@ -260,6 +261,8 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     seconds: number,
   ): void {
     hooks.onDecision(outcome, seconds)
+    // Whoever has the lane decides; that may be this daemon again.
+    if (outcome === 'fenced') checkAfter.set(executionId, ASK_AGAIN_MS)
     const hasChildren = decision.commands?.some(({ waitsFor }) => waitsFor === 'playbook') === true
     if (outcome === 'appended' && hasChildren) hooks.onChildren()
     if (decision.checkAfterMs !== undefined) checkAfter.set(executionId, decision.checkAfterMs)
