@@ -7,7 +7,7 @@ import { type Advanced, NOWHERE } from './advanced.js'
 import { followingEvents } from './followingEvents.js'
 import type { KnownValues } from './knownValues.js'
 import { type Asked, questionOf } from './question.js'
-import type { Resident } from './residents.js'
+import type { Resident } from './resident.js'
 
 export interface AheadRequest extends Asked {
   handed: readonly HandedPart[]

@@ -15,7 +15,6 @@ import {
   deleteStateSnapshot,
   discardStateSnapshot,
   loadStateSnapshot,
-  type SnapshotKey,
   saveStateSnapshot,
 } from '../../../stores/state/stateSnapshotStore.js'
 import { forgetDecisions, hasSealed } from '../../../stores/state/stateStore.js'
@@ -27,6 +26,7 @@ import { KnownValues } from './knownValues.js'
 
 import { applyOpened, buildOpened } from './openedState.js'
 import { type Asked, questionOf } from './question.js'
+import type { Resident } from './resident.js'
 import { packState, unpackState } from './snapshotBytes.js'
 import { createTailReader, type TailReader } from './tailReader.js'
 import { emptyTally, type Tally } from './tally.js'
@@ -36,24 +36,6 @@ export interface ResidentSettings {
   snapshotEvents: number
   snapshotAtEnd: 'remove' | 'keep'
   queryTimeoutMs: number
-}
-
-export interface Resident {
-  live: LiveState
-  /** The event that the state's version is the number of; undefined until the log was read once. */
-  mark: string | undefined
-  key: SnapshotKey
-  /** Version of the newest snapshot written or read; 0 without one. */
-  snapshotVersion: number
-  saving: Promise<void> | undefined
-  /** This process decided for it; snapshots are the business of whoever does. */
-  driven: boolean
-  /** Events of it have sealed values; undefined: nobody has looked. */
-  hasSealed: boolean | undefined
-  /** With the secrets in their places; only while it is driven and has some. */
-  opened: LiveState | undefined
-  /** The version of the engine that drives it; undefined when nobody does. */
-  engine: number | undefined
 }
 
 export interface AdvanceRequest extends Asked {
