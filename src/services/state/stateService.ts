@@ -2,72 +2,26 @@
 // the thread that holds its state; rows of others are numbered first, so that what the state contains is exact; then
 // the orchestrator's decision, if there is one, is written under the lane's fence.
 
-import type { Databases } from '../../db/databases.js'
-import type { Db } from '../../db/db.js'
 import { noSuchExecution } from '../../domain/executions/executionStatus.js'
 import type { Decision } from '../../domain/state/orchestrator.js'
 import { CpError } from '../../errors.js'
-import type { Clock } from '../../runtime/clock.js'
 import type { Service } from '../../runtime/service.js'
 import { isTracing, startSpan, traced } from '../../runtime/tracing.js'
-import type { AdvanceOutput, ResidentThreads } from '../../workers/resident.js'
-import type { HandOver } from '../commands/handOver.js'
+import type { AdvanceOutput } from '../../workers/resident.js'
 import { adoptExecution } from '../events/adoption.js'
-import type { Appender } from '../events/appender.js'
 import type { LogNews } from '../events/logNews.js'
-import type { Ids } from '../ids/ids.js'
-import type { Membership } from '../leases/membership.js'
 import { createDecisionWriter, type DecisionOutcome, type DecisionRequest } from './decisions.js'
 import { createFollower } from './following.js'
 import { createHandedNews } from './handedNews.js'
 import { receiveDecision } from './inThread/sentVerdict.js'
-import type { StorePart } from './largeParts.js'
-import { createNeededValues, type FetchValues } from './neededValues.js'
+import { createNeededValues } from './neededValues.js'
 import { createOwnership, type Ownership } from './ownership.js'
 import { createReconciler, type Reconciler } from './reconciler.js'
 import { createRestingTriggers } from './restingTriggers.js'
+import type { StateDeps } from './stateDeps.js'
 import { createStateSlots, type Outcome, type SlotPlace, type StateSlots, type Want } from './stateSlots.js'
 
-export interface StateHooks {
-  onAdvanced(applied: number, seconds: number): void
-  onFailed(error: CpError): void
-  onCoalesced(): void
-  onEvicted(reason: 'bound' | 'ended' | 'stopped'): void
-  onTally(tally: AdvanceOutput['tally']): void
-  /** The seconds are those since the round began. */
-  onDecision(outcome: DecisionOutcome, seconds: number): void
-  /** A decision that was written asks for playbooks to be started. */
-  onChildren(): void
-  /** Commands were issued that wait for claims. */
-  onIssued(shard: number): void
-  onTakenOver(lanes: number): void
-  onError(error: CpError): void
-}
-
-export interface StateDeps {
-  databases: Databases
-  clock: Clock
-  random: () => number
-  threads: ResidentThreads
-  hooks: StateHooks
-  /** Undefined: states can be looked at, but nothing is driven. */
-  driving: Driving | undefined
-  /** Values that decisions need and the log does not hold. */
-  fetch: FetchValues
-}
-
-export interface Driving {
-  appender: Appender
-  ids: Pick<Ids, 'next'>
-  membershipOf(db: Db): Membership
-  leaseMs: number
-  /** Where parts of decisions go that are too large for the log. */
-  store: StorePart
-  /** Commands for workers that wait in this process; undefined: all of them are claimed later. */
-  handOver?: HandOver | undefined
-  /** How long an append may wait for what follows from it. */
-  patienceMs?: number | undefined
-}
+export type { StateDeps, StateHooks } from './stateDeps.js'
 
 export interface StateLimits {
   entriesMax: number
