@@ -2,6 +2,9 @@
 // of running executions, states that had to make room. Memory stays within its bound all the while.
 import { rmSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { registerEntry } from '../../src/services/catalog/catalog.js'
+import { changeSubscription, registerSubscription } from '../../src/services/subscriptions/lifecycle.js'
+import { pullDocument, registerDocuments } from '../subscriptions/specs.js'
 import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
 import { scaled } from '../support/scale.js'
@@ -67,6 +70,20 @@ describe('live states', () => {
       expect(Buffer.from(sealed!).toString('latin1')).toBe(await foldText(database.get(), id))
       await state.close()
     }
+  })
+
+  it('are looked after of executions alone: a subscription has a log, but nothing that could end', async () => {
+    await registerDocuments(core)
+    await registerEntry(core, { content: pullDocument({ path: 'tests/followed', stream: 'NOWHERE' }) })
+    const { row } = await registerSubscription(core, 'tests/followed')
+    await start(core, catalogId)
+    const state = await open()
+    await until('the execution is looked after', () => state.service.stats().tracked > 0)
+    expect(state.service.stats().tracked).toBe(1)
+    const advances = state.counts.advances
+    await changeSubscription(core, { id: row.subscription_id, action: 'deactivate' })
+    await until('the change was heard of', () => state.counts.advances > advances)
+    await until('it is let go', () => state.service.stats().tracked === 1)
   })
 
   it(`of ${RESTARTED} running executions are all back after a restart, each asked about once`, async () => {

@@ -1,5 +1,6 @@
 // Promise: what happens is on the screen without a reload, by the stream of the daemon, or by asking where the stream does not
 // come through; a daemon that went away and came back is followed again.
+import type { Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/binary.js'
 import { useDatabase } from '../support/database.js'
@@ -82,16 +83,34 @@ describe.skipIf(!hasBrowser)('what happens', () => {
     await close()
   })
 
-  it('goes on after the daemon was gone', async () => {
+  it('goes on within seconds of its return after the daemon was gone for long', async () => {
     const { page, close } = await browser.open(daemon.url)
+    const isLive = page.getByRole('button', { name: 'live', exact: true })
+    const open = new Set<Request>()
+    page.on('request', (request) => open.add(request))
+    page.on('requestfinished', (request) => open.delete(request))
+    page.on('requestfailed', (request) => open.delete(request))
+    await page.clock.install()
     await page.goto('/console/executions')
-    await page.getByRole('button', { name: 'live', exact: true }).waitFor()
+    await isLive.waitFor()
     await page.locator('tbody tr').first().waitFor()
     const { port } = new URL(daemon.url)
     expect((await daemon.stop()).code).toBe(0)
     await page.getByText(/no answer for/).waitFor()
+    // From here the page has the time that it is given.
+    await page.clock.pauseAt(Date.now() + 60_000)
+    const pass = async (seconds: number, isOver: () => Promise<boolean>): Promise<number> => {
+      for (let passed = 0; passed < seconds; passed++) {
+        if (await isOver()) return passed
+        await page.clock.runFor(1_000)
+        await until('every question has its answer', async () => open.size === 0 || (await isLive.isVisible()))
+      }
+      return seconds
+    }
+    await pass(200, async () => false)
     daemon = await serve('--port', port)
-    await page.getByRole('button', { name: 'live', exact: true }).waitFor()
+    expect(await pass(40, () => isLive.isVisible())).toBeLessThan(10)
+    await page.clock.resume()
     await start()
     await page.getByRole('button', { name: 'Show 1 new' }).waitFor()
     await close()

@@ -1,6 +1,7 @@
 // One stream of doorbells from the daemon while the page is seen: it says what has changed, and whoever shows it asks again.
 // Without it, or behind a proxy that holds it back, screens ask by themselves as often as they did before.
 import { effect } from '@preact/signals'
+import { silentSince } from './api'
 import { live, ringAll, ringTopic, wantedTopics } from './live'
 import { isStreaming } from './streaming'
 
@@ -9,6 +10,8 @@ const HELLO_MS = 3_000
 const SILENCE_MS = 40_000
 const RETRY_MIN_MS = 1_000
 const RETRY_MAX_MS = 30_000
+/** Tabs of a daemon that is back do not all come at once. */
+const RETURN_MS = 1_000
 const HIDDEN_MS = 30_000
 const TOPICS_MAX = 20
 
@@ -24,6 +27,18 @@ export function followStream(): void {
     close()
     // Screens that follow each other change their topics one by one.
     if (topics !== '') retryTimer = setTimeout(open, 50)
+  })
+  // Screens ask every few seconds while there is no stream: their first answer says that waiting is over.
+  let wasSilent = false
+  effect(() => {
+    const isSilent = silentSince.value !== undefined
+    const isBack = wasSilent && !isSilent
+    wasSilent = isSilent
+    if (!isBack) return
+    retryMs = RETRY_MIN_MS
+    if (running !== undefined || !live.peek() || wantedTopics.peek() === '') return
+    clearTimeout(retryTimer)
+    retryTimer = setTimeout(open, Math.random() * RETURN_MS)
   })
   document.addEventListener('visibilitychange', () => {
     clearTimeout(hiddenTimer)
@@ -54,7 +69,7 @@ function again(control: AbortController): void {
   if (running !== control) return
   isStreaming.value = false
   running = undefined
-  const jittered = retryMs * (0.5 + Math.random())
+  const jittered = retryMs * (0.5 + Math.random() / 2)
   retryMs = Math.min(RETRY_MAX_MS, retryMs * 2)
   if (!document.hidden) retryTimer = setTimeout(open, jittered)
 }

@@ -39,13 +39,16 @@ order by e.part;
 select exists (select 1 from noetl.event where execution_id = :execution_id::bigint and sealed is not null) as found;
 
 -- name: state_heads(execution_ids)
--- Where the executions `execution_ids` stand.
-select execution_id, stream_version, status from noetl.execution where execution_id = any(:execution_ids::bigint[]);
+-- Where the executions `execution_ids` stand; a log of a subscription is none.
+select execution_id, stream_version, status from noetl.execution
+where execution_id = any(:execution_ids::bigint[])
+  and coalesce(start_event_type, '') not in ('subscription.registered', 'subscription_registered');
 
 -- name: state_active(after, limit_rows)
 -- Executions that have not ended, `after` in id order, at most `limit_rows`.
 select execution_id, stream_version from noetl.execution
 where status not in (:TERMINAL_STATUSES) and execution_id > :after::bigint
+  and coalesce(start_event_type, '') not in ('subscription.registered', 'subscription_registered')
 order by execution_id
 limit :limit_rows::int;
 
