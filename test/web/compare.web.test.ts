@@ -1,4 +1,5 @@
-// Promise: two runs are shown beside each other, step by step; where they part is said first, and the link keeps both.
+// Promise: two runs are shown beside each other, step by step; where they part is said first. One cursor goes over both, by step
+// or by time, and shows what the two events there carry differently. The link keeps both runs and the cursor.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/binary.js'
 import { useDatabase } from '../support/database.js'
@@ -26,6 +27,14 @@ workflow:
   - step: small
     tool: { kind: noop, result: 2 }
 `
+
+interface LogEvent {
+  event_type: string
+  node_name: string | null
+}
+
+const isSame = (one: LogEvent, other: LogEvent) =>
+  one.event_type === other.event_type && one.node_name === other.node_name
 
 const post = async (path: string, body: unknown) => {
   const answer = await fetch(new URL(path, daemon.url), {
@@ -62,6 +71,59 @@ describe.skipIf(!hasBrowser)('two runs', () => {
     await page.goto(`/console/compare?a=${ids[0]}&b=${ids[2]}`)
     await page.getByText('Every step went the same way.').waitFor()
     expect(await page.locator('tr.different').count()).toBe(0)
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('have one cursor, and show what the events under it carry differently', async () => {
+    const logs = await Promise.all(
+      ids.map(async (id) => (await daemon.get(`/api/executions/${id}/events`)).body.events as LogEvent[]),
+    )
+    const { page, faults, close } = await browser.open(daemon.url)
+    await page.goto(`/console/compare?a=${ids[0]}&b=${ids[1]}`)
+    const cursor = page.getByRole('region', { name: 'Cursor over both' })
+    const standing = async () =>
+      (await cursor.locator('tbody tr').allTextContents()).map((text) => Number(/^[AB](\d+)/.exec(text)?.[1]))
+    const payload = page.getByRole('region', { name: 'Payload' })
+
+    await page.keyboard.press('Home')
+    await until('before both', async () => String(await standing()) === '0,0')
+    await page.keyboard.press('ArrowRight')
+    await until('the first of both', async () => String(await standing()) === '1,1')
+    const amount = payload.getByRole('row').filter({ hasText: 'amount' })
+    await until('what they began with', async () => (await amount.first().locator('td').count()) === 3)
+    expect(await amount.first().locator('td').allTextContents()).toEqual([expect.stringMatching(/amount$/), '5', '500'])
+
+    // Wherever A stands, B stands at the same event of the same step, or where both were last together.
+    const together = (a: number): number => {
+      const sameBefore = (log: LogEvent[], at: number) =>
+        log.slice(0, at).filter((event) => isSame(event, log[at]!)).length
+      for (let at = a - 1; at >= 0; at--) {
+        const found = logs[1]!.findIndex(
+          (event, index) => isSame(event, logs[0]![at]!) && sameBefore(logs[1]!, index) === sameBefore(logs[0]!, at),
+        )
+        if (found >= 0) return found + 1
+      }
+      return 0
+    }
+    for (let a = 2; a < logs[0]!.length; a++) {
+      await page.keyboard.press('ArrowRight')
+      await until(`event ${a} of both`, async () => String(await standing()) === `${a},${together(a)}`)
+    }
+    await page.getByRole('button', { name: 'same offset' }).click()
+    await page.waitForURL(/by=offset/)
+    await page.keyboard.press('End')
+    await until('the end of both', async () => String(await standing()) === `${logs[0]!.length},${logs[1]!.length}`)
+
+    await page.getByRole('button', { name: 'same step' }).click()
+    await page.locator('tr').filter({ hasText: 'start' }).getByRole('button', { name: 'start', exact: true }).click()
+    await page.waitForURL(/at=\d/)
+    const before = await standing()
+    await page.goto(page.url())
+    await until('the link stands there', async () => String(await standing()) === String(before))
+
+    await page.goto(`/console/compare?a=${ids[0]}&b=${ids[0]}&at=2`)
+    await payload.getByText('Both events carry the same.').waitFor()
     expect(faults()).toEqual([])
     await close()
   })

@@ -9,7 +9,8 @@ import { Status } from '../../parts/Status'
 import { Ago } from '../../parts/Time'
 import { useTape } from '../execution/useTape'
 import type { ExecutionSummary } from '../executions/summary'
-import { type AlignedStep, align, type StepOutcome } from './alignment'
+import { Together } from './Together'
+import '../../styles/compare.css'
 
 export function Compare() {
   const [a, b] = [query.value.get('a'), query.value.get('b')]
@@ -91,9 +92,7 @@ function Others({ run }: { run: ExecutionSummary }) {
 function Both({ left, right }: { left: ExecutionSummary; right: ExecutionSummary }) {
   const a = useTape(left.execution_id, left.event_count)
   const b = useTape(right.execution_id, right.event_count)
-  const steps = a.run === undefined || b.run === undefined ? undefined : align(a.run, b.run)
   const error = a.error ?? b.error
-  const first = steps?.find(({ isDifferent }) => isDifferent)
   return (
     <>
       <div class="scroll">
@@ -119,14 +118,10 @@ function Both({ left, right }: { left: ExecutionSummary; right: ExecutionSummary
           {error.message}
         </p>
       )}
-      {steps === undefined && error === undefined && <div class="skeleton" aria-busy="true" />}
-      {steps !== undefined && (
-        <>
-          <p class="compared" role="status">
-            {first === undefined ? 'Every step went the same way.' : `They part at the step ${first.name}.`}
-          </p>
-          <Steps steps={steps} />
-        </>
+      {a.run === undefined || b.run === undefined ? (
+        error === undefined && <div class="skeleton" aria-busy="true" />
+      ) : (
+        <Together ids={[left.execution_id, right.execution_id]} a={a.run} b={b.run} />
       )}
     </>
   )
@@ -155,57 +150,4 @@ function RunRow({ name, run }: { name: string; run: ExecutionSummary }) {
       <td class="number">{whole(run.event_count)}</td>
     </tr>
   )
-}
-
-function Steps({ steps }: { steps: readonly AlignedStep[] }) {
-  return (
-    <div class="scroll">
-      <table class="wide rows">
-        <thead>
-          <tr>
-            <th>Step</th>
-            <th>In A</th>
-            <th>In B</th>
-            <th class="number">Lasted in A</th>
-            <th class="number">in B</th>
-            <th class="number">B to A</th>
-          </tr>
-        </thead>
-        <tbody>
-          {steps.map(({ name, a, b, isDifferent }) => (
-            <tr key={name} class={isDifferent ? 'different' : ''}>
-              <td>
-                {name}
-                {isDifferent && <span class="muted"> different</span>}
-              </td>
-              <td>
-                <Outcome outcome={a} />
-              </td>
-              <td>
-                <Outcome outcome={b} />
-              </td>
-              <td class="number">{a?.lastedMs === undefined ? '–' : lasted(a.lastedMs)}</td>
-              <td class="number">{b?.lastedMs === undefined ? '–' : lasted(b.lastedMs)}</td>
-              <td class="number">{changeOf(a?.lastedMs, b?.lastedMs)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  )
-}
-
-function Outcome({ outcome }: { outcome: StepOutcome | undefined }) {
-  if (outcome?.kind === undefined) return <span class="muted">not there</span>
-  return (
-    <>
-      <Status status={outcome.kind} kind={outcome.kind} />{' '}
-      {outcome.commands > 1 && <span class="muted">{whole(outcome.commands)} commands</span>}
-    </>
-  )
-}
-
-function changeOf(a: number | undefined, b: number | undefined): string {
-  if (a === undefined || b === undefined) return '–'
-  return a === b ? 'equal' : b > a ? `+${lasted(b - a)}` : `−${lasted(a - b)}`
 }

@@ -1,17 +1,15 @@
 // What is different at the handle: against the event before, which is what the event has touched, or against the moment that
 // is pinned, for which the daemon compares two whole states.
 import { apiPath } from '../../lib/api'
+import { type Difference, differencesOf } from '../../lib/difference'
 import { getJson, isBranch, type Json } from '../../lib/losslessJson'
 import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { useRested } from '../../lib/useRested'
-import { Leaf } from '../../parts/JsonTree'
+import { Differences } from '../../parts/Differences'
 import { Panel } from '../../parts/Panel'
-import { type Difference, differencesOf } from './difference'
 import type { Slice } from './slices'
 import type { Here } from './useMoment'
-
-const SHOWN_MAX = 500
 
 interface ChangesTabProps {
   executionId: string
@@ -37,7 +35,7 @@ function SinceLastEvent({ here: { slice, before } }: { here: Here }) {
   const left = slice.touchedCount - slice.touched.length
   return (
     <>
-      <Differences list={changesBetween(before, slice)} />
+      <StateDifferences list={changesBetween(before, slice)} />
       {left > 0 && <p class="muted">and in {whole(left)} more entities, which the state has</p>}
     </>
   )
@@ -79,38 +77,11 @@ function SincePin({
   const listOf = (answer: Json): Difference[] => (answer as unknown as { differences: Difference[] }).differences
   return (
     <Panel resource={diff} lines={8}>
-      {(answer) => <Differences list={listOf(answer)} />}
+      {(answer) => <StateDifferences list={listOf(answer)} />}
     </Panel>
   )
 }
 
-function Differences({ list }: { list: readonly Difference[] }) {
-  if (list.length === 0) return <div class="empty">Both states are equal.</div>
-  return (
-    <div class="scroll">
-      <table class="wide changes">
-        <thead>
-          <tr>
-            <th>Where</th>
-            <th>Before</th>
-            <th>After</th>
-          </tr>
-        </thead>
-        <tbody>
-          {list.slice(0, SHOWN_MAX).map((one) => (
-            <tr key={one.pointer}>
-              <td class="mono">{one.pointer}</td>
-              <td class="mono before">{one.from === undefined ? <i class="muted">–</i> : <Leaf value={one.from} />}</td>
-              <td class="mono after">{one.to === undefined ? <i class="muted">–</i> : <Leaf value={one.to} />}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {list.length > SHOWN_MAX && (
-        <p class="muted">
-          first {SHOWN_MAX} of {whole(list.length)} differences
-        </p>
-      )}
-    </div>
-  )
+function StateDifferences({ list }: { list: readonly Difference[] }) {
+  return <Differences list={list} sides={['Before', 'After']} equal="Both states are equal." />
 }

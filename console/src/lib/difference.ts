@@ -1,5 +1,5 @@
 // Where two values differ, leaf by leaf, with the address of each as a JSON pointer.
-import { isBranch, isNumber, type Json } from '../../lib/losslessJson'
+import { isBranch, isNumber, type Json } from './losslessJson'
 
 export interface Difference {
   pointer: string

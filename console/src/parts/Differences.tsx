@@ -1,0 +1,45 @@
+// Where two values differ, as a table: the place of each difference and what stands there on either side.
+import type { Difference } from '../lib/difference'
+import { whole } from '../lib/time'
+import { Leaf } from './JsonTree'
+
+const SHOWN_MAX = 500
+
+interface DifferencesProps {
+  list: readonly Difference[]
+  /** What the two sides are called. */
+  sides: readonly [string, string]
+  /** What is said when there is no difference. */
+  equal: string
+}
+
+export function Differences({ list, sides, equal }: DifferencesProps) {
+  if (list.length === 0) return <div class="empty">{equal}</div>
+  return (
+    <div class="scroll">
+      <table class="wide changes">
+        <thead>
+          <tr>
+            <th>Where</th>
+            <th>{sides[0]}</th>
+            <th>{sides[1]}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {list.slice(0, SHOWN_MAX).map((one) => (
+            <tr key={one.pointer}>
+              <td class="mono">{one.pointer}</td>
+              <td class="mono before">{one.from === undefined ? <i class="muted">–</i> : <Leaf value={one.from} />}</td>
+              <td class="mono after">{one.to === undefined ? <i class="muted">–</i> : <Leaf value={one.to} />}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {list.length > SHOWN_MAX && (
+        <p class="muted">
+          first {SHOWN_MAX} of {whole(list.length)} differences
+        </p>
+      )}
+    </div>
+  )
+}
