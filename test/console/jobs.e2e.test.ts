@@ -89,6 +89,22 @@ it('takes, lists, checks and rebuilds snapshots, and checks logs', async () => {
     failed: 0,
     report: { checked: 1, agreed: 1, different: 0, more: false },
   })
+  expect((await ask('POST', '/api/internal/snapshots/prune', {})).status).toBe(400)
+  // What a crash has left of an execution that is gone.
+  await database.get().sql(
+    `insert into noetl.projection_snapshot
+     select (jsonb_populate_record(kept, '{"aggregate_id": "12"}')).* from noetl.projection_snapshot as kept
+     where aggregate_type = 'cp_workflow_state'`,
+  )
+  const pruned = await ask('POST', '/api/internal/snapshots/prune', { reason: 'the disk is full' })
+  expect(await over(pruned.body.job_id)).toMatchObject({
+    state: 'done',
+    done: 1,
+    failed: 0,
+    reason: 'the disk is full',
+  })
+  const { snapshots } = (await ask('GET', '/api/snapshots?type=state')).body
+  expect(snapshots.map((row: { name: string }) => row.name)).toEqual([id])
 })
 
 it('is on record, and an open stream holds nobody up', async () => {

@@ -1,21 +1,31 @@
 // Promise: what operators see of the outbox over HTTP is what the commands show; a dry run changes nothing, and dead rows
-// come back once.
+// come back once, by an answer or by a job.
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { jobRoutes } from '../../src/http/routes/console/jobs.js'
+import { bringBackRoutes } from '../../src/http/routes/outbox/bringBack.js'
 import { outboxOperationRoutes } from '../../src/http/routes/outbox/operations.js'
+import { systemClock } from '../../src/runtime/clock.js'
+import { createJobs } from '../../src/services/console/jobs.js'
 import { cli } from '../support/cli.js'
 import { openCore, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
 import { plantExecution } from '../support/executions.js'
 import { openRoutes, type RouteServer } from '../support/routeServer.js'
+import { until } from '../support/until.js'
 
 const database = useDatabase()
+const jobs = createJobs({ clock: systemClock })
 let core: TestCore
 let api: RouteServer
 let executionId: string
 
 beforeAll(async () => {
   core = await openCore([database.get()])
-  api = openRoutes(outboxOperationRoutes({ outbox: core }))
+  api = openRoutes([
+    ...outboxOperationRoutes({ outbox: core }),
+    ...bringBackRoutes({ outbox: core, jobs }),
+    ...jobRoutes({ jobs, rerun: { ...core, onOpened: () => undefined } }),
+  ])
   executionId = await plantExecution(database.get(), { atMs: Date.parse('2026-03-01T10:00:00Z'), events: 5 })
   await database.get().sql(
     `insert into noetl.outbox (execution_id, event_id, subject, payload, status, attempts, last_error, available_at)
@@ -26,6 +36,7 @@ beforeAll(async () => {
   )
 })
 afterAll(async () => {
+  await jobs.stop(10_000)
   await api.close()
   await core.close()
 })
@@ -60,6 +71,25 @@ it('counts and lists as the commands do, page by page', async () => {
     { reason: 'too large', count: 2 },
     { reason: 'no responders', count: 1, outbox_id: ids[0] },
   ])
+})
+
+it('brings many back as a job, which says how many and which', async () => {
+  const before = await dead()
+  const order = { reason: 'responders', as_job: true, note: 'the stream is back' }
+  const dry = await api.post('/api/internal/outbox/redrive', { ...order, dry_run: true })
+  expect([dry.status, dry.body.matched]).toEqual([200, 1])
+  const begun = await api.post('/api/internal/outbox/redrive', order)
+  expect([begun.status, begun.body.kind, begun.body.reason]).toEqual([202, 'outbox.redrive', 'the stream is back'])
+  const job = await until('the job is over', async () => {
+    const { body } = await api.get(`/api/bulk/${begun.body.job_id}`)
+    return body.state === 'running' ? false : body
+  })
+  expect(job).toMatchObject({ state: 'done', matched: 1, done: 1, refused: 0, failed: 0, report: { more: false } })
+  expect(job.report.sample.map((row: any) => row.outbox_id)).toEqual(before.slice(0, 1))
+  expect(await dead()).toEqual(before.slice(1))
+  await database
+    .get()
+    .sql(`update noetl.outbox set status = 'DEAD', last_error = 'no responders' where outbox_id = $1`, [before[0]])
 })
 
 it('brings dead rows back once; a dry run changes nothing; a failed row need not wait', async () => {

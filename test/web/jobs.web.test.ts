@@ -1,6 +1,8 @@
 // Promise: an operator acts on many executions from the list: a dry run says what it would do and changes nothing, the job is
 // followed, survives a reload, can be stopped, and says what it could not do. Snapshots are listed, taken, rebuilt and held
-// against the log, and one that does not agree says so. Others see none of the controls, or why they cannot use them.
+// against the log, and one that does not agree says so. Others see none of the controls, or why they cannot use them. All jobs are
+// on one page.
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/binary.js'
 import { playbook } from '../support/core.js'
@@ -100,6 +102,25 @@ describe.skipIf(!hasBrowser)('many executions', () => {
     await job.getByRole('button', { name: 'Close' }).click()
     await job.waitFor({ state: 'detached' })
 
+    await page.getByRole('button', { name: 'Prune…' }).click()
+    const dialog = page.getByRole('dialog')
+    const prune = dialog.getByRole('button', { name: 'Prune' })
+    expect(await prune.isDisabled()).toBe(true)
+    await dialog.getByLabel('Reason').fill('tidy')
+    await prune.click()
+    // Nothing has ended yet.
+    await job.getByText('0: 0 removed, 0 refused, 0 failed.').waitFor()
+    await job.getByRole('button', { name: 'Close' }).click()
+
+    await page.goto('/console/jobs')
+    await until('both are listed', async () => (await page.locator('tbody tr').count()) === 2)
+    const jobs = (await page.locator('tbody tr td:first-child').allTextContents()).toSorted()
+    expect(jobs).toEqual(['Prune snapshots', 'Verify logs'])
+    await page.getByRole('button', { name: 'Verify logs' }).click()
+    await job.getByText('4: 4 agree, 0 differ, 0 could not be checked.').waitFor()
+    await page.goto('/console/snapshots')
+    await until('both are listed', async () => (await kept.count()) === 2)
+
     await database
       .get()
       .sql("update noetl.projection_snapshot set checksum = repeat('0', 64) where aggregate_id = $1", [ids[0]!])
@@ -120,6 +141,10 @@ describe.skipIf(!hasBrowser)('many executions', () => {
     await page.goto('/console/executions?path=shop/few')
     await page.getByLabel(`Choose ${ids[0]}`).check()
     await page.getByLabel(`Choose ${ids[1]}`).check()
+    const saved = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Export ids' }).click()
+    const file = await (await saved).path()
+    expect(readFileSync(file, 'utf8').trim().split('\n').toSorted()).toEqual(ids.slice(0, 2).toSorted())
     await page.getByRole('button', { name: 'Cancel…' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('Dry run: 2 of 2 executions would be cancelled.').waitFor()

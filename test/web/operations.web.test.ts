@@ -89,13 +89,14 @@ describe.skipIf(!hasBrowser)('an operator', () => {
 
     await dialog.getByLabel('Reason').fill('the stream takes larger ones now')
     await act.click()
-    await dialog.getByText('2 rows came back').waitFor()
+    const job = page.getByRole('region', { name: 'Job' })
+    await job.getByText('2 of 2: 2 came back, 0 were not dead any more, 0 failed.').waitFor()
     const [left, ...others] = await dead()
     expect([left, others]).toEqual([{ id: expect.any(String) }, []])
     // One dies again while it is looked at.
     await database.get().sql("update noetl.outbox set status = 'DEAD' where event_id = $1::bigint + 2", [EXECUTION])
-    await dialog.getByText('died again').first().waitFor()
-    await dialog.getByRole('button', { name: 'Close' }).click()
+    await job.getByText('died again').first().waitFor()
+    await job.getByRole('button', { name: 'Close' }).click()
 
     await page.getByRole('link', { name: 'no responders' }).click()
     await page.getByRole('button', { name: left!.id, exact: true }).click()

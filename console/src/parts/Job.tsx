@@ -1,61 +1,30 @@
 // A job of the daemon that the address names: how far it is, the way to stop it, and what it could not do.
 import { useSignal } from '@preact/signals'
-import { ApiError, get, send } from '../lib/api'
+import type { ComponentType } from 'preact'
+import { get } from '../lib/api'
 import { ask, hrefOf, query } from '../lib/router'
 import { whole } from '../lib/time'
 import { useResource } from '../lib/useResource'
+import { type JobAnswer, kindOfJob, progressText, STATE_KINDS, settledOf } from './jobKinds'
 import { Panel } from './Panel'
-import { Status, type StatusKind } from './Status'
+import { Status } from './Status'
+import { StopJob } from './StopJob'
 import { Ago, Lasted } from './Time'
 import '../styles/jobs.css'
-
-export interface JobAnswer {
-  job_id: string
-  kind: string
-  actor: string
-  reason: string | null
-  state: 'running' | 'done' | 'stopped' | 'failed'
-  started_at: string
-  ended_at: string | null
-  /** Null while it is still being found out. */
-  matched: number | null
-  done: number
-  refused: number
-  failed: number
-  troubles: { target: string; outcome: string; error: string }[]
-  error: string | null
-  report: { checked?: number; more?: boolean } | null
-}
-
-const NAMES: Readonly<Record<string, string>> = {
-  'executions.cancel': 'Cancel executions',
-  'executions.rerun': 'Rerun executions',
-  'executions.resume': 'Resume executions',
-  'executions.finalize': 'Finalize executions',
-  'replay.verify': 'Verify logs',
-}
-
-/** What the counts mean: a check tells other things apart than an act. */
-const ACTED = { done: 'done', refused: 'refused', failed: 'failed' } as const
-const CHECKED = { done: 'agree', refused: 'differ', failed: 'could not be checked' } as const
-
-const KINDS: Readonly<Record<JobAnswer['state'], StatusKind>> = {
-  running: 'running',
-  done: 'completed',
-  stopped: 'cancelled',
-  failed: 'failed',
-}
 
 /** Somebody waits for it, and a bell is not rung for every item. */
 const POLL_MS = 1_000
 
+/** What came of a job, where counts do not say. */
+export type ReportOf = ComponentType<{ job: JobAnswer }>
+
 /** Nothing when the address names none. */
-export function Job() {
+export function Job({ report }: { report?: ReportOf }) {
   const id = query.value.get('job')
-  return id === null ? null : <OneJob key={id} id={id} />
+  return id === null ? null : <OneJob key={id} id={id} report={report} />
 }
 
-function OneJob({ id }: { id: string }) {
+function OneJob({ id, report: Report }: { id: string; report: ReportOf | undefined }) {
   const path = `/api/bulk/${encodeURIComponent(id)}`
   const isOver = useSignal(false)
   const load = async (signal: AbortSignal): Promise<JobAnswer> => {
@@ -66,7 +35,14 @@ function OneJob({ id }: { id: string }) {
   const job = useResource(path, load, isOver.value ? {} : { everyMs: POLL_MS })
   return (
     <section class="job" aria-label="Job">
-      <Panel resource={job}>{(data) => <Progress job={data} path={path} reload={job.reload} />}</Panel>
+      <Panel resource={job}>
+        {(data) => (
+          <>
+            <Progress job={data} reload={job.reload} />
+            {Report !== undefined && data.report !== null && <Report job={data} />}
+          </>
+        )}
+      </Panel>
       {job.data?.state !== 'running' && (
         <div class="buttons">
           <button type="button" onClick={() => ask({ job: undefined })}>
@@ -78,59 +54,34 @@ function OneJob({ id }: { id: string }) {
   )
 }
 
-function Progress({ job, path, reload }: { job: JobAnswer; path: string; reload: () => void }) {
-  const name = NAMES[job.kind] ?? job.kind
-  const words = job.kind === 'replay.verify' ? CHECKED : ACTED
-  const settled = job.done + job.refused + job.failed
+function Progress({ job, reload }: { job: JobAnswer; reload: () => void }) {
+  const { name } = kindOfJob(job)
   return (
     <>
       <div class="job-head">
         <h2>{name}</h2>
-        <Status status={job.state} kind={KINDS[job.state]} />
+        <Status status={job.state} kind={STATE_KINDS[job.state]} />
         <span class="muted">
           {job.actor}, <Ago at={job.started_at} />, <Lasted from={job.started_at} to={job.ended_at} />
         </span>
-        {job.state === 'running' && <Stop path={path} reload={reload} />}
+        {job.state === 'running' && <StopJob id={job.job_id} onStopped={reload} />}
       </div>
       {job.state === 'running' && (
         // Without a value it says that nobody knows yet how many there are.
-        <progress aria-label={name} {...(job.matched === null ? {} : { max: job.matched, value: settled })} />
+        <progress aria-label={name} {...(job.matched === null ? {} : { max: job.matched, value: settledOf(job) })} />
       )}
       <p role="status">
-        {whole(settled)}
-        {job.matched !== null && ` of ${whole(job.matched)}`}: {whole(job.done)} {words.done}, {whole(job.refused)}{' '}
-        {words.refused}, {whole(job.failed)} {words.failed}.{job.report?.more === true && ' There are more.'}
+        {progressText(job)}
         {job.reason !== null && <span class="muted"> {job.reason}</span>}
       </p>
       {job.error !== null && <p class="notice stale">{job.error}</p>}
-      {job.troubles.length > 0 && <Troubles job={job} words={words} />}
+      {job.troubles.length > 0 && <Troubles job={job} />}
     </>
   )
 }
 
-function Stop({ path, reload }: { path: string; reload: () => void }) {
-  const refusal = useSignal<string | undefined>(undefined)
-  const stop = (): void => {
-    refusal.value = undefined
-    send('POST', `${path}/stop`).then(reload, (error: unknown) => {
-      refusal.value = error instanceof ApiError ? error.message : String(error)
-    })
-  }
-  return (
-    <>
-      <button type="button" title="What is done stays done" onClick={stop}>
-        Stop
-      </button>
-      {refusal.value !== undefined && (
-        <span class="failed" role="alert">
-          {refusal.value}
-        </span>
-      )}
-    </>
-  )
-}
-
-function Troubles({ job, words }: { job: JobAnswer; words: typeof ACTED | typeof CHECKED }) {
+function Troubles({ job }: { job: JobAnswer }) {
+  const { words } = kindOfJob(job)
   const count = job.refused + job.failed
   return (
     <div class="scroll sample">
@@ -142,7 +93,7 @@ function Troubles({ job, words }: { job: JobAnswer; words: typeof ACTED | typeof
         )}
         <thead>
           <tr>
-            <th>Execution</th>
+            <th>Which</th>
             <th>Outcome</th>
             <th>Why</th>
           </tr>
@@ -151,9 +102,13 @@ function Troubles({ job, words }: { job: JobAnswer; words: typeof ACTED | typeof
           {job.troubles.map(({ target, outcome, error }) => (
             <tr key={target}>
               <td class="name">
-                <a class="mono" href={hrefOf(`/executions/${target}`)}>
-                  {target}
-                </a>
+                {/^\d+$/.test(target) ? (
+                  <a class="mono" href={hrefOf(`/executions/${target}`)}>
+                    {target}
+                  </a>
+                ) : (
+                  target
+                )}
               </td>
               <td class="name">
                 {outcome === 'refused' ? (

@@ -55,6 +55,14 @@ export const PLACES: readonly Place[] = [
     isBehindCog: true,
   },
   {
+    name: 'Jobs',
+    path: '/jobs',
+    key: 'j',
+    icon: 'M2 3h2v2H2zM6 3h8v2H6zM2 7h2v2H2zM6 7h8v2H6zM2 11h2v2H2zM6 11h8v2H6z',
+    page: lazy(() => import('../pages/jobs/Jobs').then(({ Jobs }) => Jobs)),
+    isBehindCog: true,
+  },
+  {
     name: 'Doctor',
     path: '/doctor',
     key: 'd',

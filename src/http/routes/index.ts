@@ -29,6 +29,7 @@ import { type MetricsRouteDeps, metricsRoutes } from './health/metrics.js'
 import { type OverviewRouteDeps, overviewRoutes } from './health/overview.js'
 import { type SeriesRouteDeps, seriesRoutes } from './health/series.js'
 import { type AuditRouteDeps, auditRoutes } from './outbox/audit.js'
+import { type BringBackRouteDeps, bringBackRoutes } from './outbox/bringBack.js'
 import { type OutboxOperationRouteDeps, outboxOperationRoutes } from './outbox/operations.js'
 import { type OutboxRouteDeps, outboxRoutes } from './outbox/outbox.js'
 import { type ProjectorRouteDeps, projectorRoutes } from './projector/projector.js'
@@ -78,6 +79,7 @@ export type RouteDeps = HealthRouteDeps &
   RuntimeRouteDeps &
   OutboxRouteDeps &
   OutboxOperationRouteDeps &
+  BringBackRouteDeps &
   DeadLetterRouteDeps &
   ProjectorRouteDeps &
   StateRouteDeps &
@@ -125,6 +127,7 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...runtimeRoutes(deps),
     ...outboxRoutes(deps),
     ...outboxOperationRoutes(deps),
+    ...bringBackRoutes(deps),
     ...deadLetterRoutes(deps),
     ...projectorRoutes(deps),
     ...stateRoutes(deps),

@@ -183,7 +183,8 @@ export interface DeadWork {
 
 const SAMPLE = 20
 
-type DeadScope = WorkScope & DeadFilter & { dryRun: boolean }
+type DeadScope = WorkScope &
+  DeadFilter & { dryRun: boolean; onProgress?(sofar: Pick<DeadWork, 'matched' | 'done'>): void }
 
 /** Dead rows start again from attempt 0. */
 export function redriveDead(deps: AdminDeps, scope: DeadScope): Promise<DeadWork> {
@@ -209,6 +210,7 @@ async function forEachDead(
     result.sample.push(...page.rows.slice(0, SAMPLE - result.sample.length))
     if (!scope.dryRun) {
       for (const [shard, ids] of byShard(page.rows)) result.done += await work(databaseOf(deps.databases, shard), ids)
+      scope.onProgress?.(result)
     }
     cursor = page.next
     if (cursor === undefined) return result

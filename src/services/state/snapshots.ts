@@ -61,13 +61,14 @@ const PRUNE_PAGE = 1_000
 /** Snapshots and decision keys of executions that have ended or are gone, in small steps. */
 export async function pruneAll(
   { databases }: Pick<SnapshotDeps, 'databases'>,
-  signal?: AbortSignal,
+  { signal, onRemoved }: { signal?: AbortSignal; onRemoved?(snapshots: number): void } = {},
 ): Promise<{ snapshots: number; decisionKeys: number; failures: { shard: number; error: CpError }[] }> {
   const { answers, failures } = await databases.fanOut(async (db) => {
     const removed = { snapshots: 0, decisionKeys: 0 }
     for (let count = PRUNE_PAGE; count === PRUNE_PAGE && signal?.aborted !== true; ) {
       count = await pruneSnapshots(db, PRUNE_PAGE)
       removed.snapshots += count
+      onRemoved?.(count)
     }
     for (let count = PRUNE_PAGE; count === PRUNE_PAGE && signal?.aborted !== true; ) {
       count = await pruneDecisionKeys(db, PRUNE_PAGE)

@@ -4,6 +4,7 @@ import { hrefOf } from '../../lib/router'
 import { whole } from '../../lib/time'
 import { BulkDialog } from './BulkDialog'
 import { ACTIONS, type BulkAction, type BulkScope } from './bulk'
+import { ExportIds } from './ExportIds'
 import '../../styles/jobs.css'
 
 interface BulkBarProps {
@@ -54,6 +55,7 @@ export function BulkBar({ ids, asked, isWholePage, onClear }: BulkBarProps) {
             Compare
           </a>
         )}
+        <ExportIds scope={scope} />
         <button type="button" class="quiet" onClick={onClear}>
           Clear
         </button>

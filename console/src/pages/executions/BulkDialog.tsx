@@ -9,6 +9,7 @@ import { Confirm } from '../../parts/Confirm'
 import { Dialog } from '../../parts/Dialog'
 import { Panel } from '../../parts/Panel'
 import { Status } from '../../parts/Status'
+import { isTyped, TypedNumber } from '../../parts/TypedNumber'
 import { ACTIONS, type BulkAction, type BulkPlan, type BulkScope, begin, dryRun } from './bulk'
 
 interface BulkProps {
@@ -17,9 +18,6 @@ interface BulkProps {
   onClose: () => void
   onBegun: () => void
 }
-
-/** Above it, the number is written by hand. */
-const TYPED_ABOVE = 100
 
 export function BulkDialog(props: BulkProps) {
   const { action, scope, onClose } = props
@@ -63,9 +61,7 @@ function Plan({ action, scope, planned, onClose, onBegun }: BulkProps & { planne
   const isBusy = useSignal(false)
   const refusal = useSignal<string | undefined>(undefined)
   const { matched, concerned, more } = planned
-  const needsNumber = matched > TYPED_ABOVE
-  const isConfirmed = !needsNumber || typed.value.replace(/\D/g, '') === String(matched)
-  const isReady = reason.value.trim() !== '' && isConfirmed && (concerned > 0 || cascade.value)
+  const isReady = reason.value.trim() !== '' && isTyped(matched, typed.value) && (concerned > 0 || cascade.value)
   const run = async (): Promise<void> => {
     isBusy.value = true
     refusal.value = undefined
@@ -132,19 +128,7 @@ function Plan({ action, scope, planned, onClose, onBegun }: BulkProps & { planne
           }}
         />
       </label>
-      {needsNumber && (
-        <label class="field">
-          To confirm, write the number {whole(matched)}
-          <input
-            type="text"
-            inputMode="numeric"
-            value={typed.value}
-            onInput={(event) => {
-              typed.value = event.currentTarget.value
-            }}
-          />
-        </label>
-      )}
+      <TypedNumber count={matched} typed={typed} />
       <Confirm
         act={`${name} ${executions(matched)}`}
         refusal={refusal.value}

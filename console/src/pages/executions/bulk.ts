@@ -1,6 +1,6 @@
 // Acts on many executions, as POST /api/bulk takes them.
-import { send } from '../../lib/api'
-import type { JobAnswer } from '../../parts/Job'
+import { apiPath, getAnswer, send } from '../../lib/api'
+import type { JobAnswer } from '../../parts/jobKinds'
 
 export type BulkScope = { ids: readonly string[] } | { filter: Readonly<Record<string, string>> }
 
@@ -60,4 +60,20 @@ export function begin(action: BulkAction, scope: BulkScope, plan: BulkPlan, orde
     ...(action === 'cancel' ? { cascade: order.cascade } : {}),
     ...(action === 'finalize' ? { status: order.status } : {}),
   })
+}
+
+const EXPORT_PAGE = 100
+
+/** The ids that are meant, newest first; at most as many as an act takes. */
+export async function idsOf(scope: BulkScope): Promise<readonly string[]> {
+  if ('ids' in scope) return scope.ids
+  const ids: string[] = []
+  let cursor: string | undefined
+  do {
+    const path = apiPath('/api/executions', { ...scope.filter, cursor, limit: EXPORT_PAGE })
+    const { body, headers } = await getAnswer<{ execution_id: string }[]>(path)
+    ids.push(...body.map((row) => row.execution_id))
+    cursor = headers.get('x-noetl-next-cursor') ?? undefined
+  } while (cursor !== undefined && ids.length < LIMIT_MAX)
+  return ids
 }

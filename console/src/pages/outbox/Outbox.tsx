@@ -1,5 +1,8 @@
 // Is everything published, what was given up, and the way back for it.
+import { query } from '../../lib/router'
+import { lazy } from '../../parts/lazy'
 import { chosenTab, type Tab, Tabs } from '../../parts/Tabs'
+import { AuditTab } from './AuditTab'
 import { DeadTab } from './DeadTab'
 import { NowTab } from './NowTab'
 import { RowsTab } from './RowsTab'
@@ -8,7 +11,10 @@ const TABS: readonly Tab[] = [
   { id: 'now', name: 'Now' },
   { id: 'rows', name: 'Rows' },
   { id: 'dead', name: 'Dead' },
+  { id: 'audit', name: 'Audit' },
 ]
+
+const OutboxJob = lazy(() => import('./OutboxJob').then((module) => module.OutboxJob))
 
 export function Outbox() {
   const tab = chosenTab(TABS)
@@ -16,9 +22,11 @@ export function Outbox() {
     <div class="page">
       <h1>Outbox</h1>
       <Tabs tabs={TABS} label="Parts of the outbox" />
+      {query.value.has('job') && <OutboxJob />}
       {tab === 'now' && <NowTab />}
       {tab === 'rows' && <RowsTab />}
       {tab === 'dead' && <DeadTab />}
+      {tab === 'audit' && <AuditTab />}
     </div>
   )
 }

@@ -1,16 +1,21 @@
-// Dead rows come back: first what it would do, then why, then what became of them.
+// Dead rows come back: first what it would do, then why, then what became of them. A few that were chosen are done at once; all,
+// or all of a reason, are a job.
 
 import { useSignal } from '@preact/signals'
-import { ApiError, get, send } from '../../lib/api'
+import { ApiError, send } from '../../lib/api'
 import { useKeys } from '../../lib/keys'
+import { ask } from '../../lib/router'
 import { whyNotOperator } from '../../lib/session'
 import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { Confirm } from '../../parts/Confirm'
 import { Dialog } from '../../parts/Dialog'
+import type { JobAnswer } from '../../parts/jobKinds'
 import { Panel } from '../../parts/Panel'
-import { Status } from '../../parts/Status'
-import { keyOf, type OutboxRow } from './outbox'
+import { isTyped, TypedNumber } from '../../parts/TypedNumber'
+import type { OutboxRow } from './outbox'
+import { SampleTable } from './SampleTable'
+import { WatchedRows } from './WatchedRows'
 
 /** Rows by `shard-id`, or by a part of their reason; without either all that are dead. */
 export interface RequeueScope {
@@ -106,6 +111,7 @@ interface PlanProps {
 
 function Plan({ planned, scope, onClose, onDone }: PlanProps) {
   const reason = useSignal('')
+  const typed = useSignal('')
   const isBusy = useSignal(false)
   const refusal = useSignal<string | undefined>(undefined)
   const rows = rowsText(planned.matched, planned.more)
@@ -113,7 +119,12 @@ function Plan({ planned, scope, onClose, onDone }: PlanProps) {
     isBusy.value = true
     refusal.value = undefined
     try {
-      onDone(await redrive(scope, { note: reason.value.trim() }))
+      const note = reason.value.trim()
+      if (scope.keys === undefined) {
+        const job = await beginRedrive(scope, planned, note)
+        onClose()
+        ask({ job: job.job_id })
+      } else onDone(await redrive(scope, { note }))
     } catch (error) {
       refusal.value = error instanceof ApiError ? error.message : String(error)
     } finally {
@@ -139,11 +150,12 @@ function Plan({ planned, scope, onClose, onDone }: PlanProps) {
           }}
         />
       </label>
+      <TypedNumber count={planned.matched} typed={typed} />
       <Confirm
         act={`Requeue ${rows}`}
         refusal={refusal.value}
         isBusy={isBusy.value}
-        isReady={reason.value.trim() !== ''}
+        isReady={reason.value.trim() !== '' && isTyped(planned.matched, typed.value)}
         onAct={run}
         onClose={onClose}
       />
@@ -151,13 +163,7 @@ function Plan({ planned, scope, onClose, onDone }: PlanProps) {
   )
 }
 
-/** The first rows are watched: one that dies again says so here. */
 function Outcome({ result }: { result: Redriven }) {
-  const watched = useResource(
-    `outcome of ${result.sample.map(keyOf).join(' ')}`,
-    (signal) => Promise.all(result.sample.map((row) => presentOf(row, signal))),
-    { everyMs: 2_000, topics: ['outbox'] },
-  )
   return (
     <>
       <p role="status">
@@ -165,56 +171,19 @@ function Outcome({ result }: { result: Redriven }) {
         {result.done < result.matched ? `; ${whole(result.matched - result.done)} were not dead any more` : ''}.
         {result.more && ' More are left: requeue again.'}
       </p>
-      <Panel resource={watched}>{(rows) => <SampleTable rows={rows} total={result.done} isOutcome />}</Panel>
+      <WatchedRows rows={result.sample} total={result.done} />
     </>
   )
 }
 
-async function presentOf(row: OutboxRow, signal: AbortSignal): Promise<OutboxRow> {
-  try {
-    return await get<OutboxRow>(`/api/internal/outbox/rows/${row.outbox_id}?shard=${row.shard}`, signal)
-  } catch (error) {
-    // Published rows are cleaned up after a while.
-    if (error instanceof ApiError && error.status === 404) return { ...row, status: 'PUBLISHED', last_error: null }
-    throw error
-  }
-}
-
-function SampleTable(props: { rows: readonly OutboxRow[]; total: number; isOutcome?: boolean }) {
-  const { rows, total, isOutcome = false } = props
-  return (
-    <div class="scroll sample">
-      <table class="wide">
-        {rows.length < total && <caption>The first {rows.length}</caption>}
-        <thead>
-          <tr>
-            <th>Row</th>
-            <th>{isOutcome ? 'Now' : 'Execution'}</th>
-            <th>Reason</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={keyOf(row)}>
-              <td class="mono">{row.outbox_id}</td>
-              <td class="mono">{isOutcome ? <Now status={row.status} /> : row.execution_id}</td>
-              <td class="ellipsis" title={row.last_error ?? undefined}>
-                {row.last_error}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  )
-}
-
-function Now({ status }: { status: string }) {
-  return status === 'DEAD' ? <Status status="died again" kind="stuck" /> : <Status status={status} />
-}
-
 function rowsText(count: number, more: boolean): string {
   return `${more ? 'the first ' : ''}${whole(count)} ${count === 1 ? 'row' : 'rows'}`
+}
+
+/** Never more than the dry run has counted. */
+function beginRedrive(scope: RequeueScope, planned: Redriven, note: string): Promise<JobAnswer> {
+  const body = { reason: scope.reason ?? null, limit: planned.matched, note, as_job: true }
+  return send('POST', '/api/internal/outbox/redrive', body)
 }
 
 /** An id alone may be in several databases, so each database is asked for its own. */

@@ -7,6 +7,8 @@ import { CopyText } from '../../parts/CopyText'
 import { Job } from '../../parts/Job'
 import { Pages } from '../../parts/Pages'
 import { Panel } from '../../parts/Panel'
+import { JobReport } from '../jobs/JobReport'
+import { Prune } from './Prune'
 import { SnapshotTable, Told } from './SnapshotTable'
 import { type Outcome, REBUILD, type SnapshotPage, TAKE, TYPES } from './snapshot'
 import { VerifyMany } from './VerifyMany'
@@ -44,8 +46,9 @@ export function Snapshots() {
           onChange={(event) => ask({ execution: event.currentTarget.value.trim(), cursor: undefined })}
         />
         <VerifyMany />
+        <Prune />
       </search>
-      <Job />
+      <Job report={JobReport} />
       {execution !== undefined && <OfExecution key={execution} id={execution} onDone={page.reload} />}
       <Panel
         resource={page}

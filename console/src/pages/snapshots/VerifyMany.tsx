@@ -5,7 +5,7 @@ import { ask } from '../../lib/router'
 import { whyNotOperator } from '../../lib/session'
 import { whole } from '../../lib/time'
 import { Dialog } from '../../parts/Dialog'
-import type { JobAnswer } from '../../parts/Job'
+import type { JobAnswer } from '../../parts/jobKinds'
 
 const HOUR_MS = 3_600_000
 const SPANS = [

@@ -117,7 +117,7 @@ export const snapshotRebuild: CommandSpec = {
 export const snapshotPrune: CommandSpec = {
   path: ['snapshot', 'prune'],
   doing: 'removing snapshots',
-  localBecause: 'what cannot be taken back is done where the database is',
+  localBecause: 'over HTTP it is a job, which the console starts and shows',
   summary: 'Remove snapshots of live states whose executions have ended or are gone',
   description:
     'The daemon removes a snapshot when its execution ends (NOETL_CP_SNAPSHOT_AT_END=remove); this removes what a crash or the setting "keep" has left, together with the keys of decisions.',

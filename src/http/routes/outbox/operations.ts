@@ -1,7 +1,7 @@
-// What operators do with the outbox over HTTP: look at it, bring rows back. The same services as `noetl-cp outbox`.
+// What operators see of the outbox over HTTP: what waits, rows, and what was given up. The same services as `noetl-cp outbox`.
 import { parseWireTime, wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
 import { parseExecutionId, parseInt64, parseOutboxId } from '../../../domain/ids/ids.js'
-import { floatValue, isJsonObject, type JsonObject } from '../../../domain/json/value.js'
+import { floatValue, type JsonObject } from '../../../domain/json/value.js'
 import { CpError } from '../../../errors.js'
 import {
   type AdminDeps,
@@ -12,26 +12,23 @@ import {
   outboxStatus,
   pageOfDead,
   pageOfOutbox,
-  redriveDead,
-  retryOutbox,
   type ShardStatus,
   showOutboxRow,
 } from '../../../services/outbox/admin.js'
 import { deadGroups } from '../../../services/outbox/deadGroups.js'
 import type { ApiRequest, RouteSpec } from '../../route.js'
-import { ANY, answerOf, COUNT, FLAG, type Schema, TEXT, TEXT_OR_NULL } from '../../schema.js'
+import { ANY, answerOf, COUNT, type Schema, TEXT, TEXT_OR_NULL } from '../../schema.js'
 
 export interface OutboxOperationRouteDeps {
   outbox: AdminDeps
 }
 
 const PAGE_MAX = 500
-const WORK_MAX = 100_000
 const STATUSES = ['PENDING', 'FAILED', 'IN_FLIGHT', 'PUBLISHED', 'DEAD']
 const COUNT_OR_NULL: Schema = { type: 'integer', nullable: true }
 const TIME_OR_NULL: Schema = { type: 'string', format: 'date-time', nullable: true }
 
-const ROW = {
+export const ROW = {
   shard: COUNT,
   outbox_id: TEXT,
   execution_id: TEXT_OR_NULL,
@@ -59,7 +56,7 @@ const PAGE: NonNullable<RouteSpec['query']> = {
 }
 
 export function outboxOperationRoutes({ outbox }: OutboxOperationRouteDeps): RouteSpec[] {
-  return [statusRoute(outbox), ...rowRoutes(outbox), groupsRoute(outbox), retryRoute(outbox), redriveRoute(outbox)]
+  return [statusRoute(outbox), ...rowRoutes(outbox), groupsRoute(outbox)]
 }
 
 function statusRoute(outbox: AdminDeps): RouteSpec {
@@ -205,87 +202,6 @@ function groupsRoute(outbox: AdminDeps): RouteSpec {
   }
 }
 
-const WHICH = {
-  ids: { type: 'array', minItems: 1, maxItems: 1_000, items: { format: 'int64' } },
-  execution_id: { format: 'int64', nullable: true },
-  shard: { type: 'integer', minimum: 0, description: 'where the ids are, when there are several databases' },
-  limit: { type: 'integer', minimum: 1, maximum: WORK_MAX, default: 1_000 },
-  note: { type: 'string', nullable: true, maxLength: 2_000, description: 'why, for the record' },
-} as const satisfies Record<string, Schema>
-
-function retryRoute(outbox: AdminDeps): RouteSpec {
-  return {
-    method: 'POST',
-    path: '/api/internal/outbox/retry',
-    summary: 'Rows that wait after a failure are tried at once',
-    access: 'operator',
-    effect: 'write',
-    body: { type: 'object', properties: WHICH },
-    responses: { 200: answerOf({ done: COUNT }), 400: 'malformed' },
-    handler: async ({ body, signal }) => ({ body: { done: await retryOutbox(outbox, workOf(outbox, body, signal)) } }),
-  }
-}
-
-function redriveRoute(outbox: AdminDeps): RouteSpec {
-  return {
-    method: 'POST',
-    path: '/api/internal/outbox/redrive',
-    summary: 'Rows that were given up start again from attempt 0; a dry run tells which they would be',
-    access: 'operator',
-    effect: 'write',
-    body: {
-      type: 'object',
-      properties: {
-        ...WHICH,
-        reason: { type: 'string', nullable: true, description: 'part of the reason, whatever the case' },
-        since: { type: 'string', nullable: true, format: 'date-time', description: 'given up since' },
-        dry_run: { type: 'boolean', default: false },
-      },
-    },
-    responses: {
-      200: answerOf({
-        dry_run: FLAG,
-        matched: COUNT,
-        done: COUNT,
-        more: FLAG,
-        sample: { type: 'array', items: answerOf(ROW) },
-      }),
-      400: 'malformed',
-    },
-    handler: async ({ body, signal }) => {
-      const given = isJsonObject(body) ? body : {}
-      const dryRun = given['dry_run'] === true
-      const reason = typeof given['reason'] === 'string' ? given['reason'] : undefined
-      const since = parseWireTime(given['since'], '/since')
-      const work = await redriveDead(outbox, { ...workOf(outbox, body, signal), reason, since, dryRun })
-      return { body: { dry_run: dryRun, ...work, sample: work.sample.map(rowOf) } }
-    },
-  }
-}
-
-/** An id alone may be in several databases: then it must be said which is meant. */
-function workOf({ databases }: AdminDeps, body: ApiRequest['body'], signal: AbortSignal) {
-  const given = isJsonObject(body) ? body : {}
-  const { ids, execution_id: execution, shard, limit } = given
-  const scope = {
-    ids: Array.isArray(ids) ? ids.map((id, index) => parseOutboxId(id, `/ids/${index}`)) : undefined,
-    executionId:
-      execution === undefined || execution === null ? undefined : parseExecutionId(execution, '/execution_id'),
-    shard: typeof shard === 'number' ? shard : undefined,
-    limit: typeof limit === 'number' ? limit : 1_000,
-    signal,
-  }
-  if (
-    scope.ids !== undefined &&
-    scope.executionId === undefined &&
-    scope.shard === undefined &&
-    databases.shards.length > 1
-  ) {
-    throw new CpError('invalid_input', 'ids are unique per database; say which with shard or execution_id')
-  }
-  return scope
-}
-
 function scopeOf(query: ApiRequest['query']) {
   const { execution_id: execution, shard, cursor, limit } = query
   return {
@@ -306,7 +222,7 @@ function pageOf({ rows, next }: OutboxPage): JsonObject {
   return { rows: rows.map(rowOf), next_cursor: next === undefined ? null : `${next.shard}-${next.after}` }
 }
 
-function rowOf(row: ListedRow & { shard: number }): JsonObject {
+export function rowOf(row: ListedRow & { shard: number }): JsonObject {
   const { shard, outbox_id, execution_id, event_id, subject, status, attempts, last_error, stream_seq, bytes } = row
   const time = (text: string | null) => (text === null ? null : wireTimeFromPostgres(text, 'time'))
   return {

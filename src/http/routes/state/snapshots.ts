@@ -12,6 +12,7 @@ import { takenJson, takeSeed } from '../../../services/replay/seeds.js'
 import { verifyMany } from '../../../services/replay/verifyMany.js'
 import {
   pageOfSnapshots,
+  pruneAll,
   rebuildSnapshotOf,
   type SnapshotDeps,
   type SnapshotListRow,
@@ -33,7 +34,12 @@ const CHECKED_MAX = 100_000
 const SIDE_BY_SIDE = 2
 
 export function snapshotRoutes({ jobs, snapshots, replay }: SnapshotRouteDeps): RouteSpec[] {
-  return [listRoute(snapshots), ...workRoutes(snapshots, replay), verifyRoute(jobs, replay)]
+  return [
+    listRoute(snapshots),
+    ...workRoutes(snapshots, replay),
+    pruneRoute(jobs, snapshots),
+    verifyRoute(jobs, replay),
+  ]
 }
 
 function listRoute(snapshots: SnapshotDeps): RouteSpec {
@@ -140,6 +146,35 @@ function workRoutes(snapshots: SnapshotDeps, replay: ReplayDeps): RouteSpec[] {
       (id) => rebuildSnapshotOf(snapshots, id),
     ),
   ]
+}
+
+function pruneRoute(jobs: Jobs, snapshots: SnapshotDeps): RouteSpec {
+  return {
+    method: 'POST',
+    path: '/api/internal/snapshots/prune',
+    summary: 'Remove snapshots of live states, and keys of decisions, whose executions have ended or are gone',
+    access: 'operator',
+    effect: 'write',
+    body: {
+      type: 'object',
+      required: ['reason'],
+      properties: { reason: { type: 'string', minLength: 1, maxLength: 500 } },
+    },
+    responses: { 202: JOB, 503: 'two jobs are running' },
+    handler: async ({ body, caller }) => {
+      const reason = String((body as JsonObject)['reason'])
+      const job = jobs.begin({ kind: 'snapshots.prune', actor: caller.actor, reason }, async (handle) => {
+        const onRemoved = (count: number): void => {
+          handle.job.done += count
+          handle.changed()
+        }
+        const { decisionKeys, failures } = await pruneAll(snapshots, { signal: handle.signal, onRemoved })
+        for (const { shard, error } of failures) handle.settle(`shard ${shard}`, error)
+        return { decision_keys: decisionKeys }
+      })
+      return { status: 202, body: jobJson(job) }
+    },
+  }
 }
 
 function verifyRoute(jobs: Jobs, replay: ReplayDeps): RouteSpec {
