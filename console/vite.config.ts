@@ -1,11 +1,11 @@
-// Builds the console into dist/console. Every file but the page has a hash of its contents in its name; addresses are
-// written without a host, and the page's own point to where the daemon serves it.
+// Builds the console into dist/console. Every file but the page has a hash of its contents in its name. Addresses are relative;
+// the daemon writes into the page where browsers see it.
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
 
-export default defineConfig({
+export default defineConfig(({ command }) => ({
   root: fileURLToPath(new URL('.', import.meta.url)),
-  base: '/console/',
+  base: command === 'serve' ? '/console/' : './',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   server: { proxy: { '^/(api|readyz|metrics)': 'http://127.0.0.1:8082' } },
   build: {
@@ -17,4 +17,4 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 300,
   },
-})
+}))

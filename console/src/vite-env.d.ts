@@ -1,4 +1,8 @@
 // Scripts of workers, by address.
+declare module '*?sharedworker&url' {
+  const address: string
+  export default address
+}
 declare module '*?worker&url' {
   const address: string
   export default address

@@ -34,6 +34,8 @@ export interface OptionSpec {
   /** May be given several times; the value is a list. */
   isRepeatable?: true
   completes?: Completes
+  /** Says why something is done; it stands beside the act. */
+  isWhy?: true
 }
 
 export interface Input {
@@ -72,6 +74,8 @@ export interface CommandSpec {
   examples: readonly (readonly [string, string])[]
   /** What it is doing, for a line on the terminal while it takes more than a second; without it the command shows its own. */
   doing?: string
+  /** Changes the installation, or does when called like this: on record before it is done. A dry run is none. */
+  changes?: true | ((input: Input) => boolean)
   /** Why it cannot work over --url; without it, it can. */
   localBecause?: string
   /** A source as its author wrote it, or masked by itself: secrets are not looked for. */

@@ -4,7 +4,8 @@ import { type Environment, type Flags, type LoadedConfig, loadConfig } from '../
 import type { Deps } from '../daemon/deps.js'
 import { type SecretRules, secretRules } from '../domain/secrets/secretNames.js'
 import { defaultDataDir } from '../embedded/defaultDataDir.js'
-import { CpError } from '../errors.js'
+import { CpError, toCpError } from '../errors.js'
+import type { Act } from '../services/access/acts.js'
 import type { CommandContext } from './command.js'
 import { findInstance, type Instance } from './instance.js'
 import { type Io, print, wantsColor } from './io.js'
@@ -19,17 +20,23 @@ export interface ContextOptions {
   commandName: string
   /** Why the command cannot work over --url. */
   localBecause: string | undefined
+  /** Put on record before the command gets at any database. */
+  act: Act | undefined
 }
 
 const CLOSE_DEADLINE_MS = 3_000
 const CONNECTIONS_MAX = 4
 
-export function createContext(options: ContextOptions): CommandContext & { close(): Promise<void> } {
+/** How a command ended: with an error, or not. */
+export type Ending = CpError | undefined
+
+export function createContext(options: ContextOptions): CommandContext & { close(ending: Ending): Promise<void> } {
   const { io, env, flags } = options
   const color = wantsColor(io.stdout, env)
   let loaded: LoadedConfig | undefined
   let instance: Promise<Instance> | undefined
   let deps: Promise<Deps> | undefined
+  let endRecord: ((ending: Ending) => Promise<void>) | undefined
 
   function config(): LoadedConfig {
     if (loaded === undefined) {
@@ -84,6 +91,14 @@ export function createContext(options: ContextOptions): CommandContext & { close
       connectionsMax: CONNECTIONS_MAX,
     })
     await opened.bus?.start()
+    if (options.act !== undefined) {
+      endRecord = await recordOf(opened, options.act, (error) =>
+        print(io.stderr, `done, but its record could not be completed: ${error.message}`),
+      ).catch(async (error: unknown) => {
+        await opened.close(CLOSE_DEADLINE_MS)
+        throw error
+      })
+    }
     return opened
   }
 
@@ -101,9 +116,34 @@ export function createContext(options: ContextOptions): CommandContext & { close
       deps ??= open()
       return deps
     },
-    close: async () => {
+    close: async (ending) => {
       const opened = await deps?.catch(() => undefined)
+      await endRecord?.(ending)
       await opened?.close(CLOSE_DEADLINE_MS)
     },
   }
+}
+
+/** Writes the first half of the record; answers what writes the second. */
+async function recordOf(
+  deps: Deps,
+  act: Act,
+  onUnfinished: (error: CpError) => void,
+): Promise<(ending: Ending) => Promise<void>> {
+  const { createActs } = await import('../services/access/acts.js')
+  const acts = createActs({ databases: deps.databases, secretRules: deps.secretRules, onUnfinished })
+  return new Promise((begun, refused) => {
+    const record = acts.around(
+      act,
+      () =>
+        new Promise<void>((done, failed) => {
+          begun(async (ending) => {
+            if (ending === undefined) done()
+            else failed(ending)
+            await record.catch(() => undefined)
+          })
+        }),
+    )
+    record.catch((error: unknown) => refused(toCpError(error)))
+  })
 }

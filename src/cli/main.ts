@@ -8,8 +8,9 @@ import { secretRules } from '../domain/secrets/secretNames.js'
 import { type CpError, toCpError } from '../errors.js'
 import { systemClock } from '../runtime/clock.js'
 import { printableLines } from '../runtime/printable.js'
+import { actOfCommand } from './commandAct.js'
 import { COMMAND_GROUPS } from './commands/index.js'
-import { createContext } from './context.js'
+import { createContext, type Ending } from './context.js'
 import { EXIT, EXIT_OF } from './exit.js'
 import { flushed, type Io, print, printJson, wantsColor } from './io.js'
 import { buildProgram, type Invocation } from './program.js'
@@ -69,7 +70,17 @@ async function invoke(invocation: Invocation, env: Environment, io: Io): Promise
   const { spec, input, flags, isJson, isQuiet } = invocation
   const commandName = spec.path.join(' ')
   const { localBecause, doing } = spec
-  const context = createContext({ io, env, flags, isJson, isQuiet, commandName, localBecause })
+  const context = createContext({
+    io,
+    env,
+    flags,
+    isJson,
+    isQuiet,
+    commandName,
+    localBecause,
+    act: actOfCommand(spec, input),
+  })
+  let ending: Ending
   let endWaiting = (): void => undefined
   try {
     if (flags['url'] !== undefined && localBecause !== undefined) throw notOverHttp(commandName, localBecause)
@@ -92,10 +103,11 @@ async function invoke(invocation: Invocation, env: Environment, io: Io): Promise
   } catch (thrown) {
     endWaiting()
     const error = toCpError(thrown)
+    ending = error
     report(error, isJson, io, env)
     return EXIT_OF[error.code]
   } finally {
-    await context.close()
+    await context.close(ending)
   }
 }
 

@@ -2,6 +2,7 @@
 // parser, its default, one line of help. Flags, environment, file, README and `config show` come from it.
 import {
   bool,
+  consoleBase,
   integer,
   list,
   natsUrls,
@@ -189,6 +190,7 @@ export const KEYS = {
   snapshotEvents: setting('State', 'NOETL_CP_SNAPSHOT_EVENTS', integer(1, 10000000), 500, 'Events between two snapshots of a live state'),
   snapshotAtEnd: setting('State', 'NOETL_CP_SNAPSHOT_AT_END', oneOf('remove', 'keep'), 'remove', 'What becomes of the snapshot when its execution ends'),
 
+  consoleBase: setting('Console', 'NOETL_CP_CONSOLE_BASE', consoleBase, '/console', 'Where browsers see the console; behind a proxy that puts /noetl before our paths it is /noetl/console, whether the proxy takes it away again or not'),
   consoleMemoryMb: setting('Console', 'NOETL_CP_CONSOLE_MEMORY_MB', integer(16, 65536), 512, 'Memory of tapes and keyframes for those who scrub through executions; the longest unused go first'),
 
   workerEnabled: setting('Workers', 'NOETL_CP_WORKER', bool, true, 'Run commands of playbooks in this daemon'),

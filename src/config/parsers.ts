@@ -128,6 +128,14 @@ export const origins = parser('list of origins', (value) =>
   }),
 )
 
+export const consoleBase = parser('path', (value) => {
+  const path = value.trim().replace(/\/+$/, '')
+  if (!/^(?:\/[\w.~-]+)*\/console$/.test(path)) {
+    throw new Error(`must be a path that ends in /console, such as /noetl/console, not ${quote(value)}`)
+  }
+  return path
+})
+
 /** Every item gets its scheme: without one a token in front of the host would escape the masking of URLs. */
 export const natsUrls = parser('URL list', (value) => {
   const items = value.split(',').map((item) => (item.includes('://') ? item.trim() : `nats://${item.trim()}`))

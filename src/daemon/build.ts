@@ -37,7 +37,7 @@ import type { Deps } from './deps.js'
 import { examineInstance } from './doctor.js'
 import { eventTableLoops } from './eventTableLoops.js'
 import { buildFailureHooks } from './failureHooks.js'
-import { buildHttpServer, isEncrypted, tokenSettings } from './httpServer.js'
+import { buildHttpServer, consolePrefix, isEncrypted, tokenSettings } from './httpServer.js'
 import { loopErrors } from './loopErrors.js'
 import { buildNews } from './news.js'
 import { outboxLoops } from './outboxLoops.js'
@@ -181,6 +181,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
         ]),
         settings: around.settings,
         version: VERSION,
+        prefix: consolePrefix(config),
         mode: deps.endpoints.mode,
         isReadOnly: config.consoleMode === 'read-only',
       },

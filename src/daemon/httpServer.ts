@@ -38,6 +38,7 @@ export function buildHttpServer(deps: Deps, routes: readonly RouteSpec[], protec
         writesNeedToken: () => protection() === 'writes_token',
       },
       tls: tlsFiles(config),
+      prefix: consolePrefix(config),
       version: VERSION,
       secretRules: deps.secretRules,
       readFlatBody: deps.large.readFlat,
@@ -76,6 +77,11 @@ export function tokenSettings({ config, endpoints, clock }: Deps): TokenSettings
 /** Cookies are for encrypted connections alone wherever browsers come by one. */
 export function isEncrypted({ tlsCert, publicUrl }: Config): boolean {
   return tlsCert !== undefined || publicUrl?.startsWith('https:') === true
+}
+
+/** What a proxy puts before our paths. */
+export function consolePrefix({ consoleBase }: Config): string {
+  return consoleBase.replace(/\/console$/, '')
 }
 
 const MB = 1024 * 1024

@@ -28,6 +28,8 @@ export interface HttpSettings {
   requestTimeoutMs: number
   access: AccessSettings
   tls?: TlsFiles | undefined
+  /** A proxy puts it before our paths; where it is still there, it is taken away. */
+  prefix?: string
   version: string
   /** What counts as a secret in an answer; null shows everything. */
   secretRules: SecretRules | null
@@ -138,8 +140,13 @@ function createApp(settings: HttpSettings, connections: Connections, answers: An
     return503OnClosing: true,
     clientErrorHandler: answerProtocolError,
     frameworkErrors: answers.sendError,
+    rewriteUrl: ({ url = '/' }) => withoutPrefix(url, settings.prefix ?? ''),
     routerOptions: { maxParamLength: 500, ignoreTrailingSlash: true },
   })
+}
+
+function withoutPrefix(url: string, prefix: string): string {
+  return prefix !== '' && url.startsWith(`${prefix}/`) ? url.slice(prefix.length) : url
 }
 
 function createServer(settings: HttpSettings, listener: http.RequestListener): http.Server {

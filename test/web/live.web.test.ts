@@ -25,6 +25,13 @@ const post = async (path: string, body: unknown) => {
   })
   expect(answer.status).toBe(200)
 }
+/** Open streams, as the daemon counts them. */
+const streams = async (): Promise<number> => {
+  const text = await (await fetch(new URL('/metrics', daemon.url))).text()
+  return Number(/^noetl_cp_streams (\d+)$/m.exec(text)?.[1])
+}
+/** Their requests and their time are not in the hands of a test. */
+const withoutSharedWorkers = () => Reflect.deleteProperty(globalThis, 'SharedWorker')
 const start = () => post('/api/execute', { path: 'shop/live' })
 const serve = (...args: string[]) => startDaemon(args, { env: { NOETL_DATABASE_URL: database.get().url } })
 
@@ -38,25 +45,41 @@ describe.skipIf(!hasBrowser)('what happens', () => {
 
   it('rings by one stream; screens ask when it rings, and hardly otherwise', async () => {
     const { page, faults, close } = await browser.open(daemon.url)
-    let streams = 0
-    page.on('request', (request) => {
-      if (request.url().includes('/api/stream')) streams++
-    })
     await page.goto('/console/executions')
     await page.getByRole('button', { name: 'live', exact: true }).waitFor()
     await page.locator('tbody tr').first().waitFor()
     await start()
     await page.getByRole('button', { name: 'Show 1 new' }).click()
     await until('both are shown', async () => (await page.locator('tbody tr').count()) === 2)
-    expect(streams).toBe(1)
+    expect(await streams()).toBe(1)
     await page.keyboard.press('.')
     await page.getByRole('button', { name: 'paused' }).waitFor()
     expect(faults()).toEqual([])
     await close()
   })
 
+  it('rings in ten tabs by one stream', async () => {
+    const { page, context, faults, close } = await browser.open(daemon.url)
+    const tabs = [page, ...(await Promise.all(Array.from({ length: 9 }, () => context.newPage())))]
+    for (const tab of tabs) {
+      await tab.goto('/console/executions')
+      await tab.getByRole('button', { name: 'live', exact: true }).waitFor()
+      await tab.locator('tbody tr').first().waitFor()
+    }
+    expect(await streams()).toBe(1)
+    await start()
+    for (const tab of tabs) await tab.getByRole('button', { name: 'Show 1 new' }).waitFor()
+    for (const tab of tabs.slice(0, 9)) await tab.close()
+    await start()
+    await tabs[9]!.getByRole('button', { name: 'Show 2 new' }).waitFor()
+    expect(faults()).toEqual([])
+    await close()
+    await until('the last one ends it', async () => (await streams()) === 0)
+  })
+
   it('is asked for where the stream does not come through', async () => {
     const { page, close } = await browser.open(daemon.url)
+    await page.addInitScript(withoutSharedWorkers)
     await page.route('**/api/stream**', (route) => route.abort())
     await page.goto('/console/executions')
     await page.getByRole('button', { name: 'polling' }).waitFor()
@@ -90,6 +113,7 @@ describe.skipIf(!hasBrowser)('what happens', () => {
     page.on('request', (request) => open.add(request))
     page.on('requestfinished', (request) => open.delete(request))
     page.on('requestfailed', (request) => open.delete(request))
+    await page.addInitScript(withoutSharedWorkers)
     await page.clock.install()
     await page.goto('/console/executions')
     await isLive.waitFor()

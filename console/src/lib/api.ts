@@ -1,5 +1,6 @@
 // Questions to the daemon that served the page. Answers are data; a refusal is an ApiError with the server's own sentence.
 import { signal } from '@preact/signals'
+import { PREFIX } from './prefix'
 
 export class ApiError extends Error {
   constructor(
@@ -64,7 +65,7 @@ export async function fetchOwn(method: string, path: string, { body, signal }: C
   if (body !== undefined) headers['content-type'] = 'application/json'
   let response: Response
   try {
-    response = await fetch(path, {
+    response = await fetch(PREFIX + path, {
       method,
       headers,
       credentials: 'same-origin',

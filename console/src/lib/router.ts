@@ -1,7 +1,8 @@
 // Places of the console: the address is the whole state of a screen, so every screen can be linked, and back and forward work.
 import { computed, signal } from '@preact/signals'
+import { PREFIX } from './prefix'
 
-const BASE = '/console'
+const BASE = `${PREFIX}/console`
 
 const address = signal(new URL(window.location.href))
 

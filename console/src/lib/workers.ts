@@ -22,3 +22,8 @@ function own(address: string): string {
 export function startWorker(address: string): Worker {
   return new Worker(policy.createScriptURL(address), { type: 'module' })
 }
+
+/** One for all tabs of the browser. */
+export function startSharedWorker(address: string): SharedWorker {
+  return new SharedWorker(policy.createScriptURL(address), { type: 'module' })
+}

@@ -1,4 +1,5 @@
 // What the keys do.
+import { PREFIX } from '../lib/prefix'
 import { Dialog } from '../parts/Dialog'
 import { PLACES } from './places'
 
@@ -43,7 +44,7 @@ export function Help({ onClose }: { onClose: () => void }) {
       </div>
       <form method="dialog">
         <button type="submit">Close</button>
-        <a href="/openapi.json" target="_blank" rel="noreferrer">
+        <a href={`${PREFIX}/openapi.json`} target="_blank" rel="noreferrer">
           The API as OpenAPI
         </a>
       </form>

@@ -8,7 +8,7 @@ import { type PlaybookRouteDeps, playbookRoutes } from './catalog/playbooks.js'
 import { type CommandRouteDeps, commandRoutes } from './commands/commands.js'
 import { type ContainerCallbackRouteDeps, containerCallbackRoutes } from './commands/containerCallback.js'
 import { type JobRouteDeps, jobRoutes } from './console/jobs.js'
-import { consoleRoutes } from './console/pages.js'
+import { type ConsoleRouteDeps, consoleRoutes } from './console/pages.js'
 import { type StreamRouteDeps, streamRoutes } from './console/stream.js'
 import { type CredentialRouteDeps, credentialRoutes } from './credentials/credentials.js'
 import { type EventRouteDeps, eventRoutes } from './events/events.js'
@@ -51,6 +51,7 @@ export type RouteDeps = HealthRouteDeps &
   SessionRouteDeps &
   ActivityRouteDeps &
   InstanceRouteDeps &
+  ConsoleRouteDeps &
   StreamRouteDeps &
   JobRouteDeps &
   AuditRouteDeps &
@@ -94,7 +95,7 @@ export type RouteDeps = HealthRouteDeps &
 export function buildRoutes(deps: RouteDeps): RouteSpec[] {
   return [
     ...healthRoutes(deps),
-    ...consoleRoutes(),
+    ...consoleRoutes(deps),
     ...metricsRoutes(deps),
     ...sessionRoutes(deps),
     ...activityRoutes(deps),

@@ -39,9 +39,11 @@ export function createActs({ databases, secretRules: given, onUnfinished, onReco
     try {
       return await beginAction(db, { ...act, reason: cleaned(act.reason), request: requestText(act.request, rules) })
     } catch (error) {
+      const { code, message } = toCpError(error)
+      const isOld = code === 'schema_mismatch'
       throw new CpError(
-        'unavailable',
-        `nothing was done, because it cannot be put on record: ${toCpError(error).message}; try again when the database is back`,
+        isOld ? code : 'unavailable',
+        `nothing was done, because it cannot be put on record: ${message}; ${isOld ? 'run "noetl-cp migrate"' : 'try again when the database is back'}`,
         { cause: error },
       )
     }

@@ -1,9 +1,11 @@
 // A form from the workload of a playbook. It starts one execution, however often the button is hit: every form has a key
 // of its own, and what is started twice under one key is started once.
+
 import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { ApiError, apiPath } from '../../lib/api'
 import { getJson, type Json, jsonText, sendJson } from '../../lib/losslessJson'
+import { PREFIX } from '../../lib/prefix'
 import { go, hrefOf } from '../../lib/router'
 import { whyNotWriter } from '../../lib/session'
 import { useResource } from '../../lib/useResource'
@@ -202,7 +204,7 @@ function hideSecrets(fields: readonly Field[], { workload }: Filled): { [key: st
 
 function curlOf(request: Json): string {
   const body = jsonText(request).replace(/\n\s*/g, ' ').replaceAll("'", "'\\''")
-  return `curl ${window.location.origin}/api/execute -H 'content-type: application/json' -d '${body}'`
+  return `curl ${window.location.origin}${PREFIX}/api/execute -H 'content-type: application/json' -d '${body}'`
 }
 
 function randomKey(): string {

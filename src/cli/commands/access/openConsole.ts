@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
-import { userInfo } from 'node:os'
 import { CpError, messageOf } from '../../../errors.js'
 import { createApiClient } from '../../apiClient.js'
 import type { CommandContext, CommandSpec } from '../../command.js'
+import { userName } from '../../userName.js'
 
 export const consoleCommand: CommandSpec = {
   path: ['console'],
@@ -42,16 +42,6 @@ export const consoleCommand: CommandSpec = {
 
 function consoleOf(httpUrl: string): string {
   return new URL('/console/', httpUrl).href
-}
-
-/** Whoever sits at the terminal, as it will stand beside what is done. */
-function userName(): string {
-  try {
-    return userInfo().username
-  } catch {
-    // A container may run as a number without a name.
-    return `uid:${process.getuid?.()}`
-  }
 }
 
 /** The program that opens addresses; undefined where there is no display to open them on. */

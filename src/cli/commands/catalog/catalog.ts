@@ -44,6 +44,7 @@ const versionOption = { flags: '--version <n>', help: 'this version only' }
 
 export const catalogRegister: CommandSpec = {
   path: ['catalog', 'register'],
+  changes: true,
   summary: 'Register a playbook or subscription from a file',
   description:
     'Registers a YAML document under the path in its metadata. The same content again is the same version; --force makes a new one.',
@@ -183,6 +184,7 @@ function jsonOf(text: string | null): JsonValue {
 
 export const catalogDelete: CommandSpec = {
   path: ['catalog', 'delete'],
+  changes: true,
   summary: 'Delete the versions of a path',
   description:
     'Deletes every version of a path, or one. A version that executions were started from is archived instead, so that their history stays readable; "catalog restore" takes that back.',
@@ -208,6 +210,7 @@ export const catalogDelete: CommandSpec = {
 
 export const catalogRestore: CommandSpec = {
   path: ['catalog', 'restore'],
+  changes: true,
   summary: 'Bring archived versions of a path back',
   args: [{ name: 'path', help: 'catalog path', completes: 'path' }],
   options: [versionOption],

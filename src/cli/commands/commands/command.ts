@@ -92,6 +92,7 @@ export const commandShow: CommandSpec = {
 
 export const commandRequeue: CommandSpec = {
   path: ['command', 'requeue'],
+  changes: true,
   summary: 'Take a command away from a worker that hangs, and give it to the next',
   description:
     'The command goes back to its pool with a higher attempt; answers of the worker that held it are ignored from now on. The tool may then have run twice.',

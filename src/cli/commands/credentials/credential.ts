@@ -27,6 +27,7 @@ const nameArgument = { name: 'name', help: 'name of the credential', completes: 
 
 export const credentialSet: CommandSpec = {
   path: ['credential', 'set'],
+  changes: true,
   summary: 'Store a credential, or replace it',
   description:
     'Reads a JSON map of its values, such as {"db_host": "db", "db_user": "etl", "db_password": "..."}, from a file or standard input and stores it sealed. From the first stored credential on, writes to the API need a token.',
@@ -133,6 +134,7 @@ export const credentialShow: CommandSpec = {
 
 export const credentialDelete: CommandSpec = {
   path: ['credential', 'delete'],
+  changes: true,
   summary: 'Forget a credential',
   args: [nameArgument],
   options: [{ flags: '--yes', help: 'really' }],
@@ -151,6 +153,7 @@ export const credentialDelete: CommandSpec = {
 
 export const credentialRekey: CommandSpec = {
   path: ['credential', 'rekey'],
+  changes: true,
   doing: 'sealing credentials',
   localBecause: 'it needs the keys themselves',
   summary: 'Seal every credential with the newest key',

@@ -29,6 +29,7 @@ interface Told {
 
 export const eventsAppend: CommandSpec = {
   path: ['events', 'append'],
+  changes: true,
   summary: 'Append events from a file or from standard input',
   description:
     'Reads one event per line (NDJSON), a JSON array of events, or a batch {"execution_id", "events"}, with the fields of POST /api/events and the same checks. Prints the event ids. Lines that are refused are named on standard error; the others are stored. Exit code 1 when some of several were refused; for a single event the code of its error.',
@@ -138,6 +139,7 @@ function toTold({ line, value }: Entry, outcome: AppendOutcome | CpError): Told 
 
 export const eventsImport: CommandSpec = {
   path: ['events', 'import'],
+  changes: true,
   localBecause: 'it writes every column as it was, and no route takes that',
   summary: 'Read exported events back',
   description:

@@ -23,6 +23,7 @@ const VERSION_MAX = 2_147_483_647
 
 export const executionStart: CommandSpec = {
   path: ['execution', 'start'],
+  changes: true,
   summary: 'Start an execution of a catalog entry',
   description:
     'Writes the start event of a new execution and prints its id. With a dedup key the second start within the window gets the id of the first.',
@@ -109,12 +110,13 @@ async function readPayload(text: string | undefined): Promise<JsonObject | undef
 
 export const executionCancel: CommandSpec = {
   path: ['execution', 'cancel'],
+  changes: true,
   summary: 'Cancel an execution',
   description:
     'Writes the event that cancels an execution, with --cascade also everything that runs below it, whether it has ended itself or not; repeat the command if it was interrupted. Refused when nothing was left to cancel (exit code 4).',
   args: [{ name: 'id', help: 'execution id', completes: 'execution' }],
   options: [
-    { flags: '--reason <text>', help: 'kept in the event' },
+    { flags: '--reason <text>', help: 'kept in the event', isWhy: true },
     { flags: '--cascade', help: 'its children, and theirs, too' },
   ],
   examples: [
@@ -160,6 +162,7 @@ const OUTCOMES = ['COMPLETED', 'FAILED'] as const
 
 export const executionFinalize: CommandSpec = {
   path: ['execution', 'finalize'],
+  changes: true,
   summary: 'End an execution by hand',
   description:
     'Writes the event that completes or fails an execution whose workers will not do it any more. One that has ended is refused (exit code 4).',
@@ -167,7 +170,7 @@ export const executionFinalize: CommandSpec = {
   options: [
     { flags: '--status <status>', help: OUTCOMES.join(' or '), completes: OUTCOMES },
     { flags: '--error <text>', help: 'why it failed' },
-    { flags: '--reason <text>', help: 'kept in the event' },
+    { flags: '--reason <text>', help: 'kept in the event', isWhy: true },
   ],
   examples: [
     ['execution finalize 320816801799737344 --status COMPLETED', 'declare it done'],

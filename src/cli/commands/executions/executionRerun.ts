@@ -8,6 +8,7 @@ import { watchToEnd } from './executionWatch.js'
 
 export const executionRerun: CommandSpec = {
   path: ['execution', 'rerun'],
+  changes: true,
   summary: 'Start the playbook of an execution again',
   description:
     'Starts the same version of the playbook with the same workload as a new execution and prints its id. --set changes values.',

@@ -7,6 +7,7 @@ import { watchToEnd } from './executionWatch.js'
 
 export const executionResume: CommandSpec = {
   path: ['execution', 'resume'],
+  changes: true,
   summary: 'Go on from an execution that has failed or was cancelled',
   description:
     'Starts a new execution that takes over what the old one has done and runs again what failed or was under way; a loop over a list goes on at its first item that failed. The old one stays as it is. Prints the new id.',

@@ -22,6 +22,7 @@ const REPUBLISH_DEFAULT = 100_000
 
 export const outboxAudit: CommandSpec = {
   path: ['outbox', 'audit'],
+  changes: (input) => isSet(input, 'republish'),
   localBecause: 'it compares database and stream itself, with its own connection to NATS',
   summary: 'Is everything that was published really in the stream?',
   description:

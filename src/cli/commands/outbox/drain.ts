@@ -18,6 +18,7 @@ const LEFT: Readonly<Record<DrainEnd, string>> = {
 
 export const outboxDrain: CommandSpec = {
   path: ['outbox', 'drain'],
+  changes: true,
   localBecause: 'it is a relay of its own, with its own connection to NATS',
   summary: 'Publish what waits in the outbox, then end',
   description:

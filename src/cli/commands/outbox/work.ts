@@ -27,6 +27,7 @@ const LIMIT_MAX = 1_000_000
 
 export const outboxRetry: CommandSpec = {
   path: ['outbox', 'retry'],
+  changes: true,
   summary: 'Try failed rows now instead of at their next time',
   description:
     'Failed rows wait longer after every refusal. This lets them be tried at once; their attempts stay. Name rows, an execution, or --all.',
@@ -101,6 +102,7 @@ const DEAD_WORK_OPTIONS = [
 
 export const outboxDeadRedrive: CommandSpec = {
   path: ['outbox', 'dead', 'redrive'],
+  changes: true,
   doing: 'bringing rows back',
   summary: 'Bring dead rows back to be published',
   description:
@@ -121,6 +123,7 @@ export const outboxDeadRedrive: CommandSpec = {
 
 export const outboxDeadDrop: CommandSpec = {
   path: ['outbox', 'dead', 'drop'],
+  changes: true,
   doing: 'dropping rows',
   localBecause: 'what cannot be taken back is done where the database is',
   summary: 'Remove dead rows for good',
@@ -175,6 +178,7 @@ function deadOutput(dryRun: boolean, { matched, done, sample, more }: DeadWork, 
 
 export const outboxPurge: CommandSpec = {
   path: ['outbox', 'purge'],
+  changes: true,
   doing: 'removing rows',
   localBecause: 'what cannot be taken back is done where the database is',
   summary: 'Remove rows published long ago',

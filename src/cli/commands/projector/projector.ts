@@ -70,6 +70,7 @@ export const quarantineList: CommandSpec = {
 
 export const quarantineRetry: CommandSpec = {
   path: ['projector', 'quarantine', 'retry'],
+  changes: true,
   doing: 'trying envelopes again',
   localBecause: 'what was set aside lies in the database, and no route works on it',
   summary: 'Try to store set-aside envelopes again',
@@ -124,6 +125,7 @@ export const quarantineRetry: CommandSpec = {
 
 export const quarantineDrop: CommandSpec = {
   path: ['projector', 'quarantine', 'drop'],
+  changes: true,
   localBecause: 'what cannot be taken back is done where the database is',
   summary: 'Forget set-aside envelopes',
   description: 'The envelopes are gone for good. "projector quarantine list --json --envelopes" saves them first.',

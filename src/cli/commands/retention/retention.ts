@@ -12,6 +12,7 @@ import { type Block, toned } from '../../output.js'
 
 export const retention: CommandSpec = {
   path: ['retention'],
+  changes: true,
   doing: 'looking for what is old',
   localBecause: 'what cannot be taken back is done where the database is',
   summary: 'Drop events of executions that ended long ago',

@@ -43,6 +43,7 @@ export const scheduleList: CommandSpec = {
 
 export const schedulePause: CommandSpec = {
   path: ['schedule', 'pause'],
+  changes: true,
   localBecause: 'schedules lie in the database, and no route changes them',
   summary: 'Start it no more until it is resumed',
   args: [pathArgument],
@@ -56,6 +57,7 @@ export const schedulePause: CommandSpec = {
 
 export const scheduleResume: CommandSpec = {
   path: ['schedule', 'resume'],
+  changes: true,
   localBecause: 'schedules lie in the database, and no route changes them',
   summary: 'Start it again on time; what fell into the pause is not made up for',
   args: [pathArgument],

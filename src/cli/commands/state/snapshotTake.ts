@@ -11,6 +11,7 @@ import { type RemoteClient, thereOrHere } from '../../remote.js'
 
 export const snapshotTake: CommandSpec = {
   path: ['snapshot', 'take'],
+  changes: true,
   doing: 'taking the snapshot',
   summary: 'Store the state of an execution for later replays to start from',
   description:

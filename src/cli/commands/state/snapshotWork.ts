@@ -93,6 +93,7 @@ async function* listAll(deps: Parameters<typeof pageOfSnapshots>[0]): AsyncItera
 
 export const snapshotRebuild: CommandSpec = {
   path: ['snapshot', 'rebuild'],
+  changes: true,
   doing: 'folding the log',
   summary: 'Fold the whole log of an execution and store a new snapshot of its live state',
   args: [{ name: 'id', help: 'execution id', completes: 'execution' }],
@@ -116,6 +117,7 @@ export const snapshotRebuild: CommandSpec = {
 
 export const snapshotPrune: CommandSpec = {
   path: ['snapshot', 'prune'],
+  changes: true,
   doing: 'removing snapshots',
   localBecause: 'over HTTP it is a job, which the console starts and shows',
   summary: 'Remove snapshots of live states whose executions have ended or are gone',

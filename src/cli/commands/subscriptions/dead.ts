@@ -73,6 +73,7 @@ export const subscriptionDeadList: CommandSpec = {
 
 export const subscriptionDeadRedrive: CommandSpec = {
   path: ['subscription', 'dead', 'redrive'],
+  changes: true,
   doing: 'starting messages again',
   summary: 'Start executions from given-up messages',
   description:
@@ -159,6 +160,7 @@ async function redriveAll(
 
 export const subscriptionDeadDrop: CommandSpec = {
   path: ['subscription', 'dead', 'drop'],
+  changes: true,
   doing: 'dropping messages',
   localBecause: 'what cannot be taken back is done where the database is',
   summary: 'Forget given-up messages for good',

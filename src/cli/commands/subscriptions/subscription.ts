@@ -26,12 +26,13 @@ import { thereOrHere } from '../../remote.js'
 import { type Writing, withCore } from '../../writing.js'
 
 const noteOptions: readonly OptionSpec[] = [
-  { flags: '--reason <text>', help: 'kept in the log and shown with the state' },
+  { flags: '--reason <text>', help: 'kept in the log and shown with the state', isWhy: true },
   { flags: '--actor <name>', help: 'who did it; default the user of this process' },
 ]
 
 export const subscriptionRegister: CommandSpec = {
   path: ['subscription', 'register'],
+  changes: true,
   summary: 'Register a subscription of the catalog',
   description:
     'Gives the newest version of a catalog entry of kind subscription an id. A path has one live id: registering again answers the same one and makes it use a newer version of the entry, if there is one.',
@@ -66,6 +67,7 @@ function actionCommand(action: SubscriptionAction, words: Words, options: readon
   const { from } = SUBSCRIPTION_TRANSITIONS[action]
   return {
     path: ['subscription', action],
+    changes: true,
     summary: words.summary,
     description: `${words.description} Allowed from ${from.join(', ')}; anything else is refused (exit code 4). Repeating it changes nothing.`,
     args: [{ name: 'id', help: 'subscription id', completes: 'subscription' }],
@@ -147,6 +149,7 @@ export const subscriptionDeactivate = actionCommand('deactivate', {
 
 export const subscriptionRebuild: CommandSpec = {
   path: ['subscription', 'rebuild'],
+  changes: true,
   doing: 'reading the log',
   localBecause: 'it corrects rows from the log, with the rights of the database',
   summary: 'Rebuild the table of subscriptions from the log',

@@ -35,10 +35,11 @@ export const workerLimits: CommandSpec = {
 
 export const workerPause: CommandSpec = {
   path: ['worker', 'pause'],
+  changes: true,
   localBecause: 'limits lie in the database, and no route changes them',
   summary: 'Hand out no more commands of a pool; what is running goes on',
   args: [nameArgument],
-  options: [{ flags: '--reason <text>', help: 'for those who wonder' }],
+  options: [{ flags: '--reason <text>', help: 'for those who wonder', isWhy: true }],
   examples: [['worker pause shared --reason "database is moved"', 'within a second']],
   run: async (context, input) => {
     const { databases } = await context.deps()
@@ -50,6 +51,7 @@ export const workerPause: CommandSpec = {
 
 export const workerResume: CommandSpec = {
   path: ['worker', 'resume'],
+  changes: true,
   localBecause: 'limits lie in the database, and no route changes them',
   summary: 'Hand out commands of a pool again',
   args: [nameArgument],
@@ -65,6 +67,7 @@ export const workerResume: CommandSpec = {
 
 export const workerLimit: CommandSpec = {
   path: ['worker', 'limit'],
+  changes: true,
   localBecause: 'limits lie in the database, and no route changes them',
   summary: 'How many commands of a pool, or of playbooks with a path, may run at a time',
   args: [{ name: 'name', help: 'name of a pool, or with --path the path of a playbook', completes: 'pool' }],

@@ -15,7 +15,8 @@ export interface ConsoleFile {
 }
 
 export interface ConsoleFiles {
-  page(): Promise<ConsoleFile>
+  /** The page for browsers that see our paths behind `prefix`. */
+  page(prefix: string): Promise<ConsoleFile>
   /** Undefined if the build has no such asset. */
   asset(name: string): Promise<ConsoleFile | undefined>
 }
@@ -33,6 +34,7 @@ const press = promisify(gzip)
 
 export function createConsoleFiles(folder: URL = FOLDER): ConsoleFiles {
   const read = new Map<string, Promise<ConsoleFile | undefined>>()
+  const pages: Record<string, Promise<ConsoleFile>> = {}
 
   const fileOf = (path: string): Promise<ConsoleFile | undefined> => {
     const known = read.get(path)
@@ -48,13 +50,25 @@ export function createConsoleFiles(folder: URL = FOLDER): ConsoleFiles {
   }
 
   return {
-    page: async () => {
+    page: async (prefix) => {
       const page = await fileOf('index.html')
-      if (page !== undefined) return page
+      if (page !== undefined) {
+        pages[prefix] ??= pageBehind(page, prefix)
+        return pages[prefix]
+      }
       throw new CpError('not_found', `the console is not built: ${fileURLToPath(folder)} is missing; run make build`)
     },
     asset: async (name) => (ASSET_NAME.test(name) ? fileOf(`assets/${name}`) : undefined),
   }
+}
+
+/** The one place where it is written down how browsers see us; the build has relative addresses. */
+async function pageBehind({ contentType, plain }: ConsoleFile, prefix: string): Promise<ConsoleFile> {
+  const text = plain
+    .toString('utf8')
+    .replace('data-prefix=""', `data-prefix="${prefix}"`)
+    .replaceAll('="./', `="${prefix}/console/`)
+  return { contentType, plain: Buffer.from(text), pressed: await press(text, { level: 9 }) }
 }
 
 async function readConsoleFile(url: URL): Promise<ConsoleFile | undefined> {

@@ -31,11 +31,16 @@ const SAFE = {
 }
 const PAGE_HEADERS = { ...SAFE, 'cache-control': 'no-store' }
 const ASSET_HEADERS = { ...SAFE, 'cache-control': 'public, max-age=31536000, immutable' }
-const HOME = '/console/'
 
-export function consoleRoutes(): RouteSpec[] {
+export interface ConsoleRouteDeps {
+  /** What a proxy puts before our paths. */
+  console: { prefix: string }
+}
+
+export function consoleRoutes(deps: ConsoleRouteDeps): RouteSpec[] {
   const files = createConsoleFiles()
-  const page = async (headers: IncomingHttpHeaders) => answer(await files.page(), headers, PAGE_HEADERS)
+  const page = async (headers: IncomingHttpHeaders) =>
+    answer(await files.page(deps.console.prefix), headers, PAGE_HEADERS)
   return [
     {
       method: 'GET',
@@ -46,7 +51,7 @@ export function consoleRoutes(): RouteSpec[] {
       responses: { 302: 'to the console' },
       handler: async ({ headers }) => {
         if (headers.accept?.includes('text/html') === true) {
-          return { status: 302, headers: { ...PAGE_HEADERS, location: HOME }, text: '' }
+          return { status: 302, headers: { ...PAGE_HEADERS, location: `${deps.console.prefix}/console/` }, text: '' }
         }
         throw new CpError('not_found', 'there is no GET /; see /openapi.json')
       },
