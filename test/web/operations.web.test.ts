@@ -40,7 +40,7 @@ const post = async (path: string, body: object) => {
     body: JSON.stringify(body),
   })
   expect(answer.status).toBe(200)
-  return (await answer.json()) as { subscription_id: string }
+  return (await answer.json()) as { subscription_id: string; execution_id: string }
 }
 const dead = () =>
   database.get().sql<{ id: string }>("select outbox_id::text as id from noetl.outbox where status = 'DEAD' order by 1")
@@ -164,6 +164,27 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     expect(activity.map((one: any) => [one.action, one.outcome]).toReversed()).toEqual(
       ['activate', 'pause', 'resume', 'dead.redrive', 'deactivate'].map((name) => [`subscriptions.${name}`, 'done']),
     )
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('removes a reason for a standstill by its button', async () => {
+    const { execution_id: id } = await post('/api/execute', { path: 'shop/handle-order', driven: false })
+    await database.get().sql(
+      `insert into noetl.outbox (execution_id, event_id, subject, payload, status, attempts, last_error, available_at)
+       values ($1::bigint, 7, 's', '{}', 'DEAD', 9, 'too large', now() + interval '1 hour')`,
+      [id],
+    )
+    const { page, faults, close } = await openAsOperator()
+    await page.goto(`/console/executions/${id}?tab=why`)
+    const finding = page.locator('.findings li').filter({ hasText: /dead/i })
+    await finding.getByRole('button', { name: 'Requeue…' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Requeue', exact: true }).click()
+    await finding.waitFor({ state: 'detached' })
+    const rows = await database
+      .get()
+      .sql('select status, attempts from noetl.outbox where execution_id = $1::bigint', [id])
+    expect(rows.map((row) => row['status'])).not.toContain('DEAD')
     expect(faults()).toEqual([])
     await close()
   })

@@ -1,5 +1,6 @@
-// Promise: everybody can use the console. axe finds nothing on any screen, light and dark; at 360 pixels nothing is cut; a
-// login by one-time code works in a browser, once.
+// Promise: everybody can use the console. axe finds nothing on any screen nor in the dialogs that act, light and dark; at 360 pixels
+// and at double size nothing is cut; nothing moves for who wants no motion, and forced colours hide nothing. A login by one-time code
+// works in a browser, once, and leaves nothing there.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
@@ -35,6 +36,7 @@ const places = () => [
   { path: `/console/executions/${id}?tab=events`, shows: 'failed only' },
   { path: `/console/executions/${id}?tab=why`, shows: '.' },
   { path: '/console/outbox', shows: 'Outbox' },
+  { path: '/console/outbox?tab=audit', shows: 'Publish again' },
   { path: '/console/subscriptions', shows: 'demo/orders' },
   { path: '/console/catalog', shows: 'demo/daily-report' },
   { path: '/console/catalog/demo/weekly-report', shows: 'apiVersion' },
@@ -42,6 +44,7 @@ const places = () => [
   { path: '/console/catalog/demo/weekly-report?tab=edit', shows: 'Register' },
   { path: `/console/compare?a=${id}&b=${other}`, shows: 'They part at the step' },
   { path: '/console/snapshots', shows: id },
+  { path: '/console/jobs', shows: 'Two run at a time' },
   { path: '/console/doctor', shows: 'Doctor' },
   { path: '/console/activity', shows: 'Activity' },
   { path: '/console/settings', shows: 'NOETL_' },
@@ -81,6 +84,9 @@ describe.skipIf(!hasBrowser)('everybody', () => {
     await page.goto('/console/settings')
     await page.getByText('NOETL_DATABASE_URL').first().waitFor()
     expect(await page.content()).not.toContain(TOKEN)
+    const kept = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])')
+    expect(JSON.parse(String(kept))).toEqual([expect.not.objectContaining({ token: expect.anything() }), {}, ''])
+    expect(kept).not.toMatch(/code|session|token/i)
     expect(faults()).toEqual([])
     await close()
 
@@ -99,32 +105,67 @@ describe.skipIf(!hasBrowser)('everybody', () => {
     // Of the dark screens only the colours are different.
     const options = colorScheme === 'dark' ? `{ runOnly: ['color-contrast'] }` : `{ resultTypes: ['violations'] }`
     const found: string[] = []
-    for (const place of places()) {
-      await open(page, place)
+    const look = async (where: string) => {
       // Evaluated, not added as a tag: the content policy stays in force.
       const violations = (await page.evaluate(
         `${AXE}; axe.run(document, ${options}).then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes.slice(0, 3).map(({ html }) => html.slice(0, 160)).join(' ')))`,
       )) as string[]
-      found.push(...violations.map((violation) => `${place.path}: ${violation}`))
+      found.push(...violations.map((violation) => `${where}: ${violation}`))
     }
+    for (const place of places()) {
+      await open(page, place)
+      await look(place.path)
+    }
+    await page.goto('/console/executions?status=FAILED')
+    await page.getByLabel(`Choose ${id}`).check()
+    await page.getByRole('button', { name: 'Rerun…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Dry run: 1 of 1 execution').waitFor()
+    await look('the dialog of a bulk act')
+    await dialog.getByLabel('Reason').fill('to look at it')
+    await dialog.getByRole('button', { name: 'Rerun 1 execution' }).click()
+    await page.getByRole('region', { name: 'Job' }).getByText('1 of 1: 1 done').waitFor()
+    await look('a job')
     expect(found).toEqual([])
     expect(faults()).toEqual([])
     await close()
   })
 
-  it('has every screen whole at 360 pixels', async () => {
+  it('has every screen whole at 360 pixels, and at 1280 in double size', async () => {
     const { page, close } = await browser.open(daemon.url, { viewport: { width: 360, height: 740 } })
     await page.goto(await loginAddress())
     await page.getByText('Ready.').waitFor()
     const wide: string[] = []
     for (const place of places()) {
+      await page.setViewportSize({ width: 360, height: 740 })
       await open(page, place)
-      const [needed, has] = (await page.evaluate(
-        `[document.documentElement.scrollWidth, document.querySelector('main').scrollWidth > document.querySelector('main').clientWidth ? document.querySelector('main').scrollWidth : 0]`,
-      )) as [number, number]
-      if (needed > 360 || has > 0) wide.push(`${place.path}: ${needed} ${has}`)
+      for (const width of [360, 640]) {
+        await page.setViewportSize({ width, height: 740 })
+        const [needed, has] = (await page.evaluate(
+          `[document.documentElement.scrollWidth, document.querySelector('main').scrollWidth > document.querySelector('main').clientWidth ? document.querySelector('main').scrollWidth : 0]`,
+        )) as [number, number]
+        if (needed > width || has > 0) wide.push(`${place.path} at ${width}: ${needed} ${has}`)
+      }
     }
     expect(wide).toEqual([])
+    await close()
+  })
+
+  it('sees nothing move who wants no motion, and every status with forced colours', async () => {
+    const { page, close } = await browser.open(daemon.url, { reducedMotion: 'reduce', forcedColors: 'active' })
+    await open(page, { path: '/console/executions', shows: 'demo/' })
+    const moving = `document.getAnimations().filter(({ effect }) => effect.getComputedTiming().duration > 1).length`
+    expect(await page.evaluate(moving)).toBe(0)
+    const seen = (await page.evaluate(
+      `[...document.querySelectorAll('tbody .status')].map((status) => [status.textContent, getComputedStyle(status.querySelector('svg')).color !== getComputedStyle(document.body).backgroundColor])`,
+    )) as [string, boolean][]
+    expect(seen.length).toBeGreaterThan(0)
+    expect(seen.every(([word, isSeen]) => word !== '' && isSeen)).toBe(true)
+    await open(page, { path: `/console/executions/${id}`, shows: 'checksum [0-9a-f]{8}' })
+    await page.keyboard.press('Home')
+    await page.keyboard.press('Space')
+    await page.getByRole('button', { name: 'Stop' }).waitFor()
+    expect(await page.evaluate(moving)).toBe(0)
     await close()
   })
 })

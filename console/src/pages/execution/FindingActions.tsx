@@ -12,12 +12,12 @@ function actionsOf(executionId: string, { target }: Finding): Readonly<Record<st
     'outbox.redrive': {
       name: 'Requeue',
       consequence: `Brings the dead row ${target.id} back: it is published again from the start of its attempts.`,
-      act: () => send('POST', '/api/internal/outbox/redrive', { ids: [target.id] }),
+      act: () => send('POST', '/api/internal/outbox/redrive', { ids: [target.id], execution_id: executionId }),
     },
     'outbox.retry': {
       name: 'Retry now',
       consequence: `Publishes the row ${target.id} now instead of waiting for its next attempt.`,
-      act: () => send('POST', '/api/internal/outbox/retry', { ids: [target.id] }),
+      act: () => send('POST', '/api/internal/outbox/retry', { ids: [target.id], execution_id: executionId }),
     },
     'subscription.resume': {
       name: 'Resume the subscription',

@@ -1,5 +1,5 @@
 // Find one run, or all runs of a kind.
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { apiPath, getAnswer } from '../../lib/api'
 import { ask, path as place, query } from '../../lib/router'
 import { isOperator } from '../../lib/session'
@@ -44,7 +44,15 @@ function ExecutionList() {
         missing={list.data?.headers.get('x-noetl-failed-shards') ?? undefined}
         empty={isFiltered ? <NoneMatch /> : <NoneYet />}
       >
-        {({ body }) => <HeldRows key={path} rows={body} asked={asked} isFirstPage={cursor === undefined} />}
+        {({ body }) => (
+          <HeldRows
+            key={path}
+            rows={body}
+            hasMore={next !== undefined}
+            asked={asked}
+            isFirstPage={cursor === undefined}
+          />
+        )}
       </Panel>
       <nav class="pages" aria-label="Pages">
         {cursor !== undefined && (
@@ -64,41 +72,67 @@ function ExecutionList() {
 
 interface HeldRowsProps {
   rows: readonly ExecutionSummary[]
+  /** There are older ones. */
+  hasMore: boolean
   asked: Record<string, string | undefined>
   isFirstPage: boolean
 }
 
 /** Rows change in place; new ones wait behind a button, so that nothing moves under the eye. */
-function HeldRows({ rows, asked, isFirstPage }: HeldRowsProps) {
-  const [shown, setShown] = useState(() => new Set(rows.map((row) => row.execution_id)))
+function HeldRows({ rows, hasMore, asked, isFirstPage }: HeldRowsProps) {
+  const held = useRef(rows)
+  const [, show] = useState(rows)
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set())
-  const oldest = rows.findLast((row) => shown.has(row.execution_id))
-  const known = oldest === undefined ? rows : rows.filter((row) => shown.has(row.execution_id))
-  const fresh = rows.length - known.length
+  const kept = stillHeld(held.current, rows, hasMore)
+  const list = kept.length === 0 ? rows : kept
+  held.current = list
+  const shown = new Set(list.map((row) => row.execution_id))
+  const fresh = rows.filter((row) => !shown.has(row.execution_id)).length
   // What nobody sees any more is not acted on.
-  const chosen = new Set(known.map((row) => row.execution_id).filter((id) => ticked.has(id)))
+  const chosen = new Set([...shown].filter((id) => ticked.has(id)))
   return (
     <>
       {isFirstPage && fresh > 0 && (
-        <button type="button" class="fresh" onClick={() => setShown(new Set(rows.map((row) => row.execution_id)))}>
-          Show {fresh} new
+        <button
+          type="button"
+          class="fresh"
+          onClick={() => {
+            held.current = rows
+            show(rows)
+          }}
+        >
+          Show {fresh === rows.length ? `${fresh} or more` : fresh} new
         </button>
       )}
       {isOperator.value ? (
-        <ExecutionTable rows={known} chosen={chosen} onChoose={setTicked} />
+        <ExecutionTable rows={list} chosen={chosen} onChoose={setTicked} />
       ) : (
-        <ExecutionTable rows={known} />
+        <ExecutionTable rows={list} />
       )}
       {isOperator.value && chosen.size > 0 && (
         <BulkBar
           ids={[...chosen]}
           asked={asked}
-          isWholePage={chosen.size === known.length}
+          isWholePage={chosen.size === list.length}
           onClear={() => setTicked(new Set())}
         />
       )}
     </>
   )
+}
+
+/** As they are now. What is not among the newest any more stays as it was; what does not match any more goes. */
+function stillHeld(
+  held: readonly ExecutionSummary[],
+  rows: readonly ExecutionSummary[],
+  hasMore: boolean,
+): readonly ExecutionSummary[] {
+  const now = new Map(rows.map((row) => [row.execution_id, row]))
+  const oldest = BigInt(rows.at(-1)?.execution_id ?? 0)
+  return held.flatMap((row) => {
+    const isPushedOut = hasMore && BigInt(row.execution_id) < oldest
+    return now.get(row.execution_id) ?? (isPushedOut ? row : [])
+  })
 }
 
 function NoneYet() {

@@ -1,0 +1,127 @@
+// Promise: a page of another place cannot act through the session of an operator, not even from another port of this machine; a
+// read-only console shows no control that writes; whatever a stranger put into an event is text wherever it is shown.
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { type Daemon, startDaemon } from '../support/binary.js'
+import { playbook } from '../support/core.js'
+import { useDatabase } from '../support/database.js'
+import { INTERNAL_TOKEN } from '../support/tokens.js'
+import { hasBrowser, useBrowser } from '../support/webPage.js'
+
+const HOSTILE = '"><img src=x onerror="document.title=`hacked`"><script>document.title=`hacked`</script>'
+const database = useDatabase()
+const browser = useBrowser()
+let daemon: Daemon | undefined
+let foreign: http.Server | undefined
+
+async function serve(more: Record<string, string> = {}): Promise<Daemon> {
+  daemon = await startDaemon([], {
+    env: { NOETL_DATABASE_URL: database.get().url, NOETL_INTERNAL_API_TOKEN: INTERNAL_TOKEN, ...more },
+  })
+  return daemon
+}
+
+async function post(path: string, body: object): Promise<any> {
+  const answer = await fetch(new URL(path, daemon!.url), { method: 'POST', body: JSON.stringify(body) })
+  expect(answer.status).toBe(200)
+  return answer.json()
+}
+
+async function begin(): Promise<string> {
+  await post('/api/catalog/register', { content: playbook('shop/target') })
+  return (await post('/api/execute', { path: 'shop/target', driven: false })).execution_id
+}
+
+describe.skipIf(!hasBrowser)('the session of an operator', () => {
+  afterEach(async () => {
+    await daemon?.stop()
+    daemon = undefined
+  })
+  afterAll(() => foreign?.close())
+
+  it('is of no use to a page of another place', async () => {
+    const { url } = await serve()
+    const id = await begin()
+    const target = `${url}/api/executions/${id}/cancel`
+    foreign = http.createServer((_, response) =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end(`<title>foreign</title><iframe name="there"></iframe>
+        <form id="form" method="post" action="${target}" target="there" enctype="text/plain"><input name="{}"></form>`),
+    )
+    await new Promise<void>((resolve) => foreign!.listen(0, '127.0.0.1', resolve))
+    // The same machine, so the browser takes it for the same site and sends the cookie along.
+    const origin = `http://127.0.0.1:${(foreign.address() as AddressInfo).port}`
+    const { page, close } = await browser.open(url)
+    await page.goto('/console/')
+    await page.getByRole('button', { name: 'log in' }).click()
+    await page.getByLabel('Token').fill(INTERNAL_TOKEN)
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'operator' }).waitFor()
+
+    await page.goto(origin)
+    const posted = page.waitForResponse((answer) => answer.url() === target)
+    await page.evaluate(`document.getElementById('form').submit()`)
+    expect((await posted).status()).toBe(403)
+    const tried = await page.evaluate(`Promise.all([
+      fetch('${target}', { method: 'POST', mode: 'no-cors', credentials: 'include', body: '{}' }).then(({ type }) => type),
+      fetch('${target}', { method: 'POST', credentials: 'include', headers: { 'x-noetl-csrf': '1' }, body: '{}' }).then(() => 'sent', () => 'stopped'),
+      new Promise((resolve) => { const image = new Image(); image.onerror = () => resolve('none'); image.onload = () => resolve('shown'); image.src = '${url}/api/executions' }),
+    ])`)
+    expect(tried).toEqual(['opaque', 'stopped', 'none'])
+    expect((await daemon!.get(`/api/executions/${id}/status`)).body.status).toBe('RUNNING')
+    expect((await daemon!.get('/api/activity')).body.activity).toEqual([])
+    await close()
+  })
+
+  it('writes nothing where the console is read-only, and has no control that could', async () => {
+    const { url } = await serve({ NOETL_CP_CONSOLE: 'read-only' })
+    const [row] = await database
+      .get()
+      .sql<{ id: string }>('select execution_id::text as id from noetl.execution limit 1')
+    const { page, faults, close } = await browser.open(url)
+    await page.goto('/console/')
+    await page.getByRole('button', { name: 'read-only' }).click()
+    await page.getByLabel('Token').fill(INTERNAL_TOKEN)
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    for (const place of [
+      'executions',
+      `executions/${row!.id}`,
+      `executions/${row!.id}?tab=why`,
+      'snapshots',
+      'outbox?tab=audit',
+    ]) {
+      await page.goto(`/console/${place}`)
+      await page.locator('main table, main .tabs').first().waitFor()
+      const acting = await page.locator('main').getByRole('button', { name: /…$/ }).all()
+      for (const button of acting) expect([place, await button.isDisabled()]).toEqual([place, true])
+      expect(await page.getByRole('checkbox').count()).toBe(0)
+    }
+    // A page that is made to try is refused by the server.
+    const forged = await page.evaluate(
+      `fetch('/api/executions/${row!.id}/cancel', { method: 'POST', headers: { 'x-noetl-csrf': '1' }, body: '{}' }).then(({ status }) => status)`,
+    )
+    expect(forged).toBe(403)
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('shows what strangers wrote into events as text', async () => {
+    const { url } = await serve()
+    const id = await begin()
+    await post('/api/events', {
+      ...{ execution_id: id, event_type: 'step.enter', node_name: HOSTILE, worker_id: HOSTILE, error: HOSTILE },
+      context: { [HOSTILE]: HOSTILE },
+      meta: { trace: HOSTILE },
+    })
+    const { page, faults, close } = await browser.open(url)
+    for (const tab of ['moment', 'changes', 'event', 'graph', 'events', 'state', 'why']) {
+      await page.goto(`/console/executions/${id}?tab=${tab}`)
+      await page.getByText(HOSTILE).first().waitFor()
+    }
+    expect(await page.title()).not.toContain('hacked')
+    expect(await page.locator('img').count()).toBe(0)
+    expect(faults()).toEqual([])
+    await close()
+  })
+})
