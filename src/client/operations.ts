@@ -598,7 +598,7 @@ export interface Operations {
   postInternalOutboxRedrive: {
     params: Record<never, never>
     query: Record<never, never>
-    body: { ids?: readonly string[]; execution_id?: string | null; shard?: number; limit?: number; note?: string | null; reason?: string | null; since?: string | null; dry_run?: boolean }
+    body: { ids?: readonly string[]; execution_id?: string | null; shard?: number; limit?: number; note?: string | null; reason?: string | null; since?: string | null; dry_run?: boolean; as_job?: boolean }
     answer: { dry_run?: boolean; matched?: number; done?: number; more?: boolean; sample?: readonly ({ shard?: number; outbox_id?: string; execution_id?: string | null; event_id?: string; subject?: string | null; status?: string; attempts?: number; last_error?: string | null; stream_seq?: string | null; bytes?: number; lease_owner?: string | null; available_at?: string | null; created_at?: string | null; published_at?: string | null; updated_at?: string | null; lease_until?: string | null })[] }
   }
   postInternalOutboxRetry: {
@@ -630,6 +630,12 @@ export interface Operations {
     query: Record<never, never>
     body: undefined
     answer: { found?: boolean; ok?: boolean; version?: string; head?: string; problem?: string | null; detail?: string }
+  }
+  postInternalSnapshotsPrune: {
+    params: Record<never, never>
+    query: Record<never, never>
+    body: { reason: string }
+    answer: { job_id?: string; kind?: string; actor?: string; reason?: string | null; state?: 'running' | 'done' | 'stopped' | 'failed'; started_at?: string; ended_at?: string | null; matched?: number | null; done?: number; refused?: number; failed?: number; troubles?: readonly ({ target?: string; outcome?: string; error?: string })[]; error?: string | null; report?: Record<string, unknown> | null; kept?: string }
   }
   postPlaybooksValidate: {
     params: Record<never, never>
@@ -817,6 +823,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   postInternalSnapshotsByExecutionIdRebuild: ['POST', '/api/internal/snapshots/{execution_id}/rebuild'],
   postInternalSnapshotsByExecutionIdTake: ['POST', '/api/internal/snapshots/{execution_id}/take'],
   postInternalSnapshotsByExecutionIdVerify: ['POST', '/api/internal/snapshots/{execution_id}/verify'],
+  postInternalSnapshotsPrune: ['POST', '/api/internal/snapshots/prune'],
   postPlaybooksValidate: ['POST', '/api/playbooks/validate'],
   postPostgresExecute: ['POST', '/api/postgres/execute'],
   postReplayVerify: ['POST', '/api/replay/verify'],
