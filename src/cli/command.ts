@@ -55,6 +55,8 @@ export interface CommandContext {
   instance(): Promise<Instance>
   /** Connections for it; opened on first use, closed when the command ends. */
   deps(): Promise<Deps>
+  /** Before it acts through the API of a daemon: the act is on record, where the database is known. */
+  recorded(): Promise<void>
   dataDir(): string
   /** What counts as a secret in what is shown; null shows everything. */
   secretRules(): SecretRules | null

@@ -102,6 +102,11 @@ export function createContext(options: ContextOptions): CommandContext & { close
     return opened
   }
 
+  const opened = (): Promise<Deps> => {
+    deps ??= open()
+    return deps
+  }
+
   return {
     io,
     env,
@@ -112,14 +117,15 @@ export function createContext(options: ContextOptions): CommandContext & { close
     dataDir,
     secretRules: rules,
     instance: findOnce,
-    deps: () => {
-      deps ??= open()
-      return deps
+    deps: opened,
+    recorded: async () => {
+      const isKnown = config().config.remoteUrl === undefined && (await findOnce()).reachedBy === 'servers'
+      if (options.act !== undefined && isKnown) await opened()
     },
     close: async (ending) => {
-      const opened = await deps?.catch(() => undefined)
+      const ready = await deps?.catch(() => undefined)
       await endRecord?.(ending)
-      await opened?.close(CLOSE_DEADLINE_MS)
+      await ready?.close(CLOSE_DEADLINE_MS)
     },
   }
 }

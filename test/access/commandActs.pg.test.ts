@@ -16,18 +16,18 @@ const run = (args: string[], input?: string) =>
 
 async function recorded(): Promise<Record<string, unknown>[]> {
   const { stdout } = await run(['activity'])
-  const entries = JSON.parse(stdout).activity as Record<string, unknown>[]
+  const entries = JSON.parse(stdout) as Record<string, unknown>[]
   return entries.map(({ id: _id, at: _at, finished_at: _end, ...entry }) => entry).reverse()
 }
 
 it('is on record with its outcome, and nothing else is', async () => {
   const by = { actor: userInfo().username, role: 'operator', via: 'cli', error: null, reason: null }
   expect((await run(['catalog', 'register', '-'], playbook('tests/acts'))).code).toBe(0)
-  const started = await run(['execution', 'start', 'tests/acts', '--workload', '{"password": "hunter22"}'])
+  const started = await run(['execution', 'start', 'tests/acts', '--payload', '{"password": "hunter22"}'])
   const id = String(JSON.parse(started.stdout).execution_id)
   expect((await run(['execution', 'cancel', id, '--reason', 'wrong input'])).code).toBe(0)
   expect((await run(['execution', 'cancel', 'not an id'])).code).toBe(2)
-  expect((await run(['execution', 'resume', '12'])).code).toBe(3)
+  expect((await run(['execution', 'finalize', '12', '--status', 'FAILED'])).code).toBe(3)
   expect((await run(['outbox', 'dead', 'redrive', '--all', '--dry-run'])).code).toBe(0)
   expect((await run(['outbox', 'dead', 'redrive', '--reason', 'too large'])).code).toBe(0)
   expect((await run(['execution', 'list'])).code).toBe(0)
@@ -60,7 +60,7 @@ it('is on record with its outcome, and nothing else is', async () => {
     },
     {
       ...by,
-      ...{ action: 'execution.resume', target_kind: 'execution', target_id: '12', request: { id: '12' } },
+      ...{ action: 'execution.finalize', target_kind: 'execution', target_id: '12', request: { id: '12', status: 'FAILED' } },
       ...{ outcome: 'refused', error: expect.stringContaining('there is no execution 12') },
     },
     // What it filters by is no reason for it.

@@ -86,6 +86,7 @@ describe.skipIf(!hasBrowser)('two runs', () => {
       (await cursor.locator('tbody tr').allTextContents()).map((text) => Number(/^[AB](\d+)/.exec(text)?.[1]))
     const payload = page.getByRole('region', { name: 'Payload' })
 
+    await cursor.waitFor()
     await page.keyboard.press('Home')
     await until('before both', async () => String(await standing()) === '0,0')
     await page.keyboard.press('ArrowRight')
@@ -117,7 +118,10 @@ describe.skipIf(!hasBrowser)('two runs', () => {
 
     await page.getByRole('button', { name: 'same step' }).click()
     await page.locator('tr').filter({ hasText: 'start' }).getByRole('button', { name: 'start', exact: true }).click()
-    await page.waitForURL(/at=\d/)
+    await until('the address has the cursor', async () => {
+      const [at] = await standing()
+      return at !== logs[0]!.length && new URL(page.url()).searchParams.get('at') === String(at)
+    })
     const before = await standing()
     await page.goto(page.url())
     await until('the link stands there', async () => String(await standing()) === String(before))

@@ -2,7 +2,7 @@
 // followed, survives a reload, can be stopped, and says what it could not do. Snapshots are listed, taken, rebuilt and held
 // against the log, and one that does not agree says so. Others see none of the controls, or why they cannot use them. All jobs are
 // on one page.
-import { readFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/binary.js'
 import { playbook } from '../support/core.js'
@@ -143,8 +143,8 @@ describe.skipIf(!hasBrowser)('many executions', () => {
     await page.getByLabel(`Choose ${ids[1]}`).check()
     const saved = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Export ids' }).click()
-    const file = await (await saved).path()
-    expect(readFileSync(file, 'utf8').trim().split('\n').toSorted()).toEqual(ids.slice(0, 2).toSorted())
+    const file = await text(await (await saved).createReadStream())
+    expect(file.trim().split('\n').toSorted()).toEqual(ids.slice(0, 2).toSorted())
     await page.getByRole('button', { name: 'Cancel…' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('Dry run: 2 of 2 executions would be cancelled.').waitFor()

@@ -1,4 +1,6 @@
 // The end of a dialog that acts: why it was refused, the way out (which has the focus), and the act.
+import { useEffect, useRef } from 'preact/hooks'
+
 interface ConfirmProps {
   act: string
   refusal: string | undefined
@@ -9,6 +11,9 @@ interface ConfirmProps {
 }
 
 export function Confirm({ act, refusal, isBusy, isReady, onAct, onClose }: ConfirmProps) {
+  const keep = useRef<HTMLButtonElement>(null)
+  // A dialog may have been open for a while before there is something to confirm.
+  useEffect(() => keep.current?.focus(), [])
   return (
     <>
       {refusal !== undefined && (
@@ -17,7 +22,7 @@ export function Confirm({ act, refusal, isBusy, isReady, onAct, onClose }: Confi
         </p>
       )}
       <div class="buttons">
-        <button type="button" autofocus onClick={onClose}>
+        <button ref={keep} type="button" autofocus onClick={onClose}>
           Keep as it is
         </button>
         <button type="button" class="primary" disabled={isBusy || !isReady} onClick={onAct}>

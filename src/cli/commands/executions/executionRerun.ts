@@ -24,6 +24,7 @@ export const executionRerun: CommandSpec = {
   run: async (context, input) => {
     const id = parseExecutionId(input.args['id'], 'id')
     const { httpUrl, token } = await context.instance()
+    await context.recorded()
     const api = createApiClient(httpUrl, token)
     const workload = await readPayload({ file: undefined, payload: undefined, sets: listOption(input, 'set') })
     const started = await api.post(`/api/executions/${id}/rerun`, { workload: workload ?? {} })

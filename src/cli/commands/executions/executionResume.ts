@@ -23,6 +23,7 @@ export const executionResume: CommandSpec = {
   run: async (context, input) => {
     const id = parseExecutionId(input.args['id'], 'id')
     const { httpUrl, token } = await context.instance()
+    await context.recorded()
     const api = createApiClient(httpUrl, token)
     const answer = await api.post(`/api/executions/${id}/resume`, { latest: isSet(input, 'latest') })
     const executionId = String(answer['execution_id'])
