@@ -151,7 +151,7 @@ it('a read-only console refuses every write of a session and of a page; off has 
   await readOnly.stop()
 
   const off = await serve(database, { NOETL_CP_CONSOLE: 'off' })
-  expect(off.stdout()).not.toContain('/console/')
+  expect(off.stdout()).not.toContain(`${off.url}/console/`)
   expect((await call(off, 'POST /console/session', OWN_PAGE, { token: INTERNAL })).status).toBe(404)
   expect((await call(off, 'GET /api/session', session)).body).toMatchObject({ by: 'nothing', console: 'off' })
   expect((await call(off, 'GET /console')).status).toBe(404)

@@ -2,28 +2,28 @@
 // read-only console shows no control that writes; whatever a stranger put into an event is text wherever it is shown.
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/binary.js'
 import { playbook } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
 import { INTERNAL_TOKEN } from '../support/tokens.js'
+import { until } from '../support/until.js'
 import { hasBrowser, useBrowser } from '../support/webPage.js'
 
 const HOSTILE = '"><img src=x onerror="document.title=`hacked`"><script>document.title=`hacked`</script>'
 const database = useDatabase()
 const browser = useBrowser()
-let daemon: Daemon | undefined
+let daemon: Daemon
+let readOnly: Daemon | undefined
 let foreign: http.Server | undefined
 
-async function serve(more: Record<string, string> = {}): Promise<Daemon> {
-  daemon = await startDaemon([], {
+const serve = (more: Record<string, string> = {}): Promise<Daemon> =>
+  startDaemon([], {
     env: { NOETL_DATABASE_URL: database.get().url, NOETL_INTERNAL_API_TOKEN: INTERNAL_TOKEN, ...more },
   })
-  return daemon
-}
 
 async function post(path: string, body: object): Promise<any> {
-  const answer = await fetch(new URL(path, daemon!.url), { method: 'POST', body: JSON.stringify(body) })
+  const answer = await fetch(new URL(path, daemon.url), { method: 'POST', body: JSON.stringify(body) })
   expect(answer.status).toBe(200)
   return answer.json()
 }
@@ -34,14 +34,17 @@ async function begin(): Promise<string> {
 }
 
 describe.skipIf(!hasBrowser)('the session of an operator', () => {
-  afterEach(async () => {
-    await daemon?.stop()
-    daemon = undefined
+  beforeAll(async () => {
+    daemon = await serve()
   })
-  afterAll(() => foreign?.close())
+  afterAll(async () => {
+    foreign?.close()
+    await readOnly?.stop()
+    await daemon?.stop()
+  })
 
   it('is of no use to a page of another place', async () => {
-    const { url } = await serve()
+    const { url } = daemon
     const id = await begin()
     const target = `${url}/api/executions/${id}/cancel`
     foreign = http.createServer((_, response) =>
@@ -68,17 +71,17 @@ describe.skipIf(!hasBrowser)('the session of an operator', () => {
       new Promise((resolve) => { const image = new Image(); image.onerror = () => resolve('none'); image.onload = () => resolve('shown'); image.src = '${url}/api/executions' }),
     ])`)
     expect(tried).toEqual(['opaque', 'stopped', 'none'])
-    expect((await daemon!.get(`/api/executions/${id}/status`)).body.status).toBe('RUNNING')
-    expect((await daemon!.get('/api/activity')).body.activity).toEqual([])
+    expect((await daemon.get(`/api/executions/${id}/status`)).body.status).toBe('RUNNING')
+    expect((await daemon.get('/api/activity')).body.activity).toEqual([])
     await close()
   })
 
   it('writes nothing where the console is read-only, and has no control that could', async () => {
-    const { url } = await serve({ NOETL_CP_CONSOLE: 'read-only' })
+    readOnly = await serve({ NOETL_CP_CONSOLE: 'read-only' })
     const [row] = await database
       .get()
       .sql<{ id: string }>('select execution_id::text as id from noetl.execution limit 1')
-    const { page, faults, close } = await browser.open(url)
+    const { page, faults, close } = await browser.open(readOnly.url)
     await page.goto('/console/')
     await page.getByRole('button', { name: 'read-only' }).click()
     await page.getByLabel('Token').fill(INTERNAL_TOKEN)
@@ -92,7 +95,8 @@ describe.skipIf(!hasBrowser)('the session of an operator', () => {
       'outbox?tab=audit',
     ]) {
       await page.goto(`/console/${place}`)
-      await page.locator('main table, main .tabs').first().waitFor()
+      await page.locator('main h1').waitFor()
+      await until('everything is loaded', async () => (await page.locator('main [aria-busy=true]').count()) === 0)
       const acting = await page.locator('main').getByRole('button', { name: /…$/ }).all()
       for (const button of acting) expect([place, await button.isDisabled()]).toEqual([place, true])
       expect(await page.getByRole('checkbox').count()).toBe(0)
@@ -107,7 +111,7 @@ describe.skipIf(!hasBrowser)('the session of an operator', () => {
   })
 
   it('shows what strangers wrote into events as text', async () => {
-    const { url } = await serve()
+    const { url } = daemon
     const id = await begin()
     await post('/api/events', {
       ...{ execution_id: id, event_type: 'step.enter', node_name: HOSTILE, worker_id: HOSTILE, error: HOSTILE },

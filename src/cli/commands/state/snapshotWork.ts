@@ -119,7 +119,7 @@ export const snapshotPrune: CommandSpec = {
   path: ['snapshot', 'prune'],
   changes: true,
   doing: 'removing snapshots',
-  localBecause: 'over HTTP it is a job, which the console starts and shows',
+  localBecause: 'it is a job over HTTP, which the console starts and shows',
   summary: 'Remove snapshots of live states whose executions have ended or are gone',
   description:
     'The daemon removes a snapshot when its execution ends (NOETL_CP_SNAPSHOT_AT_END=remove); this removes what a crash or the setting "keep" has left, together with the keys of decisions.',
