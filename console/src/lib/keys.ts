@@ -1,20 +1,23 @@
 // Keys of the console. A screen adds its own while it is shown; no key acts on the installation by itself.
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 
 export type Keys = Readonly<Record<string, (event: KeyboardEvent) => void>>
 
-const layers: Keys[] = []
+/** Each with the keys of the newest drawing: a key that comes between a drawing and its effects must not act on the last one. */
+const layers: { current: Keys }[] = []
 let chord: string | undefined
 let chordTimer: ReturnType<typeof setTimeout> | undefined
 
 /** `g o` is two keys one after the other; a letter in capitals is with Shift. */
 export function useKeys(keys: Keys): void {
+  const newest = useRef(keys)
+  newest.current = keys
   useEffect(() => {
-    layers.push(keys)
+    layers.push(newest)
     return () => {
-      layers.splice(layers.indexOf(keys), 1)
+      layers.splice(layers.indexOf(newest), 1)
     }
-  })
+  }, [])
 }
 
 export function listenToKeys(): void {
@@ -26,7 +29,7 @@ export function listenToKeys(): void {
     chord = undefined
     clearTimeout(chordTimer)
     for (const layer of [...layers].reverse()) {
-      const act = layer[wanted]
+      const act = layer.current[wanted]
       if (act === undefined) continue
       event.preventDefault()
       act(event)
