@@ -9,6 +9,7 @@ const DAY = 24 * HOUR
 /** `0.84 s`, `12.3 s`, `4 m 03 s`, `2 h 05 m`, `3 d 4 h`. */
 export function lasted(ms: number): string {
   if (ms < 0) return '0 s'
+  if (ms === 0) return '0 ms'
   if (ms < 1) return `${ms.toFixed(2)} ms`
   if (ms < SECOND) return `${Math.round(ms)} ms`
   if (ms < 10 * SECOND) return `${(ms / SECOND).toFixed(2)} s`

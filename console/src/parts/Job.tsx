@@ -81,7 +81,7 @@ function Progress({ job, reload }: { job: JobAnswer; reload: () => void }) {
 }
 
 function Troubles({ job }: { job: JobAnswer }) {
-  const { words } = kindOfJob(job)
+  const { words, refusal } = kindOfJob(job)
   const count = job.refused + job.failed
   return (
     <div class="scroll sample">
@@ -112,7 +112,7 @@ function Troubles({ job }: { job: JobAnswer }) {
               </td>
               <td class="name">
                 {outcome === 'refused' ? (
-                  <Status status={words.refused} kind="waiting" />
+                  <Status status={words.refused} kind={refusal} />
                 ) : (
                   <Status status={words.failed} kind="failed" />
                 )}

@@ -25,34 +25,30 @@ interface JobKind {
   name: string
   /** What the counts are called. */
   words: Readonly<Record<'done' | 'refused' | 'failed', string>>
-  /** Where it was started. */
-  place: string
+  /** How bad it is to be refused. */
+  refusal: StatusKind
 }
 
 const ACTED = { done: 'done', refused: 'refused', failed: 'failed' }
-const of = (name: string, place: string, words: Partial<JobKind['words']> = {}): JobKind => ({
+const of = (name: string, words: Partial<JobKind['words']> = {}, refusal: StatusKind = 'waiting'): JobKind => ({
   name,
-  place,
   words: { ...ACTED, ...words },
+  refusal,
 })
 
 const KINDS: Readonly<Record<string, JobKind>> = {
-  'executions.cancel': of('Cancel executions', '/executions'),
-  'executions.rerun': of('Rerun executions', '/executions'),
-  'executions.resume': of('Resume executions', '/executions'),
-  'executions.finalize': of('Finalize executions', '/executions'),
-  'replay.verify': of('Verify logs', '/snapshots', {
-    done: 'agree',
-    refused: 'differ',
-    failed: 'could not be checked',
-  }),
-  'snapshots.prune': of('Prune snapshots', '/snapshots', { done: 'removed' }),
-  'outbox.redrive': of('Requeue dead rows', '/outbox', { done: 'came back', refused: 'were not dead any more' }),
-  'outbox.audit': of('Audit the outbox', '/outbox', { done: 'compared' }),
+  'executions.cancel': of('Cancel executions'),
+  'executions.rerun': of('Rerun executions'),
+  'executions.resume': of('Resume executions'),
+  'executions.finalize': of('Finalize executions'),
+  'replay.verify': of('Verify logs', { done: 'agree', refused: 'differ', failed: 'could not be checked' }, 'stuck'),
+  'snapshots.prune': of('Prune snapshots', { done: 'removed' }),
+  'outbox.redrive': of('Requeue dead rows', { done: 'came back', refused: 'were not dead any more' }),
+  'outbox.audit': of('Audit the outbox', { done: 'compared' }),
 }
 
 export function kindOfJob({ kind }: Pick<JobAnswer, 'kind'>): JobKind {
-  return KINDS[kind] ?? of(kind, '/jobs')
+  return KINDS[kind] ?? of(kind)
 }
 
 export const STATE_KINDS: Readonly<Record<JobAnswer['state'], StatusKind>> = {

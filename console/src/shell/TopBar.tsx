@@ -1,7 +1,7 @@
 // The bar above every screen: health in a word, the search box, and the switches of the reader.
 import { useState } from 'preact/hooks'
 import { silentSince } from '../lib/api'
-import { live } from '../lib/live'
+import { live, wantedTopics } from '../lib/live'
 import { now } from '../lib/now'
 import { go, hrefOf } from '../lib/router'
 import { isStreaming } from '../lib/streaming'
@@ -35,7 +35,7 @@ export function TopBar() {
           }}
         >
           <i class={live.value ? 'dot running' : 'dot cancelled'} />
-          {live.value ? (isStreaming.value ? 'live' : 'polling') : 'paused'}
+          {live.value ? (isStreaming.value || wantedTopics.value === '' ? 'live' : 'polling') : 'paused'}
         </button>
         <button
           type="button"

@@ -95,7 +95,7 @@ function Both({ left, right }: { left: ExecutionSummary; right: ExecutionSummary
   const error = a.error ?? b.error
   return (
     <>
-      <div class="scroll">
+      <div class="scroll section">
         <table class="wide">
           <thead>
             <tr>

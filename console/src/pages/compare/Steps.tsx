@@ -66,7 +66,7 @@ function Here({ name, run, step, position }: { name: string; run: RunTape; step:
   const row = run.steps.find((one) => one.name === step)
   const kind = row === undefined ? undefined : kindOfRow(run, row, position)
   return (
-    <span class={kind ?? 'muted'} title={`${name}: ${kind ?? 'not yet'}`}>
+    <span class={`status ${kind ?? 'muted'}`} title={`${name}: ${kind ?? 'not yet'}`}>
       {name} {kind === undefined ? '–' : <Glyph kind={kind} />}
       <span class="visually-hidden">{kind ?? 'not yet'}</span>
     </span>

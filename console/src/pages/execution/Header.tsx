@@ -58,7 +58,11 @@ export function Header({ run, reload }: { run: ExecutionSummary; reload: () => v
         <Fact name={hasEnded ? 'Lasted' : 'Running for'}>
           <Lasted from={run.start_time} to={run.end_time} />
         </Fact>
-        <Fact name={hasEnded ? 'Last step' : 'At step'}>{run.current_step ?? '–'}</Fact>
+        <Fact name={hasEnded ? 'Last step' : 'At step'}>
+          <span class="ellipsis" title={run.current_step ?? undefined}>
+            {run.current_step ?? '–'}
+          </span>
+        </Fact>
         <Fact name="Events">{whole(run.event_count)}</Fact>
         {run.parent_execution_id !== null && (
           <Fact name="Started by">

@@ -90,7 +90,9 @@ export function ExecutionTable({ rows, chosen, onChoose }: ExecutionTableProps) 
               <td class="number">
                 <Lasted from={row.start_time} to={row.end_time} />
               </td>
-              <td class="ellipsis">{row.current_step}</td>
+              <td class="ellipsis step" title={row.current_step ?? undefined}>
+                {row.current_step}
+              </td>
               <td class="number">{whole(row.event_count)}</td>
             </tr>
           ))}

@@ -20,7 +20,8 @@ export function Histogram({ asked }: { asked: Record<string, string | undefined>
   const path = apiPath('/api/executions/histogram', { ...asked, buckets: BUCKETS })
   const { data } = useResource(path, (signal) => getAnswer<Bucket[]>(path, signal), { everyMs: 10_000 })
   const buckets = data?.body ?? []
-  if (buckets.length === 0) return <div class="histogram" />
+  // Room for it while it is asked for; where there is nothing to draw, none.
+  if (buckets.length === 0) return data === undefined ? <div class="histogram" /> : null
   return <Bars buckets={buckets} />
 }
 

@@ -34,7 +34,7 @@ export function Jobs() {
         }
       >
         {(data) => (
-          <div class="scroll">
+          <div class="scroll section">
             <table class="wide rows">
               <thead>
                 <tr>
@@ -61,9 +61,9 @@ export function Jobs() {
                     <td>
                       <Status status={job.state} kind={STATE_KINDS[job.state]} />
                     </td>
-                    <td>{progressText(job)}</td>
+                    <td class="prose">{progressText(job)}</td>
                     <td>{job.actor}</td>
-                    <td class="ellipsis" title={job.reason ?? undefined}>
+                    <td class="ellipsis step" title={job.reason ?? undefined}>
                       {job.reason ?? <span class="muted">–</span>}
                     </td>
                     <td>
