@@ -60,7 +60,12 @@ it('is on record with its outcome, and nothing else is', async () => {
     },
     {
       ...by,
-      ...{ action: 'execution.finalize', target_kind: 'execution', target_id: '12', request: { id: '12', status: 'FAILED' } },
+      ...{
+        action: 'execution.finalize',
+        target_kind: 'execution',
+        target_id: '12',
+        request: { id: '12', status: 'FAILED' },
+      },
       ...{ outcome: 'refused', error: expect.stringContaining('there is no execution 12') },
     },
     // What it filters by is no reason for it.
