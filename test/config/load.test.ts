@@ -43,6 +43,7 @@ const CANDIDATES = [
   ...['http://h1', 'https://h2', 'http://h3'],
   ...['one', 'two', 'three'],
   ...['true', 'false'],
+  ...['/console', '/one/console', '/two/console'],
   ...['a', 'b', 'c'].map((letter) => letter.repeat(32)),
 ]
 

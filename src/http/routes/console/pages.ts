@@ -37,10 +37,9 @@ export interface ConsoleRouteDeps {
   console: { prefix: string }
 }
 
-export function consoleRoutes(deps: ConsoleRouteDeps): RouteSpec[] {
+export function consoleRoutes({ console: about }: ConsoleRouteDeps): RouteSpec[] {
   const files = createConsoleFiles()
-  const page = async (headers: IncomingHttpHeaders) =>
-    answer(await files.page(deps.console.prefix), headers, PAGE_HEADERS)
+  const page = async (headers: IncomingHttpHeaders) => answer(await files.page(about.prefix), headers, PAGE_HEADERS)
   return [
     {
       method: 'GET',
@@ -51,7 +50,7 @@ export function consoleRoutes(deps: ConsoleRouteDeps): RouteSpec[] {
       responses: { 302: 'to the console' },
       handler: async ({ headers }) => {
         if (headers.accept?.includes('text/html') === true) {
-          return { status: 302, headers: { ...PAGE_HEADERS, location: `${deps.console.prefix}/console/` }, text: '' }
+          return { status: 302, headers: { ...PAGE_HEADERS, location: `${about.prefix}/console/` }, text: '' }
         }
         throw new CpError('not_found', 'there is no GET /; see /openapi.json')
       },
