@@ -152,3 +152,21 @@ it('forgets what was not committed', async () => {
   await answer(await claim('refused'))
   await expectEnd(held.executionId)
 })
+
+it('goes on as ever when the state does not answer in time', async () => {
+  const hasty = await openCore([database.get()])
+  const other = await openCommands(hasty, { patienceMs: 0 })
+  try {
+    await daemon.close()
+    const executionId = await startWorkflow(hasty, TWO_STEPS, { executionPool: 'late' })
+    const claimNext = async () =>
+      (await other.commands.claim({ workerId: 'late-worker', pools: ['late'], max: 1, waitMs: 60_000 }))[0]!
+    await other.commands.report(await claimNext(), [done(), completed])
+    await other.commands.report(await claimNext(), [done(), completed])
+    await expectEnd(executionId)
+    expect(other.errors).toEqual([])
+  } finally {
+    await other.close()
+    await hasty.close()
+  }
+})

@@ -46,6 +46,8 @@ export interface FollowingDeps extends PrepareDeps {
 type Executions = ReadonlyMap<string, LockedExecution>
 
 const PATIENCE_MS = 25
+// When threads have other things to do, appends do not wait for them at all for a while.
+const REST_MS = 250
 const ANSWERS: ReadonlySet<string> = new Set(['command.completed', 'command.failed'])
 
 /** A state that was shown what is about to be committed. */
@@ -64,25 +66,36 @@ interface Decided {
 }
 
 export function createFollower(deps: FollowingDeps): Follower {
+  let restUntil = 0
+  const onLate = (): void => {
+    restUntil = deps.clock.monotonic() + REST_MS
+  }
   return {
     follow: async (news, executions) => {
+      if (deps.clock.monotonic() < restUntil) return undefined
       const shown = news.flatMap((one) => show(deps, one))
       if (shown.length === 0) return undefined
       try {
-        return await followBy(deps, shown, executions)
+        return await followBy(deps, shown, executions, onLate)
       } catch (error) {
         // The news stand without it; their states are built again and asked then.
         deps.onError(toCpError(error))
-        for (const one of shown) void settleOne(deps, one, false, undefined)
+        for (const one of shown) void settleOne(deps, one, { isCommitted: false, isTaken: false })
         return undefined
       }
     },
   }
 }
 
-async function followBy(deps: FollowingDeps, shown: readonly Shown[], executions: Executions): Promise<Following> {
+async function followBy(
+  deps: FollowingDeps,
+  shown: readonly Shown[],
+  executions: Executions,
+  onLate: () => void,
+): Promise<Following> {
   const { patienceMs = PATIENCE_MS } = deps
   const answers = await Promise.all(shown.map(({ answer }) => soon(answer, patienceMs, () => undefined)))
+  if (answers.includes(undefined)) onLate()
   const asked = shown.flatMap((one, index) => {
     const answer = answers[index]
     return answer === undefined || typeof answer === 'string' ? [] : decidedBy(deps, one, answer, executions)
@@ -186,7 +199,8 @@ function following(deps: FollowingDeps, { shown, taken, decided, handing, execut
       handing?.settle(handed)
       const requests = new Map(made.map(({ decided: { shown, request } }) => [shown, request]))
       for (const { span } of decided) span.end(isCommitted ? undefined : 'its transaction failed')
-      for (const one of shown) void settleOne(deps, one, isCommitted, requests.get(one))
+      for (const one of shown)
+        void settleOne(deps, one, { isCommitted, isTaken: taken.includes(one), request: requests.get(one) })
       if (!isCommitted) return
       for (const { executionId, decision } of requests.values())
         if (forWorkers(decision).some((command) => !handed.has(command))) deps.onIssued(executionId)
@@ -197,11 +211,14 @@ function following(deps: FollowingDeps, { shown, taken, decided, handing, execut
 async function settleOne(
   deps: FollowingDeps,
   { news: { executionId }, borrowed, since, answer }: Shown,
-  isCommitted: boolean,
-  request: DecisionRequest | undefined,
+  { isCommitted, isTaken, request }: { isCommitted: boolean; isTaken: boolean; request?: DecisionRequest | undefined },
 ): Promise<void> {
   const ahead = await answer
-  if (ahead === 'refused') return borrowed.end('unchanged')
+  if (ahead === 'refused') {
+    borrowed.end('unchanged')
+    // It said so too late: nobody else tells it of the news.
+    return isTaken ? deps.onUndecided(executionId) : undefined
+  }
   if (ahead === 'lost' || !isCommitted) {
     borrowed.end('worthless')
     return deps.onUndecided(executionId)
