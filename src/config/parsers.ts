@@ -129,7 +129,7 @@ export const origins = parser('list of origins', (value) =>
 )
 
 export const consoleBase = parser('path', (value) => {
-  const path = value.trim().replace(/\/+$/, '')
+  const path = value.trim().replace(/\/$/, '')
   if (!/^(?:\/[\w.~-]+)*\/console$/.test(path)) {
     throw new Error(`must be a path that ends in /console, such as /noetl/console, not ${quote(value)}`)
   }

@@ -25,11 +25,12 @@ const EXECUTION: readonly (readonly [string, string])[] = [
   ['e', 'axis by time or by event'],
   ['w s', 'nearer and farther; 0 all of it'],
   ['a d', 'to the left and to the right'],
-  ['1 … 6', 'tabs'],
+  ['1 … 7', 'tabs'],
 ]
 
 const OPERATIONS: readonly (readonly [string, string])[] = [
   ['r', 'outbox, dead rows: requeue'],
+  ['a', 'outbox, audit: begin one'],
   ['p r d', 'a subscription: pause, resume, drain'],
 ]
 
