@@ -2,7 +2,7 @@
 // counts, and late, repeated or foreign answers change nothing. Nothing cancelled is handed out.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/domain/json/value.js'
-import type { HeldCommand, ShownCommand } from '../../src/services/commands/commands.js'
+import { type HeldCommand, isRefusal, type ShownCommand } from '../../src/services/commands/commands.js'
 import { ingestBatch, ingestEvent } from '../../src/services/events/ingest.js'
 import { endExecution } from '../../src/services/executions/executions.js'
 import { openCore, type TestCore } from '../support/core.js'
@@ -180,6 +180,10 @@ describe('many workers', () => {
   })
 })
 
+const SEALED_STEP = `workflow:
+- {step: a, tool: {kind: python, code: "x", args: {password: kq7-nobody-sees-it, large: 1.0e+300}}}
+`
+
 describe('a claim of a certain command', () => {
   it('is granted once, and again to the same worker', async () => {
     const pool = newPool()
@@ -216,6 +220,32 @@ describe('a claim of a certain command', () => {
     ])
     expect((await typesOf(id)).filter((type) => type === 'command.claimed')).toHaveLength(1)
     expect(await daemon.commands.show(waiting!.command_id)).toMatchObject({ worker_id: 'w1', attempt: 1 })
+  })
+
+  it.each([
+    ['plain', oneStep()],
+    ['with what the log holds in another form', SEALED_STEP],
+  ])('of one that was issued a moment ago, %s, is granted whole and to one alone', async (_, workflow) => {
+    const id = await start(workflow, newPool())
+    let eventId = ''
+    await until('the command waits', async () => {
+      const [waiting] = await daemon.commands.list({ executionId: id, after: '0', limit: 10 })
+      eventId = waiting?.command_id ?? ''
+      return waiting !== undefined
+    })
+    const outcomes = await Promise.all(['w1', 'w2', 'w3'].map((name) => daemon.commands.claimOne(eventId, name)))
+    const given = outcomes.filter((outcome) => !isRefusal(outcome)) as HeldCommand[]
+    expect(given).toHaveLength(1)
+    const [held] = given
+    expect(outcomes.filter(isRefusal)).toMatchObject(
+      Array.from({ length: 2 }, () => ({ code: 'active_claim', workerId: held!.workerId })),
+    )
+    const read = await daemon.commands.get(eventId, 'open')
+    expect(held).toMatchObject({ ...read, attempt: 1, leaseToken: 1 })
+    expect(await daemon.commands.claimOne(eventId, held!.workerId)).toMatchObject({ context: read.context, attempt: 1 })
+    expect((await typesOf(id)).filter((type) => type === 'command.claimed')).toHaveLength(1)
+    await daemon.commands.report(held!, [done(), completed])
+    expect(await daemon.commands.claimOne(eventId, 'w4')).toMatchObject({ code: 'already_terminal' })
   })
 
   it('of one whose lease is over is another attempt, and the answers of the first are ignored', async () => {

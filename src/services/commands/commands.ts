@@ -12,53 +12,42 @@
 // stopped; answers to it are ignored and not stored. Nothing here decides what an execution does next: the state
 // service hears of every append.
 import type { EventRecord } from '../../domain/events/eventRecord.js'
-import { type WireTime, wireTimeFromMillis, wireTimeFromPostgres } from '../../domain/events/wireTime.js'
-import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
-import type { EventId, ExecutionId } from '../../domain/ids/ids.js'
-import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
+import { isJsonObject } from '../../domain/json/value.js'
 import { CpError } from '../../errors.js'
 import type { Service } from '../../runtime/service.js'
 import {
-  beatCommands,
   type CommandFilter,
   findCandidates,
   getCommand,
   listCommands,
-  readCommandStates,
   releaseStrays,
   requeueCommand,
   type ShownCommand,
 } from '../../stores/commands/commandQueue.js'
-import type { AppendItem, AppendOutcome, Unclaimable } from '../events/appendInTx.js'
+import type { Unclaimable } from '../events/appendInTx.js'
+import { type BeatKey, type BeatOutcome, beat } from './beats.js'
 import { type Asker, type ClaimRequest, createClaimQueue } from './claimQueue.js'
 import { createCommandLimits, type Room } from './commandLimits.js'
+import { createFreshCommands } from './freshCommands.js'
 import { type HandOutDeps, type HeldCommand, handOut, metaAt, readIssued, type Wanted } from './handOut.js'
 import { createHandOver, type HandOver } from './handOver.js'
+import {
+  type ReportDeps,
+  type ReportedCommand,
+  type ReportOutcome,
+  report,
+  type WorkerReport,
+} from './workerReports.js'
 
 export type { ShownCommand } from '../../stores/commands/commandQueue.js'
+export type { BeatKey, BeatOutcome } from './beats.js'
 export type { ClaimRequest } from './claimQueue.js'
 export type { HeldCommand } from './handOut.js'
+export type { ReportOutcome, WorkerReport } from './workerReports.js'
 
-export interface CommandDeps extends HandOutDeps {
+export interface CommandDeps extends Omit<HandOutDeps, 'fresh'>, ReportDeps {
   pollMs: number
-  onIgnored?: (reason: string) => void
 }
-
-/** What a worker says about a command it holds. */
-export interface WorkerReport {
-  type: 'command.started' | 'call.done' | 'call.error' | 'command.completed' | 'command.failed'
-  status: string
-  /** `{command_id}` is added. */
-  payload?: JsonObject
-  error?: string
-  /** Milliseconds; for people. */
-  durationMs?: number
-}
-
-export type ReportOutcome = { kind: 'stored'; eventId: string } | { kind: 'ignored'; reason: string }
-
-/** `cancelled`: its execution has ended. `lost`: it is somebody else's, or answered. */
-export type BeatOutcome = { kind: 'held'; leaseUntil: WireTime } | { kind: 'cancelled' } | { kind: 'lost' }
 
 /** A command as it is read, without being claimed. */
 export type IssuedCommand = Pick<
@@ -72,10 +61,7 @@ export interface Commands extends Service, HandOver {
   claimOne(eventId: string, workerId: string, leaseSeconds?: number): Promise<HeldCommand | Unclaimable>
   /** `open`: with its secrets. */
   get(eventId: string, secrets: 'open' | 'sealed'): Promise<IssuedCommand>
-  report(
-    command: Pick<HeldCommand, 'executionId' | 'commandId' | 'step' | 'kind' | 'workerId' | 'attempt'>,
-    reports: readonly WorkerReport[],
-  ): Promise<ReportOutcome[]>
+  report(command: ReportedCommand, reports: readonly WorkerReport[]): Promise<ReportOutcome[]>
   /** By event id. */
   beat(workerId: string, commands: readonly BeatKey[]): Promise<Map<string, BeatOutcome>>
   beatOne(eventId: string, workerId: string, leaseToken?: number): Promise<BeatOutcome>
@@ -91,14 +77,17 @@ export interface Commands extends Service, HandOver {
   waiting(): number
 }
 
-export type BeatKey = Pick<HeldCommand, 'executionId' | 'eventId'>
-
 const CLAIM_ROUNDS_MAX = 5
 /** What was claimed just now may still be on its way to its worker. */
 const STRAY_SECONDS = 10
 
-export function createCommands(deps: CommandDeps): Commands {
-  const { databases } = deps
+export function createCommands(given: CommandDeps): Commands {
+  const { databases } = given
+  const fresh = createFreshCommands(given.clock)
+  const deps: CommandDeps & HandOutDeps = { ...given, fresh }
+  deps.appender.onAppended((_shard, _grown, _traces, _ended, news) => {
+    for (const one of news.values()) fresh.note(one)
+  })
   const limits = createCommandLimits(deps)
   const queue = createClaimQueue({
     clock: deps.clock,
@@ -153,27 +142,23 @@ export function createCommands(deps: CommandDeps): Commands {
     throw new CpError('not_found', `there is no command ${eventId}; it is the event_id of a command.issued event`)
   }
 
+  /** Undefined: it has to be looked up. */
+  async function claimFresh(
+    eventId: string,
+    workerId: string,
+    leaseSeconds: number | undefined,
+  ): Promise<HeldCommand | Unclaimable | undefined> {
+    const known = fresh.find(eventId)
+    if (known === undefined || !(await limits.unlimited([known.pool])).includes(known.pool)) return undefined
+    const [outcome] = await handOut(deps, [{ ...known.names, workerId, leaseSeconds }])
+    return outcome
+  }
+
   async function readOne(row: ShownCommand, secrets: 'open' | 'sealed'): Promise<EventRecord> {
     const names = namesOf(row)
     const issued = (await readIssued(deps, [names], secrets)).get(names.eventId)
     if (issued !== undefined) return issued
     throw unreadable(names.eventId)
-  }
-
-  async function beat(workerId: string, commands: readonly BeatKey[]): Promise<Map<string, BeatOutcome>> {
-    const outcomes = new Map<string, BeatOutcome>()
-    await Promise.all(
-      databases.shards.map(async ({ db }, shard) => {
-        const group = commands.filter(({ executionId }) => databases.shardOf(executionId) === shard)
-        if (group.length === 0) return
-        const keys = group.map(({ executionId, eventId }) => ({ executionId, commandId: eventId }))
-        await beatCommands(db, keys, workerId)
-        const states = await readCommandStates(db, keys)
-        const byId = new Map(states.map((state) => [state.command_id, state]))
-        for (const { eventId } of group) outcomes.set(eventId, beatOutcome(byId.get(eventId), workerId))
-      }),
-    )
-    return outcomes
   }
 
   return {
@@ -185,6 +170,8 @@ export function createCommands(deps: CommandDeps): Commands {
     waiting: queue.waiting,
     claim: queue.claim,
     claimOne: async (eventId, workerId, leaseSeconds) => {
+      const claimed = await claimFresh(eventId, workerId, leaseSeconds)
+      if (claimed !== undefined) return claimed
       const row = await find(eventId)
       const [outcome] = await limits.within([row.pool], async (room) => {
         // What is held or has ended takes no place more.
@@ -204,12 +191,8 @@ export function createCommands(deps: CommandDeps): Commands {
         meta: metaAt(issued, row.attempt),
       }
     },
-    report: async (command, reports) => {
-      const items = reports.map((report) => reportItem(deps, command, report))
-      const outcomes = await deps.appender.append(items)
-      return outcomes.map((outcome) => reportOutcome(outcome, deps.onIgnored))
-    },
-    beat,
+    report: (command, reports) => report(deps, command, reports),
+    beat: (workerId, held) => beat(databases, workerId, held),
     releaseStrays: async (workerId, known) => {
       await Promise.all(
         databases.shards.map(async ({ db }, shard) => {
@@ -220,7 +203,7 @@ export function createCommands(deps: CommandDeps): Commands {
     beatOne: async (eventId, workerId, leaseToken) => {
       const row = await find(eventId)
       if (leaseToken !== undefined && row.lease_token !== String(leaseToken)) return { kind: 'lost' }
-      return (await beat(workerId, [namesOf(row)])).get(eventId)!
+      return (await beat(databases, workerId, [namesOf(row)])).get(eventId)!
     },
     show: find,
     list: async (filter) => {
@@ -269,48 +252,4 @@ function namesOf(row: Named): Omit<Wanted, 'workerId' | 'leaseSeconds'> {
     step: row.step_name,
     kind: row.tool_kind,
   }
-}
-
-function beatOutcome(
-  state: Awaited<ReturnType<typeof readCommandStates>>[number] | undefined,
-  workerId: string,
-): BeatOutcome {
-  if (state === undefined) return { kind: 'lost' }
-  if (state.status === 'CANCELLED' || isTerminalStatus(state.execution_status)) return { kind: 'cancelled' }
-  const isHeld = state.worker_id === workerId && (state.status === 'CLAIMED' || state.status === 'RUNNING')
-  if (!isHeld || state.lease_until === null) return { kind: 'lost' }
-  return { kind: 'held', leaseUntil: wireTimeFromPostgres(state.lease_until, 'lease_until') }
-}
-
-function reportItem(
-  deps: Pick<CommandDeps, 'ids' | 'clock'>,
-  command: Pick<HeldCommand, 'executionId' | 'commandId' | 'step' | 'kind' | 'workerId' | 'attempt'>,
-  { type, status, payload, error, durationMs }: WorkerReport,
-): AppendItem {
-  const { executionId, commandId, step, kind, workerId, attempt } = command
-  const event: EventRecord = {
-    executionId: executionId as ExecutionId,
-    eventId: deps.ids.next() as EventId,
-    eventType: type,
-    nodeId: step,
-    nodeName: step,
-    nodeType: kind,
-    status,
-    workerId,
-    duration: durationMs === undefined ? undefined : durationMs / 1000,
-    result: { status, context: { command_id: commandId, ...payload } },
-    meta: { command_id: commandId, worker_id: workerId, attempt, actionable: true, informative: true },
-    error,
-    createdAt: wireTimeFromMillis(deps.clock.now()),
-    createdAtGiven: false,
-  }
-  return { event, idGiven: false, publish: true, createExecution: false }
-}
-
-function reportOutcome(outcome: AppendOutcome, onIgnored?: (reason: string) => void): ReportOutcome {
-  if (outcome.kind === 'stored') return { kind: 'stored', eventId: outcome.eventId }
-  if (outcome.kind === 'refused') throw new CpError('refused', outcome.reason)
-  const reason = outcome.kind === 'ignored' ? outcome.reason : outcome.kind
-  onIgnored?.(reason)
-  return { kind: 'ignored', reason }
 }

@@ -19,6 +19,7 @@ import type { Appender } from '../events/appender.js'
 import type { AppendItem, AppendOutcome, Unclaimable } from '../events/appendInTx.js'
 import type { Ids } from '../ids/ids.js'
 import { type Opener, openEventsOf, readEventsOf } from '../secrets/sealedValues.js'
+import type { FreshCommands } from './freshCommands.js'
 
 export interface HandOutDeps {
   databases: Databases
@@ -30,6 +31,8 @@ export interface HandOutDeps {
   /** A worker has got a command; the seconds are those since it was issued. */
   onClaimed?: (attempt: number, waitedSeconds: number) => void
   onError(error: CpError): void
+  /** What was issued here a moment ago need not be read. */
+  fresh?: Pick<FreshCommands, 'find' | 'forget'> | undefined
 }
 
 /** A command as its worker gets it. */
@@ -66,13 +69,25 @@ export async function handOut(
   deps: HandOutDeps,
   wanted: readonly Wanted[],
 ): Promise<(HeldCommand | Unclaimable | undefined)[]> {
-  const issued = await readIssued(deps, wanted)
+  const issued = await issuedOf(deps, wanted)
   const readable = wanted.filter(({ eventId }) => issued.has(eventId))
   const outcomes = await deps.appender.append(readable.map((one) => claimItem(deps, one)))
+  for (const { eventId } of readable) deps.fresh?.forget(eventId)
   const byId = new Map(
     readable.map((one, index) => [one.eventId, held(deps, one, issued.get(one.eventId)!, outcomes[index]!)]),
   )
   return wanted.map(({ eventId }) => byId.get(eventId))
+}
+
+async function issuedOf(deps: HandOutDeps, wanted: readonly Wanted[]): Promise<Map<string, EventRecord>> {
+  const issued = new Map<string, EventRecord>()
+  for (const { eventId } of wanted) {
+    const known = deps.fresh?.find(eventId)
+    if (known !== undefined) issued.set(eventId, known.issued)
+  }
+  const unknown = wanted.filter(({ eventId }) => !issued.has(eventId))
+  if (unknown.length > 0) for (const [id, event] of await readIssued(deps, unknown)) issued.set(id, event)
+  return issued
 }
 
 /**

@@ -1,6 +1,7 @@
 // What executions have grown by, on its way to the threads that hold their states: whoever has just appended an event need not
 // let it be read from the log. Only a shorter way: events that are missing here, or do not follow what a state contains, are
 // read from the log as ever.
+import { isRespelled } from '../../domain/json/respelled.js'
 import type { HandedEvent, HandedPart } from '../../stores/state/tailEvent.js'
 import type { LogNews } from '../events/logNews.js'
 
@@ -13,13 +14,6 @@ export interface HandedNews {
 // Of one execution. What is larger is read by its thread, a page at a time.
 const EVENTS_MAX = 2_000
 const CHARACTERS_MAX = 4_000_000
-// The database spells such numbers in another way, and folds tell the spellings apart.
-const RESPELLED_NUMBER = /(?:^|[:[,\s])(?:-0|-?\d[\d.]*[eE])/
-
-/** JSON text that the database may spell in another way. */
-export function isRespelled(text: string): boolean {
-  return RESPELLED_NUMBER.test(text)
-}
 
 export function createHandedNews(): HandedNews {
   const waiting = new Map<string, Waiting>()

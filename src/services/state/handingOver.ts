@@ -2,13 +2,13 @@
 // worker gets when all of it is committed.
 import { LEASE_SECONDS } from '../../domain/commands/commandRules.js'
 import type { EventRecord } from '../../domain/events/eventRecord.js'
+import { isRespelled } from '../../domain/json/respelled.js'
 import { isJsonObject, type JsonValue } from '../../domain/json/value.js'
 import { writeJson } from '../../domain/json/write.js'
 import type { Decision, NewCommand } from '../../domain/state/orchestrator.js'
 import { claimItem, type HandOutDeps } from '../commands/handOut.js'
 import type { Handed, HandOver, Taker } from '../commands/handOver.js'
 import type { AppendItem, AppendOutcome } from '../events/appendInTx.js'
-import { isRespelled } from './handedNews.js'
 
 export interface HandingOver {
   takerOf(command: NewCommand): Taker | undefined
