@@ -4,6 +4,7 @@ import type { Bus } from '../bus/connect.js'
 import { createPublisher, type PublishOutcome } from '../bus/publisher.js'
 import type { StreamLimits } from '../bus/streams.js'
 import { createListener } from '../db/listen.js'
+import { LANE_COUNT } from '../domain/leases/lane.js'
 import { CpError } from '../errors.js'
 import { componentLog } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
@@ -79,6 +80,8 @@ export function wakeRelays(deps: Deps, core: Core, relays: readonly Relay[]): Se
   core.appender.onAppended((shard) => {
     relays[shard]?.nudge()
     if (!deps.config.outboxNotify || due.has(shard)) return
+    // Whoever holds every lane publishes all of it: there is nobody to tell.
+    if (relays[shard]?.stats().lanes === LANE_COUNT) return
     // One hint for all appends of the next moment: every NOTIFY takes a lock of the whole server.
     due.add(shard)
     setTimeout(() => {

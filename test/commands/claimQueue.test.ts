@@ -97,13 +97,30 @@ it('looks again for one whose offer came to nothing, and answers one whose time 
   await queue.stop(1_000)
 })
 
+it('has nobody look for what is issued in pools that nobody here waits for', async () => {
+  const { queue, looks, ask } = await emptyQueue()
+  await ask()
+  await ask({ pools: ['q'] })
+  const before = looks.length
+  queue.nudge(0, ['elsewhere'])
+  await settled()
+  expect(looks).toHaveLength(before)
+  queue.nudge(0, ['elsewhere', 'q'])
+  await settled()
+  expect(looks.slice(before).flatMap((askers) => askers.map(({ pools }) => pools))).toContainEqual(['q'])
+  await queue.stop(1_000)
+})
+
 it('does not look again for one that has just been given what was offered, unless there is news', async () => {
   const { queue, looks, ask } = await emptyQueue()
   await giveOne()
   expect(looks).toHaveLength(1)
   await giveOne()
   expect(looks).toHaveLength(1)
-  queue.nudge(0)
+  queue.nudge(0, ['elsewhere'])
+  await giveOne()
+  expect(looks).toHaveLength(1)
+  queue.nudge(0, ['p'])
   await ask()
   expect(looks).toHaveLength(2)
   await queue.stop(1_000)

@@ -39,7 +39,7 @@ function keep(more: Partial<CommandKeeperDeps> = {}): Promise<boolean> {
     ...core,
     random: Math.random,
     hardLimitSeconds: 1_800,
-    onReclaimed: daemon.commands.nudge,
+    onReclaimed: (shard) => daemon.commands.nudge(shard),
     onLost: () => undefined,
     onOverdue: () => undefined,
     onCounts: () => undefined,

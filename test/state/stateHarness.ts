@@ -35,7 +35,7 @@ export interface StateOptions
   /** False: nothing is driven. */
   drive?: boolean
   onChildren?: () => void
-  onIssued?: (shard: number) => void
+  onIssued?: (shard: number, pools: readonly string[]) => void
   handOver?: HandOver
   patienceMs?: number
   /** Run playbooks, with these settings. */
@@ -166,7 +166,7 @@ export async function openState(core: TestCore, options: StateOptions = {}): Pro
         },
         onDecision: (outcome) => count(counts.decisions, outcome),
         onChildren: () => options.onChildren?.(),
-        onIssued: (shard) => options.onIssued?.(shard),
+        onIssued: (shard, pools) => options.onIssued?.(shard, pools),
         onTakenOver: () => undefined,
         onError: (error) => counts.errors.push(error.message),
       },

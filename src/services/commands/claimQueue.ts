@@ -56,8 +56,8 @@ export interface ClaimQueue extends Service {
   offer(commands: readonly (Offered | undefined)[]): QueueOffer
   /** Empty when the time is up. */
   claim(request: ClaimRequest): Promise<HeldCommand[]>
-  /** Commands may wait in this shard. Cheap. */
-  nudge(shard: number): void
+  /** Commands may wait in this shard, in these pools; absent: in any. Cheap, and nobody looks who wants others. */
+  nudge(shard: number, pools?: readonly string[]): void
   waiting(): number
 }
 
@@ -78,7 +78,7 @@ export function createClaimQueue(deps: ClaimQueueDeps): ClaimQueue {
   const waiters = new Set<Waiter>()
   const dirty = new Set<number>()
   /** What was offered to has been taken, and nothing else was heard of since: whoever asks for the same again need not look. */
-  const seen = new Set<string>()
+  const seen = new Map<string, readonly string[]>()
   const failures = new Map<number, CpError>()
   let running: Promise<void> | undefined
   let isStopped = false
@@ -158,7 +158,7 @@ export function createClaimQueue(deps: ClaimQueueDeps): ClaimQueue {
           waiter.isServed = false
           const list = kept.flatMap((index) => held[index] ?? [])
           if (list.length > 0) {
-            if (waiter.unseen.size === 0) seen.add(waiter.signature)
+            if (waiter.unseen.size === 0) seen.set(waiter.signature, waiter.asker.pools)
             waiter.settle(list)
           } else if (waiter.isOver) giveUp(waiter)
           else if (waiter.unseen.size > 0) lookEverywhere()
@@ -224,9 +224,10 @@ export function createClaimQueue(deps: ClaimQueueDeps): ClaimQueue {
       return []
     },
     offer,
-    nudge: (shard) => {
-      seen.clear()
-      if (waiters.size === 0) return
+    nudge: (shard, pools) => {
+      const isWanted = (wanted: readonly string[]) => pools === undefined || wanted.some((pool) => pools.includes(pool))
+      for (const [signature, wanted] of seen) if (isWanted(wanted)) seen.delete(signature)
+      if (![...waiters].some(({ asker }) => isWanted(asker.pools))) return
       dirty.add(shard)
       run()
     },

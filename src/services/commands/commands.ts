@@ -26,7 +26,7 @@ import {
 } from '../../stores/commands/commandQueue.js'
 import type { Unclaimable } from '../events/appendInTx.js'
 import { type BeatKey, type BeatOutcome, beat } from './beats.js'
-import { type Asker, type ClaimRequest, createClaimQueue } from './claimQueue.js'
+import { type Asker, type ClaimQueue, type ClaimRequest, createClaimQueue } from './claimQueue.js'
 import { createCommandLimits, type Room } from './commandLimits.js'
 import { createFreshCommands } from './freshCommands.js'
 import { type HandOutDeps, type HeldCommand, handOut, metaAt, readIssued, type Wanted } from './handOut.js'
@@ -71,8 +71,8 @@ export interface Commands extends Service, HandOver {
   requeue(eventId: string): Promise<ShownCommand>
   /** Gives back what the worker has held for a while and does not know of; `known` are the events of those it runs. */
   releaseStrays(workerId: string, known: readonly string[]): Promise<void>
-  /** Commands were issued in this shard. */
-  nudge(shard: number): void
+  /** Commands were issued in this shard, in these pools; absent: in any. */
+  nudge: ClaimQueue['nudge']
   /** Workers that wait for commands. */
   waiting(): number
 }

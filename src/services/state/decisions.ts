@@ -23,8 +23,8 @@ export interface DecisionDeps extends PrepareDeps {
   handOver?: HandOver | undefined
   /** Where parts go that are too large for the log. */
   store: StorePart
-  /** Commands of this execution wait for claims. */
-  onIssued?: ((executionId: string) => void) | undefined
+  /** Commands of this execution wait for claims, in these pools. */
+  onIssued?: ((executionId: string, pools: readonly string[]) => void) | undefined
 }
 
 /** `fenced`: the lane had gone to another daemon, which decides now. */
@@ -107,8 +107,10 @@ export async function appendDecisions(
     const written = await writeDecisions(deps, requests, handing)
     handed = written.handed()
     for (const [index, { executionId, decision }] of requests.entries()) {
-      const isIssued = written.outcomes[index] === 'appended'
-      if (isIssued && forWorkers(decision).some((command) => !handed.has(command))) deps.onIssued?.(executionId)
+      if (written.outcomes[index] !== 'appended') continue
+      const waiting = forWorkers(decision).filter((command) => !handed.has(command))
+      const pools = new Set(waiting.map(({ pool }) => pool))
+      if (pools.size > 0) deps.onIssued?.(executionId, [...pools])
     }
     return written.outcomes
   } finally {

@@ -22,8 +22,8 @@ export interface StateHooks {
   onDecision(outcome: DecisionOutcome, seconds: number): void
   /** A decision that was written asks for playbooks to be started. */
   onChildren(): void
-  /** Commands were issued that wait for claims. */
-  onIssued(shard: number): void
+  /** Commands were issued that wait for claims, in these pools. */
+  onIssued(shard: number, pools: readonly string[]): void
   onTakenOver(lanes: number): void
   onError(error: CpError): void
 }

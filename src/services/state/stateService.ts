@@ -53,7 +53,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
       : createDecisionWriter({
           ...driving,
           clock,
-          onIssued: (executionId) => hooks.onIssued(databases.shardOf(executionId)),
+          onIssued: (executionId, pools) => hooks.onIssued(databases.shardOf(executionId), pools),
         })
   const checkAfter = new Map<string, number>()
   const handedNews = createHandedNews()

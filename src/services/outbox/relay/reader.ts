@@ -33,8 +33,8 @@ export interface ReaderDeps {
 }
 
 export interface Reader {
-  /** One bounded pass; true when it brought something to publish. */
-  pass(signal: AbortSignal): Promise<boolean>
+  /** One bounded pass: `some` rows to publish, or probably `more` of them behind those. */
+  pass(signal: AbortSignal): Promise<'none' | 'some' | 'more'>
   /** Lanes were gained: their rows may lie behind the front. */
   restart(lanes: readonly number[]): void
   /** The last read was a full page: there is probably more. */
@@ -169,13 +169,13 @@ export function createReader({ table, clock, queues, lanes, limits, onUnanswered
 
   return {
     pass: async (signal) => {
-      if (lanes.usable().length === 0) return false
+      if (lanes.usable().length === 0) return 'none'
       const since = performance.now()
       await holdBehindDead()
       let queued = await catchUp(signal)
       const room = limits.bufferMax - queues.size()
       // Whole pages only: a read costs nearly the same for a few rows.
-      if (room < limits.page) return queued > 0
+      if (room < limits.page) return queued > 0 ? 'some' : 'none'
       const read = await readFront()
       queued += read.queued
       wasFull = read.isFull
@@ -184,7 +184,8 @@ export function createReader({ table, clock, queues, lanes, limits, onUnanswered
       // Rows of many traces: it belongs to none of them. A look that found nothing is not worth a span.
       if (queued > 0) startSpan('noetl.claim', { since, attributes: { 'noetl.rows': queued } }).end()
       // A full page of other relays' rows is not a reason to rest either: go on to our own.
-      return queued > 0 || wasFull
+      if (wasFull) return 'more'
+      return queued > 0 ? 'some' : 'none'
     },
     restart: (gained) => {
       generation += 1

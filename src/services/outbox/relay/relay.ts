@@ -36,7 +36,7 @@ import { createCourier } from './courier.js'
 import { createExecutionQueues } from './executionQueues.js'
 import type { Found } from './findStored.js'
 import type { MessageSettings } from './message.js'
-import { createReader } from './reader.js'
+import { createReader, type Reader } from './reader.js'
 import type { RelayHooks, RelayLimits } from './relayLimits.js'
 import { type Allowance, limitQueues } from './rowAllowance.js'
 import { createSettler } from './settler.js'
@@ -75,6 +75,8 @@ const LANE_BEATS_PER_LEASE = 5
 // Longer than a restart of the broker; after that somebody else may publish over HTTP.
 const DISCONNECTED_MS_MAX = 10_000
 const SETTLE_MS = 2_000
+// Rows of this process wake the reader, those of others seldom come alone.
+const LOOK_AGAIN_MS = 50
 
 const LEASE_KIND = 'outbox'
 const HIGHEST_ID = '9223372036854775807'
@@ -206,30 +208,30 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
 
   async function readRows(): Promise<void> {
     while (!stopping.signal.aborted) {
-      let worked = false
+      let found: Awaited<ReturnType<Reader['pass']>> = 'none'
       // Whoever nudges during the pass means the next one.
       let nudged = false
       wake = () => {
         nudged = true
       }
       try {
-        if (deps.bus.isConnected() && lanes.isSafe()) worked = await reader.pass(stopping.signal)
-        if (worked) courier.schedule()
+        if (deps.bus.isConnected() && lanes.isSafe()) found = await reader.pass(stopping.signal)
+        if (found !== 'none') courier.schedule()
       } catch (error) {
         hooks.onError(toCpError(error))
         nudged = false
       }
-      if (worked || nudged) await new Promise((resolve) => setImmediate(resolve))
-      else await idle()
+      if (found === 'more' || nudged) await new Promise((resolve) => setImmediate(resolve))
+      else await idle(found === 'some' ? LOOK_AGAIN_MS : jittered(limits.idleMs, deps.random))
     }
   }
 
-  function idle(): Promise<void> {
+  function idle(longestMs: number): Promise<void> {
     const due = queues.nextDue() ?? Number.POSITIVE_INFINITY
-    const pollMs = jittered(limits.idleMs, deps.random)
     const sleeping = new AbortController()
-    wake = () => sleeping.abort()
-    const waitMs = Math.min(pollMs, Math.max(1, due - clock.monotonic()))
+    // With a reason: the one that the platform makes costs a stack trace.
+    wake = () => sleeping.abort('nudged')
+    const waitMs = Math.min(longestMs, Math.max(1, due - clock.monotonic()))
     return clock.sleep(waitMs, sleeping.signal, stopping.signal)
   }
 

@@ -1,6 +1,6 @@
-// Writes outcomes back to the outbox in batches of up to 1,000 rows, by exactly the ids that were acknowledged. The next
-// batch gathers while a statement runs: batches grow with the load, and a single row does not wait. A batch that fails is
-// kept and written again after 0.2 s.
+// Writes outcomes back to the outbox in batches of up to 1,000 rows, by exactly the ids that were acknowledged. Nobody waits
+// for these marks, and each statement is a commit beside those that somebody waits for: a batch gathers for a moment, and
+// while a statement runs. A batch that fails is kept and written again after 0.2 s.
 import type { Db } from '../../../db/db.js'
 import { type CpError, toCpError } from '../../../errors.js'
 import type { Clock } from '../../../runtime/clock.js'
@@ -32,6 +32,7 @@ const RETRY_MS = 200
 // A second statement runs while the first one waits for its commit, if there is enough for both.
 const WRITERS_MAX = 2
 const WORTH_A_SECOND = 250
+const GATHER_MS = 5
 
 interface Acknowledged {
   outboxId: string
@@ -43,14 +44,22 @@ export function createSettler(deps: SettlerDeps): Settler {
   let failures: FailedRow[] = []
   let unanswered: { outboxId: string; since: number }[] = []
   let writers = 0
-  let isGathering = false
+  let gathering: NodeJS.Timeout | undefined
+  let isCalled = false
 
   function kick(): void {
-    if (isGathering || writers >= WRITERS_MAX || (writers > 0 && acked.length < WORTH_A_SECOND)) return
-    isGathering = true
-    // Let the other acknowledgements of this turn join.
+    if (isCalled || writers >= WRITERS_MAX || (writers > 0 && acked.length < WORTH_A_SECOND)) return
+    if (acked.length >= WORTH_A_SECOND || failures.length > 0 || unanswered.length > 0) call()
+    else gathering ??= setTimeout(call, GATHER_MS)
+  }
+
+  /** The other outcomes of this turn join. */
+  function call(): void {
+    isCalled = true
+    clearTimeout(gathering)
+    gathering = undefined
     setImmediate(() => {
-      isGathering = false
+      isCalled = false
       void write()
     })
   }
@@ -120,7 +129,7 @@ export function createSettler(deps: SettlerDeps): Settler {
     },
     drain: async (deadlineMs) => {
       const until = deps.clock.monotonic() + deadlineMs
-      const isBusy = (): boolean => hasWork() || writers > 0 || isGathering
+      const isBusy = (): boolean => hasWork() || writers > 0
       while (isBusy() && deps.clock.monotonic() < until) await deps.clock.sleep(5)
     },
   }
