@@ -28,7 +28,7 @@ import type { Unclaimable } from '../events/appendInTx.js'
 import { type BeatKey, type BeatOutcome, beat } from './beats.js'
 import { type Asker, type ClaimQueue, type ClaimRequest, createClaimQueue } from './claimQueue.js'
 import { createCommandLimits, type Room } from './commandLimits.js'
-import { createFreshCommands } from './freshCommands.js'
+import { type CommandNames, createFreshCommands } from './freshCommands.js'
 import { type HandOutDeps, type HeldCommand, handOut, metaAt, readIssued, type Wanted } from './handOut.js'
 import { createHandOver, type HandOver } from './handOver.js'
 import {
@@ -244,7 +244,7 @@ function unreadable(eventId: string): CpError {
 
 type Named = Pick<ShownCommand, 'execution_id' | 'command_id' | 'command_key' | 'step_name' | 'tool_kind'>
 
-function namesOf(row: Named): Omit<Wanted, 'workerId' | 'leaseSeconds'> {
+function namesOf(row: Named): CommandNames {
   return {
     executionId: row.execution_id,
     eventId: row.command_id,

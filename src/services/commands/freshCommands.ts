@@ -7,10 +7,20 @@ import { isJsonObject } from '../../domain/json/value.js'
 import type { Clock } from '../../runtime/clock.js'
 import { LruMap } from '../../runtime/lruMap.js'
 import type { LogNews } from '../events/logNews.js'
-import type { Wanted } from './handOut.js'
+
+/** By what a command is known. */
+export interface CommandNames {
+  executionId: string
+  /** Of its command.issued. */
+  eventId: string
+  /** The text of workers. */
+  commandId: string
+  step: string
+  kind: string
+}
 
 export interface FreshCommand {
-  names: Omit<Wanted, 'workerId' | 'leaseSeconds'>
+  names: CommandNames
   pool: string
   issued: EventRecord
 }

@@ -19,7 +19,7 @@ import type { Appender } from '../events/appender.js'
 import type { AppendItem, AppendOutcome, Unclaimable } from '../events/appendInTx.js'
 import type { Ids } from '../ids/ids.js'
 import { type Opener, openEventsOf, readEventsOf } from '../secrets/sealedValues.js'
-import type { FreshCommands } from './freshCommands.js'
+import type { CommandNames, FreshCommands } from './freshCommands.js'
 
 export interface HandOutDeps {
   databases: Databases
@@ -54,12 +54,7 @@ export interface HeldCommand {
   meta: JsonObject
 }
 
-export interface Wanted {
-  executionId: string
-  eventId: string
-  commandId: string
-  step: string
-  kind: string
+export interface Wanted extends CommandNames {
   workerId: string
   leaseSeconds?: number | undefined
 }
