@@ -13,9 +13,10 @@ import type { Answers } from './answers.js'
 import { type Body, readBody, streamBody } from './bodies.js'
 import { createByteBudget } from './byteBudget.js'
 import { type Caller, NOBODY } from './callers.js'
+import { type GivenParts, GivenRequest } from './givenRequest.js'
 import { createLargeAnswers } from './largeAnswers.js'
 import { checkQuery } from './query.js'
-import type { ApiReply, ApiRequest, BodySize, RequestHead, RouteSpec } from './route.js'
+import type { ApiReply, BodySize, RequestHead, RouteSpec } from './route.js'
 import type { Schema } from './schema.js'
 import { wantsTextIds, withTextIds } from './textIds.js'
 
@@ -59,14 +60,13 @@ export function mountRoutes(
         if (route.admit !== undefined) admitted.set(request, await route.admit(headOf(request, route)))
       },
       handler: async (request, reply) => {
-        // Made for the few routes that ask for it.
-        let gone: AbortController | undefined
+        let given: GivenRequest | undefined
         const body = bodyOf(request)
         const caller = callers.get(request) ?? NOBODY
         // The answer's side: the request's own `close` also comes when its body has merely been read.
         reply.raw.once('close', () => {
           body.release()
-          if (!reply.raw.writableFinished) gone?.abort()
+          if (!reply.raw.writableFinished) given?.leave()
         })
         const large = route.readsLarge === true && (body.bytes?.length ?? 0) > LARGE_BYTES ? body.bytes : undefined
         const query = checkQuery(route, request.query as Record<string, unknown>)
@@ -74,33 +74,26 @@ export function mountRoutes(
         const isOwn = route.query?.['ids'] !== undefined && query['ids'] !== undefined
         const textIds = !isOwn && wantsTextIds(request.headers, query['ids'])
         const rules = route.showsAll === true ? null : settings.secretRules
-        const given: ApiRequest = {
-          ...headOf(request, route),
+        const isUnread = route.rawBody === true || large !== undefined
+        const parts: GivenParts = {
+          head: headOf(request, route),
           query,
-          body:
-            route.rawBody === true || large !== undefined
-              ? undefined
-              : await readJson(route, body.bytes, settings.readFlatBody),
+          body: isUnread ? undefined : await readJson(route, body.bytes, settings.readFlatBody),
           large,
           rawBody: body.bytes,
           upload: body.upload,
           admitted: admitted.get(request),
           caller,
-          isInternal: caller.by === 'token' && caller.role === 'operator',
-          isStillAllowed: () => isAllowed(route, request, settings.access),
-          get signal() {
-            gone ??= new AbortController()
-            if (reply.raw.destroyed && !reply.raw.writableFinished) gone.abort()
-            return gone.signal
-          },
         }
+        const asked = new GivenRequest(parts, () => isAllowed(route, request, settings.access), reply.raw)
+        given = asked
         const answerOf = async (): Promise<ApiReply> => {
-          const made = await (isAct(route, given)
-            ? settings.acts.around(actOf(route, given), () => route.handler(given))
-            : route.handler(given))
+          const made = await (isAct(route, asked)
+            ? settings.acts.around(actOf(route, asked), () => route.handler(asked))
+            : route.handler(asked))
           return textIds ? withTextIds(made, route.responses[made.status ?? 200]) : made
         }
-        const answer = await (route.isLarge === true ? largeAnswers.make(answerOf, rules, given.signal) : answerOf())
+        const answer = await (route.isLarge === true ? largeAnswers.make(answerOf, rules, asked.signal) : answerOf())
         return answers.send(reply, answer, rules)
       },
     })

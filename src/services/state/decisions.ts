@@ -13,7 +13,7 @@ import type { Handed, HandOver } from '../commands/handOver.js'
 import type { Appender } from '../events/appender.js'
 import { lookUp } from '../events/lookUp.js'
 import { writeCommandRows } from './commandRows.js'
-import { forWorkers, type HandingOver, offerCommands } from './handingOver.js'
+import { type HandingOver, offerCommands, waitingPools } from './handingOver.js'
 import { type StorePart, withPartsStored } from './largeParts.js'
 import { handedBy, issuedBy, itemsOf, type PrepareDeps, prepare } from './preparedDecision.js'
 
@@ -108,9 +108,8 @@ export async function appendDecisions(
     handed = written.handed()
     for (const [index, { executionId, decision }] of requests.entries()) {
       if (written.outcomes[index] !== 'appended') continue
-      const waiting = forWorkers(decision).filter((command) => !handed.has(command))
-      const pools = new Set(waiting.map(({ pool }) => pool))
-      if (pools.size > 0) deps.onIssued?.(executionId, [...pools])
+      const pools = waitingPools(decision, handed)
+      if (pools.length > 0) deps.onIssued?.(executionId, pools)
     }
     return written.outcomes
   } finally {

@@ -19,7 +19,7 @@ import type { LogNews } from '../events/logNews.js'
 import { writeCommandRows } from './commandRows.js'
 import type { DecisionRequest } from './decisions.js'
 import { handedEventsOf } from './handedNews.js'
-import { forWorkers, type HandingOver, offerCommands } from './handingOver.js'
+import { type HandingOver, offerCommands, waitingPools } from './handingOver.js'
 import { receiveDecision } from './inThread/sentVerdict.js'
 import { handedBy, issuedBy, itemsOf, type PrepareDeps, type Prepared, prepare } from './preparedDecision.js'
 import type { Borrowed } from './stateSlots.js'
@@ -38,8 +38,8 @@ export interface FollowingDeps extends PrepareDeps {
   onDecided(request: DecisionRequest, seconds: number): void
   /** What follows must be asked for again. */
   onUndecided(executionId: string): void
-  /** Commands of this execution wait for claims. */
-  onIssued(executionId: string): void
+  /** Commands of this execution wait for claims, in these pools. */
+  onIssued(executionId: string, pools: readonly string[]): void
   onError(error: CpError): void
 }
 
@@ -202,8 +202,10 @@ function following(deps: FollowingDeps, { shown, taken, decided, handing, execut
       for (const one of shown)
         void settleOne(deps, one, { isCommitted, isTaken: taken.includes(one), request: requests.get(one) })
       if (!isCommitted) return
-      for (const { executionId, decision } of requests.values())
-        if (forWorkers(decision).some((command) => !handed.has(command))) deps.onIssued(executionId)
+      for (const { executionId, decision } of requests.values()) {
+        const pools = waitingPools(decision, handed)
+        if (pools.length > 0) deps.onIssued(executionId, pools)
+      }
     },
   }
 }

@@ -22,6 +22,12 @@ export function forWorkers({ commands = [] }: Decision): NewCommand[] {
   return commands.filter(({ waitsFor }) => waitsFor === 'worker')
 }
 
+/** The pools of those that wait for claims. */
+export function waitingPools(decision: Decision, handed: ReadonlyMap<NewCommand, Handed>): string[] {
+  const waiting = forWorkers(decision).filter((command) => !handed.has(command))
+  return [...new Set(waiting.map(({ pool }) => pool))]
+}
+
 export async function offerCommands(
   handOver: HandOver | undefined,
   decisions: readonly Decision[],

@@ -106,7 +106,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
       },
       onDecided: (request, seconds) => noteDecision(request, 'appended', seconds),
       onUndecided: (executionId) => slots.trigger(executionId, { force: true }),
-      onIssued: (executionId) => hooks.onIssued(databases.shardOf(executionId)),
+      onIssued: (executionId, pools) => hooks.onIssued(databases.shardOf(executionId), pools),
       onError: hooks.onError,
     }),
   )
