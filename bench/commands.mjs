@@ -8,7 +8,9 @@ const ROUNDS = 40
 const WARM_UP = 10
 const ENDED = 1_000_000
 const WAITING = 10_000
-const STEPS = 60
+const STEPS = 100
+// A daemon that has run for a while is meant, as with claims.
+const STEPS_BEFORE = 50
 const COMMITS = 300
 
 export default {
@@ -32,7 +34,7 @@ export default {
         unit: 'ms',
         ratio: hop.p50 / bound,
         target: '<= 1',
-        note: `bound 12 c + 5 ms = ${bound.toFixed(1)} ms, c = ${hop.commit.toFixed(2)} ms; p99 ${hop.p99.toFixed(1)} ms`,
+        note: `bound 12 c + 5 ms = ${bound.toFixed(1)} ms, c = ${hop.commit.toFixed(2)} ms; p99 ${hop.p99.toFixed(1)} ms; after ${STEPS_BEFORE} others`,
       },
     ]
   },
@@ -97,7 +99,7 @@ async function foreignHop(ctx) {
     NOETL_CP_ENGINE_NATIVE_NOOP: 'false',
   })
   const client = createClient(daemon.url, 4)
-  const steps = Array.from({ length: STEPS }, (_, n) => `s${n}`)
+  const steps = Array.from({ length: STEPS_BEFORE + STEPS }, (_, n) => `s${n}`)
   await register(client, 'bench/hop', steps, 'noop')
   const nats = await connect({ servers: natsUrl, token: natsToken })
   const notices = nats.subscribe('noetl.commands.hop.>')
@@ -119,13 +121,14 @@ async function foreignHop(ctx) {
       '/api/events/batch',
       `{"execution_id":${executionId},"worker_id":"w","events":[${event('call.done', 'COMPLETED', result)},${event('command.completed', 'success', ',"status":"success"')}]}`,
     )
-    if (hops.length === STEPS - 1) break
+    if (hops.length === steps.length - 1) break
   }
   const commit = await bareCommit(database.open({ max: 1 }))
   await nats.close()
   client.close()
   await daemon.stop()
-  return { p50: percentile(hops, 0.5), p99: percentile(hops, 0.99), commit }
+  const counted = hops.slice(STEPS_BEFORE)
+  return { p50: percentile(counted, 0.5), p99: percentile(counted, 0.99), commit }
 }
 
 async function bareCommit(sql) {
