@@ -8,6 +8,12 @@ import { answerWith } from './residentAnswer.js'
 const NICE = 10
 
 // On Linux, and only there, 0 is the calling thread and not the whole process.
-if (process.platform === 'linux') setPriority(0, NICE)
+if (process.platform === 'linux') {
+  try {
+    setPriority(0, NICE)
+  } catch {
+    // A sandbox may forbid it: then it is a thread like any other.
+  }
+}
 
 export default answerWith(Promise.resolve(openTapes(Piscina.workerData as TapeSetup)))
