@@ -4,7 +4,7 @@ import { describeTarget } from '../domain/shards/databaseTarget.js'
 import { CpError } from '../errors.js'
 import { type Connection, type ConnectionSettings, createConnection } from './connection.js'
 import type { Db, DbStats } from './db.js'
-import { runTransaction } from './tx.js'
+import { runByKey, runTransaction } from './tx.js'
 
 export interface PoolSettings extends Omit<ConnectionSettings, 'onNotify'> {
   max: number
@@ -131,7 +131,12 @@ export function createPool(settings: PoolSettings): Db {
         const connection = await acquire(Math.min(deadlineMs, settings.acquireTimeoutMs))
         try {
           // One deadline for both: what was spent waiting is not given again.
-          return await connection.run(query, values, Math.max(1, deadlineMs - (performance.now() - started)))
+          const leftMs = Math.max(1, deadlineMs - (performance.now() - started))
+          // Nothing is planned beforehand behind a pooler that keeps no statements.
+          const isPlannedByKey = query.planByKey === true && settings.prepare
+          return await (isPlannedByKey
+            ? runByKey(connection, query, values, leftMs)
+            : connection.run(query, values, leftMs))
         } finally {
           release(connection)
         }

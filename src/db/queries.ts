@@ -12,6 +12,8 @@ export interface Query {
   readonly text: string
   /** Planned for its values each time: a query with optional filters has no one good plan. */
   readonly planEachTime?: boolean
+  /** Planned once, to follow indexes: it finds its rows by key, and planning it for its values would cost more than running it. */
+  readonly planByKey?: boolean
 }
 
 export const SQL_FOLDER = fileURLToPath(new URL('sql', PACKAGE_FOLDER))
@@ -72,7 +74,11 @@ export function parseBlocks(source: string): Query[] {
         .replace(/;$/, '')
       if (body === '') throw new CpError('internal', `query ${name} is empty`)
       const text = numberParams(name, params, body)
-      return /^-- plan: each time$/m.test(block) ? { name, text, planEachTime: true } : { name, text }
+      const plan = /^-- plan: (.*)$/m.exec(block)?.[1]
+      if (plan === undefined) return { name, text }
+      if (plan === 'each time') return { name, text, planEachTime: true }
+      if (plan === 'by key') return { name, text, planByKey: true }
+      throw new CpError('internal', `query ${name} has an unknown way to plan: ${plan}`)
     })
 }
 

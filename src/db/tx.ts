@@ -1,8 +1,9 @@
 // Short transactions. The first error is the one the caller sees, a connection whose rollback failed is
 // discarded, and a deadlock or serialization failure runs the whole transaction again, a few times.
 import { CpError } from '../errors.js'
-import type { Connection } from './connection.js'
+import type { Connection, Rows } from './connection.js'
 import type { Tx, TxOptions } from './db.js'
+import type { Param } from './params.js'
 import { isRetryable, sqlstateOf } from './pgErrors.js'
 import { type Query, statement } from './queries.js'
 
@@ -89,6 +90,24 @@ async function runOnce<T>(source: TxSource, work: (tx: Tx) => Promise<T>, option
   } finally {
     source.release(connection)
   }
+}
+
+/** One query in a transaction of its own, so that its plan is made as those of `byKey` are. All of it is one round trip. */
+export async function runByKey<R>(
+  connection: Connection,
+  query: Query,
+  values: readonly Param[],
+  deadlineMs: number,
+): Promise<Rows<R>> {
+  const [begun, planned, answered, ended] = await Promise.allSettled([
+    connection.run(beginStatement({ readOnly: true }), [], deadlineMs),
+    connection.run(BY_KEY, [], deadlineMs),
+    connection.run<R>(query, values, deadlineMs),
+    // After an error the server makes a rollback of it.
+    connection.run(COMMIT, [], deadlineMs),
+  ])
+  for (const one of [begun, planned, answered, ended]) if (one.status === 'rejected') throw one.reason
+  return (answered as PromiseFulfilledResult<Rows<R>>).value
 }
 
 async function rollBack(connection: Connection): Promise<void> {

@@ -54,6 +54,7 @@ describe('a transaction by key', () => {
       'command_change',
       'command_cancel',
       'decision_reserve',
+      'decision_follow',
       'decision_release',
       'lease_fence',
     )
@@ -73,5 +74,27 @@ describe('a transaction by key', () => {
       { byKey: true },
     )
     expect(whole).toEqual([])
+  })
+})
+
+describe('a query by key', () => {
+  const byKey = (text: string) => ({ ...statement(text), planByKey: true })
+
+  it('is planned as in a transaction by key, and leaves the connection as it was', async () => {
+    const before = await modeOf(pool)
+    const [row] = await pool.run<{ plan_cache_mode: string }>(byKey('show plan_cache_mode'))
+    expect(row!.plan_cache_mode).toBe('force_generic_plan')
+    expect(await modeOf(pool)).toBe(before)
+  })
+
+  it('that fails says why, and leaves the connection as it was', async () => {
+    const before = await modeOf(pool)
+    await expect(pool.run(byKey('select 1 / 0'))).rejects.toThrow('division by zero')
+    expect(await modeOf(pool)).toBe(before)
+    expect(await pool.tx(modeOf)).toBe(before)
+  })
+
+  it('changes nothing', async () => {
+    await expect(pool.run(byKey('create table by_key (n int)'))).rejects.toThrow('read-only')
   })
 })

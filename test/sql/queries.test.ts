@@ -36,14 +36,20 @@ select * from t where owner = :owner::text and kind = :kind::text or kind = any(
 select :third, :first, :second;
 
 -- name: none
+-- plan: by key
 select 1;
 `)
     expect(long).toEqual({ name: 'long', text: 'select $3, $1, $2', planEachTime: true })
-    expect(none).toEqual({ name: 'none', text: 'select 1' })
+    expect(none).toEqual({ name: 'none', text: 'select 1', planByKey: true })
   })
   it.each([
     ['a parameter that is not listed', '-- name: some(a)\nselect :a, :b\n', 'query some has no parameter b'],
     ['a constant that does not exist', '-- name: some\nselect :NO_SUCH\n', 'query some has no parameter NO_SUCH'],
+    [
+      'an unknown way to plan',
+      '-- name: some\n-- plan: never\nselect 1\n',
+      'query some has an unknown way to plan: never',
+    ],
     ['a parameter that is not used', '-- name: some(a, b)\nselect :a\n', 'query some does not use b'],
     ['a number for a parameter', '-- name: some(a)\nselect :a, $1\n', 'query some has $1: give it a name'],
     ['no text', '-- name: some\n-- Only words.\n', 'query some is empty'],

@@ -73,6 +73,7 @@ where c.execution_id = given.execution_id and c.command_key = given.command_key
 returning c.execution_id, c.command_id, c.lease_until::text as lease_until;
 
 -- name: command_candidates(pools, kinds, limit_rows, full_paths)
+-- plan: by key
 -- The commands of `pools` that come first, at most `limit_rows`, of `kinds` (null for any) and of no playbook with a path in
 -- `full_paths`. Who claims them decides the lock of their executions: nothing is locked here, because whoever appends to an
 -- execution locks it before its commands.

@@ -1,4 +1,5 @@
 -- name: state_tails(execution_ids, after_versions, limit_rows)
+-- plan: by key
 -- Each of the executions `execution_ids`, and the first `limit_rows` of its events numbered after the version in the same
 -- place of `after_versions`, in the order of their numbers. `head` is the last number given out, `unadopted` whether rows of
 -- others wait for a number, `mark` the event that the version is the number of. Many events travel as one value of about
