@@ -27,8 +27,15 @@ const idOf = async (status: string, path: string): Promise<string> =>
     return found === undefined ? undefined : String(found.execution_id)
   })
 
+interface LogEvent {
+  event_id: string
+  event_type: string
+  status: string
+  timestamp: string
+}
+
 /** Once nothing is added any more: what was cancelled with a run may be told after its end. */
-async function eventsOf(id: string): Promise<{ event_id: string; event_type: string; status: string }[]> {
+async function eventsOf(id: string): Promise<LogEvent[]> {
   let count = -1
   return until(`the log of ${id} rests`, async () => {
     const { events } = (await daemon.get(`/api/executions/${id}/events`)).body
@@ -131,6 +138,33 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await provesReplay(failure)
     await goTo('ArrowLeft', failure - 1)
     await provesReplay(failure - 1)
+
+    const box = page.getByRole('textbox', { name: 'Go to a position or time' })
+    const write = async (text: string) => {
+      await box.fill(text)
+      await box.press('Enter')
+    }
+    const refused = async (text: string, reason: string) => {
+      await write(text)
+      await page.getByRole('alert').getByText(reason).waitFor()
+      expect([await place(), await box.inputValue()]).toEqual([failure - 1, text])
+    }
+    await refused('soon', 'neither a position (12) nor a time')
+    await refused('25:00', 'neither a position (12) nor a time')
+    await refused(String(last + 1), `positions from 0 to ${last}`)
+    await refused('2001-01-01 00:00Z', 'This log goes from')
+    const times = events.map(({ timestamp }) => Date.parse(timestamp))
+    // Milliseconds are all that is written: several events may share one.
+    const second = Math.max(times[0]!, times[1]!)
+    const byTime = 1 + times.findLastIndex((at) => at <= second)
+    await write(new Date(second).toISOString())
+    await until('the time', async () => (await place()) === byTime)
+    await write('1')
+    await until('the position', async () => (await place()) === 1)
+    await write(`+${second - times[0]!}ms`)
+    await until('so long after the first event', async () => (await place()) === byTime)
+    await write(String(failure - 1))
+    await until('the position before the failure', async () => (await place()) === failure - 1)
 
     await page.getByRole('tab', { name: 'Changes' }).click()
     await page.getByRole('cell', { name: '/event_count' }).waitFor()

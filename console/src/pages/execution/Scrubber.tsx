@@ -7,6 +7,7 @@ import { type Axis, keepInView, panBy, positionOf, showAll, view, zoomBy } from 
 import { Counters } from './Counters'
 import { isFollowing, isPlaying, moveTo, pin, positionAt, togglePin } from './cursor'
 import { type Density, densityOf, drawDensity } from './drawDensity'
+import { Jump } from './Jump'
 import { FAILED_FLAG, hasFlag, momentAt, type RunTape, seek } from './tape'
 import { useCanvas } from './useCanvas'
 
@@ -112,6 +113,7 @@ export function Scrubber({ run, axis, position }: ScrubberProps) {
           )}
         </span>
         <span class="scrub-tools">
+          <Jump run={run} go={go} />
           {!isFollowing() && (
             <button type="button" onClick={() => go(length)}>
               Jump to now
