@@ -1,6 +1,6 @@
 // Promise: everybody can use the console. axe finds nothing on any screen nor in the dialogs that act, light and dark; at 360 pixels
 // and at double size nothing is cut; nothing moves for who wants no motion, and forced colours hide nothing. A login by one-time code
-// works in a browser, once, and leaves nothing there.
+// works in a browser, once, and leaves nothing there. What the timeline paints is told to who cannot see it.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
@@ -128,6 +128,39 @@ describe.skipIf(!hasBrowser)('everybody', () => {
     await look('a job')
     expect(found).toEqual([])
     expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('hears what the timeline paints: row, bar, status and time', async () => {
+    const { page, close } = await browser.open(daemon.url, { timezoneId: 'UTC' })
+    await open(page, { path: `/console/executions/${id}`, shows: 'checksum [0-9a-f]{8}' })
+    const heard = async (): Promise<string[][]> => {
+      const tree = await page.getByRole('table', { name: 'Bars in sight' }).getByRole('row').all()
+      const cells = await Promise.all(
+        tree.map((row) => row.getByRole('cell').or(row.getByRole('rowheader')).allTextContents()),
+      )
+      return cells.filter(({ length }) => length === 5)
+    }
+    const ended = ['completed', 'failed', 'cancelled']
+    const bars = await until('every bar is told with its end', async () => {
+      const told = await heard()
+      const statuses = told.map(([, , status]) => status!)
+      return statuses.includes('failed') && statuses.every((status) => ended.includes(status)) ? told : undefined
+    })
+    const { events } = (await daemon.get(`/api/executions/${id}/events`)).body
+    const steps = events.map(({ node_name: step }: { node_name: string | null }) => step)
+    const times = events.map(({ timestamp }: { timestamp: string }) => timestamp.slice(0, 23).replace('T', ' '))
+    for (const [row, bar, , from, lasted] of bars) {
+      expect(steps).toContain(row)
+      expect(bar).not.toBe('')
+      expect(times).toContain(from)
+      expect(lasted).toMatch(/^[\d.]+ (ms|s|m)/)
+    }
+    await page.keyboard.press('Home')
+    await until('before the first event nothing has begun', async () => {
+      const told = await heard()
+      return told.length > 0 && told.every(([, , status]) => status === 'not yet')
+    })
     await close()
   })
 

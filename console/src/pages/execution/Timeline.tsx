@@ -4,6 +4,7 @@ import { useMemo, useState } from 'preact/hooks'
 import { clockText, lasted, whole } from '../../lib/time'
 import { Glyph } from '../../parts/Status'
 import { type Axis, positionOf, view, zoomBy } from './axis'
+import { BarTable } from './BarTable'
 import { moveTo } from './cursor'
 import { drawBars, isInView, ROW, type Scene, spanAt } from './drawBars'
 import { kindAt, kindOfRow, momentAt, type RunTape, rowsInside, spanName, type TimelineRow } from './tape'
@@ -100,6 +101,7 @@ function Rows({ run, axis, position }: TimelineProps) {
         >
           <canvas ref={canvas} style={{ height: `${height}px` }} />
           {hint !== undefined && <HintBox run={run} hint={hint} position={position} />}
+          <BarTable scene={scene} inSight={inSight} />
         </div>
       </div>
     </section>
