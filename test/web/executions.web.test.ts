@@ -78,6 +78,25 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await close()
   })
 
+  it('show the columns that were chosen, in this browser again', async () => {
+    const { page, faults, close } = await browser.open(daemon.url)
+    await page.goto('/console/executions')
+    const titles = async () => (await page.locator('thead th').allTextContents()).join(' ')
+    await page.locator('tbody tr').first().waitFor()
+    expect(await titles()).toBe('Status Path Id Started Lasted Step Events')
+    await page.getByText('Columns', { exact: true }).click()
+    await page.getByRole('checkbox', { name: 'Id' }).uncheck()
+    await page.getByRole('checkbox', { name: 'Last event' }).check()
+    const chosen = 'Status Path Started Lasted Step Last event Events'
+    await until('the choice is in force', async () => (await titles()) === chosen)
+    await page.reload()
+    await page.locator('tbody tr').first().waitFor()
+    expect(await titles()).toBe(chosen)
+    expect(await page.locator('tbody tr').first().locator('td').count()).toBe(7)
+    expect(faults()).toEqual([])
+    await close()
+  })
+
   it('are shown one by one: events, a whole event, state, and why they wait', async () => {
     const id = await idOf('RUNNING', 'demo/payment-sync')
     const { page, faults, close } = await browser.open(daemon.url)

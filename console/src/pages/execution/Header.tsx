@@ -7,7 +7,7 @@ import { Act } from '../../parts/Act'
 import { CopyText } from '../../parts/CopyText'
 import { Status } from '../../parts/Status'
 import { Ago, Lasted } from '../../parts/Time'
-import { Labels } from '../executions/ExecutionTable'
+import { Labels } from '../executions/Labels'
 import type { ExecutionSummary } from '../executions/summary'
 
 const ENDED = ['COMPLETED', 'FAILED', 'CANCELLED']

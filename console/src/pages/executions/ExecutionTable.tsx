@@ -2,9 +2,7 @@
 import { useState } from 'preact/hooks'
 import { useKeys } from '../../lib/keys'
 import { go, hrefOf } from '../../lib/router'
-import { whole } from '../../lib/time'
-import { Status } from '../../parts/Status'
-import { Ago, Lasted } from '../../parts/Time'
+import { COLUMNS, shownColumns } from './columns'
 import type { ExecutionSummary } from './summary'
 
 interface ExecutionTableProps {
@@ -15,6 +13,7 @@ interface ExecutionTableProps {
 
 export function ExecutionTable({ rows, chosen, onChoose }: ExecutionTableProps) {
   const [at, setAt] = useState(-1)
+  const columns = COLUMNS.filter(({ name }) => shownColumns.value.has(name))
   const move = (by: number): void => {
     const next = Math.min(rows.length - 1, Math.max(0, at + by))
     setAt(next)
@@ -50,13 +49,11 @@ export function ExecutionTable({ rows, chosen, onChoose }: ExecutionTableProps) 
                 />
               </th>
             )}
-            <th>Status</th>
-            <th>Path</th>
-            <th>Id</th>
-            <th>Started</th>
-            <th class="number">Lasted</th>
-            <th>Step</th>
-            <th class="number">Events</th>
+            {columns.map(({ name, isNumber }) => (
+              <th key={name} class={isNumber === true ? 'number' : ''}>
+                {name}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>
@@ -72,45 +69,15 @@ export function ExecutionTable({ rows, chosen, onChoose }: ExecutionTableProps) 
                   />
                 </td>
               )}
-              <td>
-                <Status status={row.status} />
-              </td>
-              <td class="ellipsis main">
-                <a href={hrefOf(`/executions/${row.execution_id}`)}>{row.path ?? `catalog entry ${row.catalog_id}`}</a>
-                {row.version === null ? null : <span class="muted"> @{row.version}</span>}
-                <Labels labels={row.labels} />
-                {row.error === null ? null : <span class="failed"> {row.error}</span>}
-              </td>
-              <td>
-                <code class="whole">{row.execution_id}</code>
-              </td>
-              <td>
-                <Ago at={row.start_time} />
-              </td>
-              <td class="number">
-                <Lasted from={row.start_time} to={row.end_time} />
-              </td>
-              <td class="ellipsis step" title={row.current_step ?? undefined}>
-                {row.current_step}
-              </td>
-              <td class="number">{whole(row.event_count)}</td>
+              {columns.map(({ name, isNumber, style = '', cell }) => (
+                <td key={name} class={isNumber === true ? 'number' : style}>
+                  {cell(row)}
+                </td>
+              ))}
             </tr>
           ))}
         </tbody>
       </table>
     </div>
-  )
-}
-
-/** Each leads to all executions that have it. */
-export function Labels({ labels }: { labels: ExecutionSummary['labels'] }) {
-  return (
-    <>
-      {Object.entries(labels).map(([name, value]) => (
-        <a key={name} class="label" href={hrefOf('/executions', { label: `${name}=${value}` })}>
-          {name}={value}
-        </a>
-      ))}
-    </>
   )
 }

@@ -8,6 +8,7 @@ import { CopyText } from '../../parts/CopyText'
 import { lazy } from '../../parts/lazy'
 import { Panel } from '../../parts/Panel'
 import { Execution } from '../execution/Execution'
+import { ColumnChoice } from './columns'
 import { ExecutionTable } from './ExecutionTable'
 import { Filters } from './Filters'
 import { Histogram } from './Histogram'
@@ -33,7 +34,10 @@ function ExecutionList() {
   const next = list.data?.headers.get('x-noetl-next-cursor') ?? undefined
   return (
     <div class="page">
-      <h1>Executions</h1>
+      <div class="list-head">
+        <h1>Executions</h1>
+        <ColumnChoice />
+      </div>
       <Filters />
       <Histogram asked={asked} />
       {query.value.has('job') && <Job />}

@@ -1,0 +1,15 @@
+// The labels of an execution. Each leads to all executions that have it.
+import { hrefOf } from '../../lib/router'
+import type { ExecutionSummary } from './summary'
+
+export function Labels({ labels }: { labels: ExecutionSummary['labels'] }) {
+  return (
+    <>
+      {Object.entries(labels).map(([name, value]) => (
+        <a key={name} class="label" href={hrefOf('/executions', { label: `${name}=${value}` })}>
+          {name}={value}
+        </a>
+      ))}
+    </>
+  )
+}

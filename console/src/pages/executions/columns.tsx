@@ -1,0 +1,89 @@
+// What a row of the list can show. The path is always there, because it leads to the execution; the rest is the reader's choice,
+// which this browser keeps.
+import { signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { hrefOf } from '../../lib/router'
+import { whole } from '../../lib/time'
+import { Status } from '../../parts/Status'
+import { Ago, Lasted } from '../../parts/Time'
+import { Labels } from './Labels'
+import type { ExecutionSummary } from './summary'
+
+interface Column {
+  name: string
+  cell: (row: ExecutionSummary) => ComponentChildren
+  isNumber?: boolean
+  style?: string
+  /** Only for those who ask for it. */
+  isExtra?: boolean
+}
+
+const ALWAYS = 'Path'
+
+export const COLUMNS: readonly Column[] = [
+  { name: 'Status', cell: (row) => <Status status={row.status} /> },
+  { name: ALWAYS, style: 'ellipsis main', cell: (row) => <PathCell row={row} /> },
+  { name: 'Id', cell: (row) => <code class="whole">{row.execution_id}</code> },
+  { name: 'Parent', isExtra: true, cell: ({ parent_execution_id: id }) => id !== null && <RunLink id={id} /> },
+  { name: 'Started', cell: (row) => <Ago at={row.start_time} /> },
+  { name: 'Ended', isExtra: true, cell: (row) => row.end_time !== null && <Ago at={row.end_time} /> },
+  { name: 'Lasted', isNumber: true, cell: (row) => <Lasted from={row.start_time} to={row.end_time} /> },
+  {
+    name: 'Step',
+    style: 'ellipsis step',
+    cell: ({ current_step: step }) => <span title={step ?? undefined}>{step}</span>,
+  },
+  { name: 'Last event', isExtra: true, cell: (row) => row.last_event_type },
+  { name: 'Events', isNumber: true, cell: (row) => whole(row.event_count) },
+]
+
+const KEPT = 'noetl.columns'
+
+export const shownColumns = signal<ReadonlySet<string>>(
+  new Set([ALWAYS, ...(localStorage.getItem(KEPT)?.split(',') ?? usual())]),
+)
+
+function usual(): string[] {
+  return COLUMNS.filter(({ isExtra }) => isExtra !== true).map(({ name }) => name)
+}
+
+export function ColumnChoice() {
+  const toggle = (name: string): void => {
+    const next = new Set(shownColumns.value)
+    if (!next.delete(name)) next.add(name)
+    shownColumns.value = next
+    localStorage.setItem(KEPT, [...next].join(','))
+  }
+  return (
+    <details>
+      <summary class="button">Columns</summary>
+      <fieldset class="buttons">
+        <legend class="visually-hidden">Columns of the list</legend>
+        {COLUMNS.filter(({ name }) => name !== ALWAYS).map(({ name }) => (
+          <label key={name}>
+            <input type="checkbox" checked={shownColumns.value.has(name)} onChange={() => toggle(name)} /> {name}
+          </label>
+        ))}
+      </fieldset>
+    </details>
+  )
+}
+
+function PathCell({ row }: { row: ExecutionSummary }) {
+  return (
+    <>
+      <a href={hrefOf(`/executions/${row.execution_id}`)}>{row.path ?? `catalog entry ${row.catalog_id}`}</a>
+      {row.version === null ? null : <span class="muted"> @{row.version}</span>}
+      <Labels labels={row.labels} />
+      {row.error === null ? null : <span class="failed"> {row.error}</span>}
+    </>
+  )
+}
+
+function RunLink({ id }: { id: string }) {
+  return (
+    <a class="mono" href={hrefOf(`/executions/${id}`)}>
+      {id}
+    </a>
+  )
+}
