@@ -12,6 +12,7 @@ import { ColumnChoice } from './columns'
 import { ExecutionTable } from './ExecutionTable'
 import { Filters } from './Filters'
 import { Histogram } from './Histogram'
+import { NoneMatch } from './NoneMatch'
 import { type ExecutionSummary, FILTERS } from './summary'
 
 const BulkBar = lazy(() => import('./BulkBar').then((module) => module.BulkBar))
@@ -46,7 +47,7 @@ function ExecutionList() {
         lines={10}
         isEmpty={({ body }) => body.length === 0}
         missing={list.data?.headers.get('x-noetl-failed-shards') ?? undefined}
-        empty={isFiltered ? <NoneMatch /> : <NoneYet />}
+        empty={isFiltered ? <NoneMatch asked={asked} /> : <NoneYet />}
       >
         {({ body }) => (
           <HeldRows
@@ -149,18 +150,6 @@ function NoneYet() {
       <p>
         Or fill the console with a small world: <CopyText text="noetl-cp demo" />
       </p>
-    </>
-  )
-}
-
-function NoneMatch() {
-  const clear = Object.fromEntries([...FILTERS, 'cursor'].map((name) => [name, undefined]))
-  return (
-    <>
-      <h2>Nothing matches these filters</h2>
-      <button type="button" onClick={() => ask(clear)}>
-        Show all executions
-      </button>
     </>
   )
 }

@@ -1,8 +1,7 @@
 // The filters of the list. They are in the address, so a saved view is a link.
 import { ask, query } from '../../lib/router'
-import { clockText, millisOf } from '../../lib/time'
 import { Glyph, kindOf } from '../../parts/Status'
-import { FILTERS, type Filter, STATUSES } from './summary'
+import { FILTERS, type Filter, filterText, STATUSES } from './summary'
 
 export function Filters() {
   const chosen = new Set((query.value.get('status') ?? '').toUpperCase().split(',').filter(Boolean))
@@ -56,11 +55,9 @@ function Given() {
       {others.map((name) => {
         const value = query.value.get(name)
         if (value === null) return null
-        const at = millisOf(value)
-        const shown = (name === 'since' || name === 'until') && !Number.isNaN(at) ? clockText(at) : value
         return (
           <button key={name} type="button" class="chip" aria-pressed="true" onClick={() => ask({ [name]: undefined })}>
-            {name.replace('_', ' ')} {shown} ✕
+            {filterText(name, value)} ✕
           </button>
         )
       })}

@@ -7,7 +7,7 @@ import { useResource } from '../../lib/useResource'
 import { kindOf } from '../../parts/Status'
 import { STATUSES } from './summary'
 
-interface Bucket {
+export interface Bucket {
   from: string
   to: string
   by_status: Record<string, number>
@@ -97,6 +97,6 @@ function Stack({ bucket, x, most }: { bucket: Bucket; x: number; most: number })
   )
 }
 
-function totalOf(bucket: Bucket): number {
+export function totalOf(bucket: Bucket): number {
   return Object.values(bucket.by_status).reduce((sum, count) => sum + count, 0)
 }

@@ -1,4 +1,6 @@
-// An execution in a list, as GET /api/executions has it.
+// An execution in a list, as GET /api/executions has it, and what narrows the list.
+import { clockText, millisOf } from '../../lib/time'
+
 export interface ExecutionSummary {
   execution_id: string
   catalog_id: string
@@ -33,6 +35,13 @@ export const FILTERS = [
 ] as const
 
 export type Filter = (typeof FILTERS)[number]
+
+/** A filter as people read it. */
+export function filterText(name: string, value: string): string {
+  const at = name === 'since' || name === 'until' ? millisOf(value) : Number.NaN
+  const shown = name === 'status' ? value.toLowerCase().replaceAll(',', ' or ') : value
+  return `${name === 'q' ? 'text' : name.replace('_', ' ')} ${Number.isNaN(at) ? shown : clockText(at)}`
+}
 
 /** What somebody looks for, as filters of the list: `label.team=pay`, `worker=w-1`, or text. */
 export function wantedBy(text: string): Partial<Record<Filter, string>> {
