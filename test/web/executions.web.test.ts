@@ -257,7 +257,7 @@ describe.skipIf(!hasBrowser)('executions', () => {
     for (let position = 1; position <= last + 1; position++) {
       await page.keyboard.press('ArrowRight')
       await until(`position ${position}`, async () => (await place()) === position)
-      if (await page.getByText('arrived late').isVisible()) marked.push(position)
+      if (await page.getByText('arrived late', { exact: true }).isVisible()) marked.push(position)
     }
     expect(marked).toEqual([before + 1])
     await page.goto(`/console/executions/${id}?at=event:${lateId}`)
