@@ -9,6 +9,7 @@ import { until } from '../support/until.js'
 interface Call {
   executionId: string
   want: Want
+  handBack(): void
   finish(outcome?: Partial<Outcome>): void
   fail(error: CpError): void
 }
@@ -35,11 +36,12 @@ function open(limits: Partial<SlotLimits> = {}) {
   const states = createStateSlots(
     { entriesMax: 1_000, bytesMax: 1_000_000, parallelMax: 4, threads: 1, ...limits },
     {
-      run: ({ executionId }, want) =>
+      run: ({ executionId }, want, handBack) =>
         new Promise((resolve, reject) => {
           calls.push({
             executionId,
             want,
+            handBack,
             finish: (outcome = {}) => resolve({ ...OUTCOME, ...outcome }),
             fail: reject,
           })
@@ -125,6 +127,80 @@ describe('triggers', () => {
     calls[1]!.finish()
     await settle()
     expect(calls.map(({ executionId }) => executionId)).toEqual(['1', '2', '3', '4'])
+  })
+})
+
+describe('a state that is borrowed', () => {
+  const FOREVER = 3_600_000
+
+  /** Its state is in memory, and nothing is asked of it. */
+  async function resting() {
+    const opened = open()
+    opened.states.trigger('1')
+    await settle()
+    opened.calls[0]!.finish()
+    await settle()
+    return opened
+  }
+
+  it('is lent at once while it rests, and asked nothing else until it is back', async () => {
+    const { states, calls, rounds } = await resting()
+    const borrowed = (await states.borrow('1', FOREVER))!
+    states.trigger('1')
+    expect(await states.borrow('2', FOREVER)).toBeUndefined()
+    await settle()
+    expect(calls).toHaveLength(1)
+    borrowed.handBack()
+    borrowed.end({ ...OUTCOME, version: 5 })
+    await settle()
+    expect(rounds.at(-1)).toEqual(['1', { ...OUTCOME, version: 5 }])
+    expect(states.versionOf('1')).toBe(5)
+    expect(calls).toHaveLength(2)
+    expect(states.stats().running).toBe(1)
+  })
+
+  it('is lent when its thread has answered everything that was asked before', async () => {
+    const { states, calls } = await resting()
+    states.trigger('1')
+    await settle()
+    let lent: unknown = 'waiting'
+    void states.borrow('1', FOREVER).then((borrowed) => {
+      lent = borrowed
+    })
+    states.trigger('1')
+    calls[1]!.handBack()
+    calls[1]!.finish()
+    await settle()
+    await settle()
+    expect(lent).toBe('waiting')
+    calls[2]!.handBack()
+    calls[2]!.finish()
+    await settle()
+    expect(lent).toMatchObject({ place: { executionId: '1' } })
+  })
+
+  it('is not lent while a decision is written for it, nor for longer than somebody waits', async () => {
+    const { states, calls } = await resting()
+    states.trigger('1')
+    await settle()
+    const waiting = states.borrow('1', FOREVER)
+    calls[1]!.handBack()
+    expect(await waiting).toBeUndefined()
+    expect(await states.borrow('1', FOREVER)).toBeUndefined()
+    calls[1]!.finish()
+    await settle()
+    states.trigger('1')
+    await settle()
+    expect(await states.borrow('1', 1)).toBeUndefined()
+  })
+
+  it('is dropped when it is worth nothing, and not lent again', async () => {
+    const { states, dropped } = await resting()
+    const borrowed = (await states.borrow('1', FOREVER))!
+    borrowed.end('worthless')
+    expect(dropped).toEqual(['1'])
+    expect(states.stats()).toMatchObject({ entries: 0, bytes: 0, running: 0 })
+    expect(await states.borrow('1', FOREVER)).toBeUndefined()
   })
 })
 

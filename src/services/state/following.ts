@@ -29,8 +29,8 @@ export interface FollowingDeps extends PrepareDeps {
   handOver?: HandOver | undefined
   /** How long a transaction and its locks may wait for what follows. */
   patienceMs?: number | undefined
-  /** The state, if it is here, driven by this process and not asked for anything. */
-  borrow(executionId: string): Borrowed | undefined
+  /** The state, if it is here and driven by this process, as soon as its thread has answered what it was asked before. */
+  borrow(executionId: string, patienceMs: number): Promise<Borrowed | undefined>
   fenceOf(executionId: string): Fence | undefined
   /** The state contains what was committed. The seconds are those since it was shown. */
   onAhead(executionId: string, ahead: AheadOutput, seconds: number): void
@@ -73,7 +73,7 @@ export function createFollower(deps: FollowingDeps): Follower {
   return {
     follow: async (news, executions) => {
       if (deps.clock.monotonic() < restUntil) return undefined
-      const shown = news.flatMap((one) => show(deps, one))
+      const shown = (await Promise.all(news.map((one) => show(deps, one)))).flat()
       if (shown.length === 0) return undefined
       try {
         return await followBy(deps, shown, executions, onLate)
@@ -114,10 +114,11 @@ async function followBy(
   return following(deps, { shown, taken, decided, handing, executions })
 }
 
-function show(deps: FollowingDeps, news: LogNews): Shown[] {
+async function show(deps: FollowingDeps, news: LogNews): Promise<Shown[]> {
   if (!news.rows.some(({ event }) => ANSWERS.has(canonicalEventType(event.eventType)))) return []
   const events = handedEventsOf(news.rows)
-  const borrowed = events === undefined ? undefined : deps.borrow(news.executionId)
+  const { patienceMs = PATIENCE_MS } = deps
+  const borrowed = events === undefined ? undefined : await deps.borrow(news.executionId, patienceMs)
   if (events === undefined || borrowed === undefined) return []
   const { executionId, afterVersion, mark, trace: parent } = news
   const attributes = { 'noetl.execution_id': executionId, 'noetl.fold': 'live' }

@@ -66,8 +66,11 @@ export interface Borrowed {
 export interface StateSlots {
   trigger(executionId: string, want?: Partial<Want>): void
   ask(executionId: string, want: Partial<Want>): Promise<Outcome>
-  /** A state that is in memory, driven and not asked for anything, if its thread has a free hand. */
-  borrow(executionId: string): Borrowed | undefined
+  /**
+   * A state that is in memory and driven, if its thread has a free hand: at once, or when the thread has answered what it was
+   * asked before. Not one that a decision is being written for.
+   */
+  borrow(executionId: string, patienceMs: number): Promise<Borrowed | undefined>
   /** The version that is in memory; undefined when nothing is. */
   versionOf(executionId: string): number | undefined
   /** It is in memory, and nobody decides by it. */

@@ -97,7 +97,8 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
       ...driving,
       threads,
       clock,
-      borrow: (executionId) => (ownership?.owns(executionId) === true ? slots.borrow(executionId) : undefined),
+      borrow: async (executionId, patienceMs) =>
+        ownership?.owns(executionId) === true ? slots.borrow(executionId, patienceMs) : undefined,
       fenceOf: (executionId) => ownership?.fenceOf(executionId),
       onAhead: (executionId, { applied, verdict }, seconds) => {
         hooks.onAdvanced(applied, seconds)

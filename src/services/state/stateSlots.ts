@@ -22,6 +22,10 @@ interface Waiter {
 
 interface Slot extends SlotPlace {
   phase: 'idle' | 'queued' | 'running'
+  /** Its thread owes an answer. */
+  isInThread: boolean
+  /** Waits for that answer, to borrow the state. */
+  borrower: ((borrowed: Borrowed | undefined) => void) | undefined
   want: Want | undefined
   waiters: Waiter[]
   resident: boolean
@@ -58,6 +62,8 @@ export function createStateSlots(limits: SlotLimits, work: SlotWork): StateSlots
       executionId,
       thread,
       phase: 'idle',
+      isInThread: false,
+      borrower: undefined,
       want: undefined,
       waiters: [],
       resident: false,
@@ -112,20 +118,41 @@ export function createStateSlots(limits: SlotLimits, work: SlotWork): StateSlots
   function begin(slot: Slot, hand: Hand): () => void {
     hand.active += 1
     slot.phase = 'running'
+    slot.isInThread = true
     let isHeld = true
     return () => {
       if (!isHeld) return
       isHeld = false
+      slot.isInThread = false
+      if (slot.borrower !== undefined) setImmediate(() => letGo(slot))
       hand.active -= 1
       pump(hand)
     }
   }
 
-  function borrow(executionId: string): Borrowed | undefined {
+  /** A round that goes on without its thread writes a decision, and that may wait for the borrower. */
+  function letGo(slot: Slot): void {
+    if (slot.phase === 'running' && !slot.isInThread) slot.borrower?.(undefined)
+  }
+
+  async function borrow(executionId: string, patienceMs: number): Promise<Borrowed | undefined> {
     const slot = slots.get(executionId)
-    if (closed || slot?.phase !== 'idle' || !slot.resident || !slot.isDriven) return undefined
+    if (closed || slot?.resident !== true || !slot.isDriven || slot.borrower !== undefined) return undefined
+    if (slot.phase === 'idle') return lend(slot)
+    if (!slot.isInThread) return undefined
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => slot.borrower?.(undefined), patienceMs)
+      slot.borrower = (borrowed) => {
+        clearTimeout(timer)
+        slot.borrower = undefined
+        resolve(borrowed)
+      }
+    })
+  }
+
+  function lend(slot: Slot): Borrowed | undefined {
     const hand = hands[slot.thread]!
-    if (hand.active >= limits.parallelMax) return undefined
+    if (closed || !slot.resident || !slot.isDriven || hand.active >= limits.parallelMax) return undefined
     const handBack = begin(slot, hand)
     return {
       place: slot,
@@ -136,7 +163,7 @@ export function createStateSlots(limits: SlotLimits, work: SlotWork): StateSlots
           work.drop([slot])
         } else if (outcome !== 'unchanged') {
           note(slot, outcome)
-          work.onRound(executionId, outcome, { ...NOTHING, drive: true })
+          work.onRound(slot.executionId, outcome, { ...NOTHING, drive: true })
         }
         settle(slot)
         handBack()
@@ -172,14 +199,18 @@ export function createStateSlots(limits: SlotLimits, work: SlotWork): StateSlots
 
   function settle(slot: Slot): void {
     slot.phase = 'idle'
-    if (slots.get(slot.executionId) !== slot) return
+    if (slots.get(slot.executionId) !== slot) {
+      slot.borrower?.(undefined)
+      return
+    }
     slots.delete(slot.executionId)
     if (slot.want !== undefined) {
       slots.set(slot.executionId, slot)
       enqueue(slot)
-    } else if (slot.resident) {
-      slots.set(slot.executionId, slot)
+      return
     }
+    if (slot.resident) slots.set(slot.executionId, slot)
+    if (slot.borrower !== undefined) slot.borrower(lend(slot))
   }
 
   function account(slot: Slot, resident: boolean, size: number): void {
