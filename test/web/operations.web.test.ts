@@ -1,6 +1,7 @@
 // Promise: an operator sees in the console what waits and what was given up, brings it back after a dry run that changes
 // nothing, and steers a subscription by exactly the actions its state allows; each act is on record with its reason. The
 // overview says in one line how it is and leads to what needs somebody; no secret is shown among the settings.
+import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/binary.js'
 import { useDatabase } from '../support/database.js'
@@ -56,6 +57,13 @@ async function openAsOperator() {
   return opened
 }
 
+/** The words that a shell makes of a command that is offered to be copied. */
+function wordsOf(text: string | undefined): string[] {
+  const env = { NOETL_INTERNAL_API_TOKEN: 'T' }
+  const said = execFileSync('sh', ['-c', `say() { printf '%s\\n' "$@"; }; say ${text}`], { env })
+  return said.toString().trimEnd().split('\n')
+}
+
 describe.skipIf(!hasBrowser)('an operator', () => {
   beforeAll(async () => {
     await database.get().sql(
@@ -87,7 +95,11 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     expect(await act.isDisabled()).toBe(true)
     expect(await dead()).toHaveLength(3)
 
-    await dialog.getByLabel('Reason').fill('the stream takes larger ones now')
+    await dialog.getByLabel('Reason').fill("the stream's limit is larger now")
+    const [command, request] = await dialog.locator('.same code').allTextContents()
+    const redrive = ['outbox', 'dead', 'redrive', '--reason', HOSTILE, '--limit', '2']
+    expect(wordsOf(command)).toEqual(['noetl-cp', ...redrive, '--url', new URL(daemon.url).origin])
+    expect(JSON.parse(wordsOf(request).at(-1)!)).toMatchObject({ note: "the stream's limit is larger now", limit: 2 })
     await act.click()
     const job = page.getByRole('region', { name: 'Job' })
     await job.getByText('2 of 2: 2 came back, 0 were not dead any more, 0 failed.').waitFor()
@@ -103,7 +115,7 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     await page.getByRole('complementary', { name: 'Row' }).getByText('9007199254740993').waitFor()
     const { activity } = (await daemon.get('/api/activity?action=outbox.redrive')).body
     expect(activity).toMatchObject([
-      { outcome: 'done', reason: 'the stream takes larger ones now' },
+      { outcome: 'done', reason: "the stream's limit is larger now" },
       { outcome: 'done', reason: 'dry run', request: { dry_run: true } },
     ])
     expect(await page.locator('img').count()).toBe(0)
@@ -143,6 +155,15 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     await act('Pause', async () => {
       await page.getByLabel('Reason').fill(HOSTILE)
       await page.getByLabel('How long').selectOption('for 15 minutes')
+      await page.getByText('Copy as a command').click()
+      const [command, request] = await page.locator('dialog .same code').allTextContents()
+      const { origin } = new URL(daemon.url)
+      const pause = ['subscription', 'pause', id, '--reason', HOSTILE, '--until', '15m', '--url', origin]
+      expect(wordsOf(command)).toEqual(['noetl-cp', ...pause])
+      const sent = wordsOf(request)
+      expect(sent.slice(0, 2)).toEqual(['curl', `${origin}/api/subscriptions/${id}/pause`])
+      expect(sent).toContain('authorization: Bearer T')
+      expect(JSON.parse(sent.at(-1)!)).toMatchObject({ reason: HOSTILE, until: expect.stringMatching(/^\d{4}-/) })
     })
     const paused = await isIn('paused')
     expect([paused.reason, paused.paused_until]).toEqual([HOSTILE, expect.stringMatching(/^\d{4}-/)])

@@ -7,6 +7,7 @@ import { useKeys } from '../lib/keys'
 import { whyNotOperator, whyNotWriter } from '../lib/session'
 import { Confirm } from './Confirm'
 import { Dialog } from './Dialog'
+import type { Same } from './SameAct'
 
 export interface ActProps {
   name: string
@@ -20,6 +21,8 @@ export interface ActProps {
   /** Opens the dialog. */
   hotkey?: string
   act: (reason: string, choice: string) => Promise<unknown>
+  /** The same as a command and a request. */
+  same?: (reason: string, choice: string) => Same
   onDone: () => void
 }
 
@@ -48,7 +51,7 @@ export function Act(props: ActProps) {
 }
 
 function ActDialog(props: ActProps & { onClose: () => void }) {
-  const { name, consequence, needsReason, choice, act, onDone, onClose } = props
+  const { name, consequence, needsReason, choice, act, same, onDone, onClose } = props
   const reason = useSignal('')
   const chosen = useSignal(choice?.options[0]?.value ?? '')
   const isBusy = useSignal(false)
@@ -102,6 +105,7 @@ function ActDialog(props: ActProps & { onClose: () => void }) {
         refusal={refusal.value}
         isBusy={isBusy.value}
         isReady={needsReason !== true || reason.value.trim() !== ''}
+        same={same?.(reason.value.trim(), chosen.value)}
         onAct={run}
         onClose={onClose}
       />

@@ -1,7 +1,8 @@
 // A text to copy: an id, a command. A click selects it whole, the button puts it on the clipboard.
 import { useEffect, useState } from 'preact/hooks'
 
-export function CopyText({ text, shown = text }: { text: string; shown?: string }) {
+/** `name` is for a text that is too long to be heard with its button. */
+export function CopyText({ text, shown = text, name = shown }: { text: string; shown?: string; name?: string }) {
   const [isCopied, setCopied] = useState(false)
   useEffect(() => {
     if (!isCopied) return
@@ -14,7 +15,7 @@ export function CopyText({ text, shown = text }: { text: string; shown?: string 
       <button
         type="button"
         class="quiet"
-        aria-label={isCopied ? 'Copied' : `Copy ${shown}`}
+        aria-label={isCopied ? 'Copied' : `Copy ${name}`}
         title="Copy"
         onClick={() =>
           navigator.clipboard.writeText(text).then(

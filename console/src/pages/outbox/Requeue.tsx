@@ -12,10 +12,13 @@ import { Confirm } from '../../parts/Confirm'
 import { Dialog } from '../../parts/Dialog'
 import type { JobAnswer } from '../../parts/jobKinds'
 import { Panel } from '../../parts/Panel'
+import type { Same } from '../../parts/SameAct'
 import { isTyped, TypedNumber } from '../../parts/TypedNumber'
 import type { OutboxRow } from './outbox'
 import { SampleTable } from './SampleTable'
 import { WatchedRows } from './WatchedRows'
+
+const PATH = '/api/internal/outbox/redrive'
 
 /** Rows by `shard-id`, or by a part of their reason; without either all that are dead. */
 export interface RequeueScope {
@@ -156,6 +159,7 @@ function Plan({ planned, scope, onClose, onDone }: PlanProps) {
         refusal={refusal.value}
         isBusy={isBusy.value}
         isReady={reason.value.trim() !== '' && isTyped(planned.matched, typed.value)}
+        same={sameOf(scope, planned, reason.value.trim())}
         onAct={run}
         onClose={onClose}
       />
@@ -182,18 +186,35 @@ function rowsText(count: number, more: boolean): string {
 
 /** Never more than the dry run has counted. */
 function beginRedrive(scope: RequeueScope, planned: Redriven, note: string): Promise<JobAnswer> {
-  const body = { reason: scope.reason ?? null, limit: planned.matched, note, as_job: true }
-  return send('POST', '/api/internal/outbox/redrive', body)
+  return send('POST', PATH, jobOf(scope, planned, note))
+}
+
+function jobOf(scope: RequeueScope, planned: Redriven, note: string): object {
+  return { reason: scope.reason ?? null, limit: planned.matched, note, as_job: true }
+}
+
+/** Rows of several databases are several commands: those are not shown. */
+function sameOf(scope: RequeueScope, planned: Redriven, note: string): Same | undefined {
+  const redriven = ['outbox', 'dead', 'redrive']
+  if (scope.keys === undefined) {
+    const which = scope.reason === undefined ? ['--all'] : ['--reason', scope.reason]
+    const cli = [...redriven, ...which, '--limit', String(planned.matched)]
+    return { cli, path: PATH, body: jobOf(scope, planned, note) }
+  }
+  const [only, ...others] = byShard(scope.keys)
+  if (only === undefined || others.length > 0) return undefined
+  const [shard, ids] = only
+  return { cli: [...redriven, ...ids, '--shard', String(shard)], path: PATH, body: { shard, ids, note } }
 }
 
 /** An id alone may be in several databases, so each database is asked for its own. */
 async function redrive(scope: RequeueScope, how: { dry_run?: boolean; note: string }): Promise<Redriven> {
   if (scope.keys === undefined) {
-    return send('POST', '/api/internal/outbox/redrive', { reason: scope.reason ?? null, limit: ROWS_MAX, ...how })
+    return send('POST', PATH, { reason: scope.reason ?? null, limit: ROWS_MAX, ...how })
   }
   const result: Redriven = { matched: 0, done: 0, more: false, sample: [] }
   for (const [shard, ids] of byShard(scope.keys)) {
-    const part = await send<Redriven>('POST', '/api/internal/outbox/redrive', { shard, ids, ...how })
+    const part = await send<Redriven>('POST', PATH, { shard, ids, ...how })
     result.matched += part.matched
     result.done += part.done
     result.more ||= part.more

@@ -2,6 +2,7 @@
 import { ApiError, send } from '../../lib/api'
 import { session } from '../../lib/session'
 import { Act } from '../../parts/Act'
+import type { Same } from '../../parts/SameAct'
 import { ACTIONS, type Action, LEADS_TO, type Subscription } from './subscription'
 
 const NAMES: Readonly<Record<Action, string>> = {
@@ -47,6 +48,7 @@ export function Actions({ subscription, onDone }: { subscription: Subscription; 
             {...(HOTKEYS[action] === undefined ? {} : { hotkey: HOTKEYS[action] })}
             {...(action === 'pause' ? { choice: { label: 'How long', options: ENDS } } : {})}
             act={(reason, lasts) => change(id, action, { reason, lasts })}
+            same={(reason, lasts) => sameOf(id, action, { reason, lasts })}
             onDone={onDone}
           />
         ))}
@@ -71,16 +73,36 @@ const TRIES = 5
 const BETWEEN_MS = 2_000
 
 /** 503: changed, but not stopped everywhere yet. Repeating it changes nothing more and waits for the rest. */
-async function change(id: string, action: Action, { reason, lasts }: { reason: string; lasts: string }): Promise<void> {
-  const until = lasts === '' ? {} : { until: new Date(Date.now() + Number(lasts)).toISOString() }
-  const body = { actor: session.value?.actor ?? null, ...(reason === '' ? {} : { reason }), ...until }
+async function change(id: string, action: Action, order: Order): Promise<void> {
+  const body = bodyOf(order)
   for (let tried = 1; ; tried++) {
     try {
-      await send('POST', `/api/subscriptions/${id}/${action}`, body)
+      await send('POST', pathOf(id, action), body)
       return
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 503 || tried === TRIES) throw error
       await new Promise((resolve) => setTimeout(resolve, BETWEEN_MS))
     }
   }
+}
+
+interface Order {
+  reason: string
+  /** Milliseconds; empty is without end. */
+  lasts: string
+}
+
+function pathOf(id: string, action: Action): string {
+  return `/api/subscriptions/${id}/${action}`
+}
+
+function bodyOf({ reason, lasts }: Order): object {
+  const until = lasts === '' ? {} : { until: new Date(Date.now() + Number(lasts)).toISOString() }
+  return { actor: session.value?.actor ?? null, ...(reason === '' ? {} : { reason }), ...until }
+}
+
+function sameOf(id: string, action: Action, order: Order): Same {
+  const reason = order.reason === '' ? [] : ['--reason', order.reason]
+  const until = order.lasts === '' ? [] : ['--until', `${Number(order.lasts) / MINUTE}m`]
+  return { cli: ['subscription', action, id, ...reason, ...until], path: pathOf(id, action), body: bodyOf(order) }
 }

@@ -6,6 +6,7 @@ import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { Act } from '../../parts/Act'
 import { Panel } from '../../parts/Panel'
+import type { Same } from '../../parts/SameAct'
 import { Ago } from '../../parts/Time'
 
 interface DeadMessage {
@@ -35,9 +36,8 @@ export function DeadMessages({ id }: { id: string }) {
   })
   const outcome = useSignal<Started | undefined>(undefined)
   const startAgain = async (message: DeadMessage): Promise<void> => {
-    const { results } = await send<{ results: Started[] }>('POST', '/api/subscriptions/dead/redrive', {
-      ids: [message.dead_letter_id],
-    })
+    const { path, body } = redriveOf(message)
+    const { results } = await send<{ results: Started[] }>('POST', path, body)
     outcome.value = results[0]
   }
   return (
@@ -53,6 +53,14 @@ export function DeadMessages({ id }: { id: string }) {
       </Panel>
     </>
   )
+}
+
+function redriveOf({ dead_letter_id: id }: DeadMessage): Same {
+  return {
+    cli: ['subscription', 'dead', 'redrive', id],
+    path: '/api/subscriptions/dead/redrive',
+    body: { ids: [id] },
+  }
 }
 
 function Outcome({ started }: { started: Started }) {
@@ -116,6 +124,7 @@ function Messages({ messages, startAgain, onDone }: MessagesProps) {
                   name="Start again"
                   consequence={`Starts an execution from the message ${message.dead_letter_id}. If it fails again, it stays here.`}
                   act={() => startAgain(message)}
+                  same={() => redriveOf(message)}
                   onDone={onDone}
                 />
               </td>

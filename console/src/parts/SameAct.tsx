@@ -1,0 +1,35 @@
+// What a dialog is about to do, as a command and as a request to copy: for a script, a runbook, another terminal.
+import { PREFIX } from '../lib/prefix'
+import { session } from '../lib/session'
+import { CopyText } from './CopyText'
+
+export interface Same {
+  /** Words after `noetl-cp`. */
+  cli: readonly string[]
+  path: string
+  body: object
+}
+
+export function SameAct({ cli, path, body }: Same) {
+  const daemon = window.location.origin + PREFIX
+  const command = ['noetl-cp', ...cli, '--url', daemon].map(quoted).join(' ')
+  const request = `curl ${quoted(daemon + path)} -H 'content-type: application/json'${bearer()} -d ${quoted(JSON.stringify(body))}`
+  return (
+    <details class="same">
+      <summary>Copy as a command</summary>
+      <CopyText text={command} name="for noetl-cp" />
+      <CopyText text={request} name="for curl" />
+    </details>
+  )
+}
+
+/** The variable that holds the token, never the token. */
+function bearer(): string {
+  if (session.value === undefined || session.value.by === 'nothing') return ''
+  const name = session.value.role === 'operator' ? 'NOETL_INTERNAL_API_TOKEN' : 'NOETL_API_TOKEN'
+  return ` -H "authorization: Bearer $${name}"`
+}
+
+function quoted(word: string): string {
+  return /^[\w./:@=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+}
