@@ -92,16 +92,16 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await page.goto('/console/executions')
     const titles = async () => (await page.locator('thead th').allTextContents()).join(' ')
     await page.locator('tbody tr').first().waitFor()
-    expect(await titles()).toBe('Status Path Id Started Lasted Step Events')
+    expect(await titles()).toBe('Status Path Id Started Lasted Step Events Why')
     await page.getByText('Columns', { exact: true }).click()
     await page.getByRole('checkbox', { name: 'Id' }).uncheck()
     await page.getByRole('checkbox', { name: 'Last event' }).check()
-    const chosen = 'Status Path Started Lasted Step Last event Events'
+    const chosen = 'Status Path Started Lasted Step Last event Events Why'
     await until('the choice is in force', async () => (await titles()) === chosen)
     await page.reload()
     await page.locator('tbody tr').first().waitFor()
     expect(await titles()).toBe(chosen)
-    expect(await page.locator('tbody tr').first().locator('td').count()).toBe(7)
+    expect(await page.locator('tbody tr').first().locator('td').count()).toBe(8)
     expect(faults()).toEqual([])
     await close()
   })
@@ -134,6 +134,32 @@ describe.skipIf(!hasBrowser)('executions', () => {
       expect(shown).toEqual(told.map(({ reason }) => expect.stringContaining(reason)))
       return true
     })
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('tell why one has not ended without leaving the list', async () => {
+    const id = await idOf('RUNNING', 'demo/payment-sync')
+    const { page, faults, close } = await browser.open(daemon.url)
+    await page.goto('/console/executions?status=RUNNING')
+    const name = `Why ${id} has not ended`
+    await page.getByRole('button', { name }).click()
+    await page.waitForURL((address) => address.searchParams.get('why') === id)
+    const drawer = page.getByRole('dialog', { name: 'Why it has not ended' })
+    await until('it tells what the command tells', async () => {
+      const told = (await command('state', 'why-stuck', id)).findings as { reason: string }[]
+      const shown = await drawer.locator('.findings h2').allTextContents()
+      expect(told.length).toBeGreaterThan(0)
+      expect(shown).toEqual(told.map(({ reason }) => expect.stringContaining(reason)))
+      return true
+    })
+    await page.keyboard.press('Escape')
+    await drawer.waitFor({ state: 'detached' })
+    expect(new URL(page.url()).search).toBe('?status=RUNNING')
+    await until(
+      'the focus is back',
+      async () => (await page.locator('tbody button:focus').getAttribute('aria-label')) === name,
+    )
     expect(faults()).toEqual([])
     await close()
   })

@@ -2,7 +2,15 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 
-export function Dialog(props: { title: string; onClose: () => void; children: ComponentChildren }) {
+interface DialogProps {
+  title: string
+  /** A drawer stands at the right, as high as the window. */
+  kind?: 'drawer'
+  onClose: () => void
+  children: ComponentChildren
+}
+
+export function Dialog(props: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     const before = document.activeElement
@@ -12,7 +20,7 @@ export function Dialog(props: { title: string; onClose: () => void; children: Co
     }
   }, [])
   return (
-    <dialog ref={element} aria-label={props.title} onClose={props.onClose}>
+    <dialog ref={element} class={props.kind} aria-label={props.title} onClose={props.onClose}>
       <h2>{props.title}</h2>
       {props.children}
     </dialog>

@@ -11,6 +11,7 @@ const EVERYWHERE: readonly (readonly [string, string])[] = [
   ['y', 'copy the link to this screen'],
   ['j k', 'next and previous row'],
   ['Enter', 'open the row'],
+  ['w', 'why the execution of the row has not ended'],
   ['x', 'choose the execution of the row (operators)'],
   ['Esc', 'close'],
 ]

@@ -13,7 +13,7 @@ export interface Finding {
   what: string
   seconds: number | null
   next: string
-  target: { kind: string; id: string }
+  target: { kind: string; id: string; step?: string }
   actions: string[]
 }
 
@@ -22,7 +22,7 @@ interface Findings {
   findings: Finding[]
 }
 
-export function WhyTab({ run }: { run: ExecutionSummary }) {
+export function WhyTab({ run }: { run: Pick<ExecutionSummary, 'execution_id'> }) {
   const path = apiPath(`/api/executions/${run.execution_id}/why-stuck`)
   const why = useResource(path, (signal) => get<Findings>(path, signal), {
     everyMs: 3_000,

@@ -1,9 +1,10 @@
-// The rows of the list. `j` and `k` move along them, Enter opens one; with `chosen` each can be ticked, by `x` as well.
+// The rows of the list. `j` and `k` move along them, Enter opens one, `w` tells why it has not ended; with `chosen` each can be
+// ticked, by `x` as well.
 import { useState } from 'preact/hooks'
 import { useKeys } from '../../lib/keys'
-import { go, hrefOf } from '../../lib/router'
+import { ask, go, hrefOf } from '../../lib/router'
 import { COLUMNS, shownColumns } from './columns'
-import type { ExecutionSummary } from './summary'
+import { type ExecutionSummary, hasEnded } from './summary'
 
 interface ExecutionTableProps {
   rows: readonly ExecutionSummary[]
@@ -31,6 +32,10 @@ export function ExecutionTable({ rows, chosen, onChoose }: ExecutionTableProps) 
     Enter: () => {
       const row = rows[at]
       if (row !== undefined) go(hrefOf(`/executions/${row.execution_id}`))
+    },
+    w: () => {
+      const row = rows[at]
+      if (row !== undefined && !hasEnded(row)) ask({ why: row.execution_id })
     },
     ...(chosen === undefined || rows[at] === undefined ? {} : { x: () => toggle(rows[at]!.execution_id) }),
   })

@@ -16,6 +16,7 @@ import { NoneMatch } from './NoneMatch'
 import { type ExecutionSummary, FILTERS } from './summary'
 
 const BulkBar = lazy(() => import('./BulkBar').then((module) => module.BulkBar))
+const WhyDrawer = lazy(() => import('./WhyDrawer').then((module) => module.WhyDrawer))
 const Job = lazy(() => import('../../parts/Job').then((module) => module.Job))
 
 export function Executions() {
@@ -31,6 +32,7 @@ function ExecutionList() {
     everyMs: 3_000,
     topics: ['executions'],
   })
+  const why = query.value.get('why')
   const isFiltered = Object.values(asked).some((value) => value !== undefined)
   const next = list.data?.headers.get('x-noetl-next-cursor') ?? undefined
   return (
@@ -59,6 +61,7 @@ function ExecutionList() {
           />
         )}
       </Panel>
+      {why !== null && <WhyDrawer key={why} id={why} />}
       <nav class="pages" aria-label="Pages">
         {cursor !== undefined && (
           <button type="button" onClick={() => ask({ cursor: undefined })}>

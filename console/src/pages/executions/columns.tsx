@@ -2,12 +2,12 @@
 // which this browser keeps.
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { hrefOf } from '../../lib/router'
+import { ask, hrefOf } from '../../lib/router'
 import { whole } from '../../lib/time'
 import { Status } from '../../parts/Status'
 import { Ago, Lasted } from '../../parts/Time'
 import { Labels } from './Labels'
-import type { ExecutionSummary } from './summary'
+import { type ExecutionSummary, hasEnded } from './summary'
 
 interface Column {
   name: string
@@ -35,6 +35,7 @@ export const COLUMNS: readonly Column[] = [
   },
   { name: 'Last event', isExtra: true, cell: (row) => row.last_event_type },
   { name: 'Events', isNumber: true, cell: (row) => whole(row.event_count) },
+  { name: 'Why', cell: (row) => !hasEnded(row) && <WhyButton id={row.execution_id} /> },
 ]
 
 const KEPT = 'noetl.columns'
@@ -85,5 +86,13 @@ function RunLink({ id }: { id: string }) {
     <a class="mono" href={hrefOf(`/executions/${id}`)}>
       {id}
     </a>
+  )
+}
+
+function WhyButton({ id }: { id: string }) {
+  return (
+    <button type="button" class="link" aria-label={`Why ${id} has not ended`} onClick={() => ask({ why: id })}>
+      Why?
+    </button>
   )
 }

@@ -20,6 +20,10 @@ export interface ExecutionSummary {
 
 export const STATUSES = ['RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'] as const
 
+export function hasEnded({ end_time: end }: ExecutionSummary): boolean {
+  return end !== null
+}
+
 /** Parts of the address that narrow the list. */
 export const FILTERS = [
   'status',
