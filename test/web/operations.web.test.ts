@@ -210,6 +210,35 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     await close()
   })
 
+  it('fails a command whose worker is gone, by its button, on record', async () => {
+    const { execution_id: id } = await post('/api/execute', { path: 'shop/handle-order', driven: false })
+    const meta = { command_id: `${id}:start` }
+    for (const event_type of ['step.enter', 'command.issued', 'command.claimed', 'command.started']) {
+      await post('/api/events', { execution_id: id, step: 'start', event_type, worker_id: 'gone-1', meta })
+    }
+    const { page, faults, close } = await openAsOperator()
+    await page.goto(`/console/executions/${id}?tab=why`)
+    const finding = page.locator('.findings li').filter({ hasText: 'expired command' })
+    await finding.getByRole('button', { name: 'Fail the command…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Fail the command' })
+    const act = dialog.getByRole('button', { name: 'Fail the command', exact: true })
+    expect(await act.isDisabled()).toBe(true)
+    await dialog.getByLabel('Reason').fill('its machine is gone')
+    await act.click()
+    await finding.waitFor({ state: 'detached' })
+    await page.locator('.findings li').filter({ hasText: 'failed step' }).waitFor()
+    const rows = await database.get().sql(
+      `select node_name, error, meta ->> 'command_id' as command from noetl.event
+       where execution_id = $1::bigint and event_type = 'command.failed'`,
+      [id],
+    )
+    expect(rows).toEqual([{ node_name: 'start', error: 'its machine is gone', command: `${id}:start` }])
+    const { activity } = (await daemon.get('/api/activity?action=events')).body
+    expect(activity).toMatchObject([{ action: 'events', outcome: 'done', reason: 'its machine is gone' }])
+    expect(faults()).toEqual([])
+    await close()
+  })
+
   it('is told on one page how the instance is, and led to what needs attention', async () => {
     const { body: overview } = await daemon.get('/api/overview')
     const { dead: given, label } = overview.shards[0]

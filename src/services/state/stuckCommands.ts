@@ -137,7 +137,7 @@ function findingOf(
                 ? `if it is gone: append its command.failed event, or noetl-cp execution cancel ${executionId}`
                 : `when its lease is over another worker gets it; at once with noetl-cp command requeue ${item.eventId ?? ''}`,
             ...(engine === null
-              ? { target: command, actions: ['command.fail', 'execution.cancel'] }
+              ? { target: { ...command, step }, actions: ['command.fail', 'execution.cancel'] }
               : {
                   target: { kind: 'command', id: item.eventId ?? '' },
                   actions: ['command.requeue', 'execution.cancel'],

@@ -25,6 +25,8 @@ export type Reason =
 export interface FindingTarget {
   kind: 'execution' | 'outbox' | 'subscription' | 'step' | 'command' | 'pool' | 'lane' | 'backend'
   id: string
+  /** Of a command that can be failed: its event names the step, too. */
+  step?: string
 }
 
 /** What can be done about it through the API. */

@@ -3,7 +3,7 @@ import { send } from '../../lib/api'
 import { Act, type ActProps } from '../../parts/Act'
 import type { Finding } from './WhyTab'
 
-type Shown = Pick<ActProps, 'name' | 'consequence' | 'act' | 'isPublic'>
+type Shown = Pick<ActProps, 'name' | 'consequence' | 'needsReason' | 'act' | 'isPublic'>
 
 function actionsOf(executionId: string, { target }: Finding): Readonly<Record<string, Shown>> {
   const execution = `/api/executions/${executionId}`
@@ -37,6 +37,12 @@ function actionsOf(executionId: string, { target }: Finding): Readonly<Record<st
       isPublic: true,
       act: () => send('POST', `/api/commands/${target.id}/requeue`, {}),
     },
+    'command.fail': {
+      name: 'Fail the command',
+      consequence: `Appends command.failed of ${target.id} to the log. If its worker lives after all, its answer comes too late.`,
+      needsReason: true,
+      act: (reason) => send('POST', '/api/events', failed(executionId, target, reason)),
+    },
     'execution.cancel': {
       name: 'Cancel the execution',
       consequence: 'Ends this execution. There is no way back.',
@@ -55,6 +61,20 @@ function actionsOf(executionId: string, { target }: Finding): Readonly<Record<st
       isPublic: true,
       act: () => send('POST', `${execution}/rerun`, {}),
     },
+  }
+}
+
+/** What its worker would have reported. The record of acts takes the reason from `note`. */
+function failed(executionId: string, { id, step }: Finding['target'], reason: string) {
+  return {
+    execution_id: executionId,
+    step,
+    event_type: 'command.failed',
+    status: 'FAILED',
+    error: reason,
+    payload: { command_id: id, error: { kind: 'operator', message: reason } },
+    meta: { command_id: id, emitter: 'console' },
+    note: reason,
   }
 }
 

@@ -31,7 +31,7 @@ export function whyStuckRoutes({ analysis }: WhyStuckRouteDeps): RouteSpec[] {
               what: TEXT,
               seconds: { type: 'number', nullable: true, description: 'for how long already' },
               next: TEXT,
-              target: answerOf({ kind: TEXT, id: TEXT }),
+              target: answerOf({ kind: TEXT, id: TEXT, step: { ...TEXT, description: 'of a command' } }),
               actions: { type: 'array', items: TEXT },
             }),
           },
