@@ -203,7 +203,7 @@ export interface Operations {
     params: { execution_id: string }
     query: Record<never, never>
     body: undefined
-    answer: { execution_id?: string; status?: string; version?: number; findings?: readonly ({ reason?: string; what?: string; seconds?: number | null; next?: string; target?: { kind?: string; id?: string }; actions?: readonly string[] })[] }
+    answer: { execution_id?: string; status?: string; version?: number; findings?: readonly ({ reason?: string; what?: string; seconds?: number | null; next?: string; target?: { kind?: string; id?: string; step?: string }; actions?: readonly string[] })[] }
   }
   getExecutionsHistogram: {
     params: Record<never, never>
