@@ -13,18 +13,16 @@ import type { PlanSite } from './site.js'
 
 /** Roots that are there from the start and never change. */
 const START_ROOTS: ReadonlySet<string> = new Set([
-  ...[
-    'workload',
-    'ctx',
-    'execution_id',
-    'catalog_id',
-    'parent_execution_id',
-    'job',
-    'path',
-    'version',
-    'playbook',
-    'env',
-  ],
+  'workload',
+  'ctx',
+  'execution_id',
+  'catalog_id',
+  'parent_execution_id',
+  'job',
+  'path',
+  'version',
+  'playbook',
+  'env',
 ])
 
 /** Roots that come into being later. */

@@ -39,7 +39,7 @@ function actionsOf(executionId: string, { target }: Finding): Readonly<Record<st
     },
     'command.fail': {
       name: 'Fail the command',
-      consequence: `Appends command.failed of ${target.id} to the log. If its worker lives after all, its answer comes too late.`,
+      consequence: `Appends command.failed of ${target.id} to the log.`,
       needsReason: true,
       act: (reason) => send('POST', '/api/events', failed(executionId, target, reason)),
     },
