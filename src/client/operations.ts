@@ -505,6 +505,12 @@ export interface Operations {
     body: { executions: readonly unknown[] }
     answer: { count?: number; started?: number; duplicates?: number; failed?: number; results?: readonly ({ index?: number; status?: 'started' | 'duplicate' | 'error'; execution_id?: string; commands_generated?: number; error?: string; problems?: readonly unknown[] })[] }
   }
+  postExecutionsByExecutionIdAdopt: {
+    params: { execution_id: string }
+    query: Record<never, never>
+    body: { reason?: string | null } | undefined
+    answer: { execution_id?: string; status?: 'adopted' | 'driven'; event_id?: string | null }
+  }
   postExecutionsByExecutionIdAnalyze: {
     params: { execution_id: string }
     query: Record<never, never>
@@ -802,6 +808,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   postEventsBatch: ['POST', '/api/events/batch'],
   postExecute: ['POST', '/api/execute'],
   postExecuteBatch: ['POST', '/api/execute/batch'],
+  postExecutionsByExecutionIdAdopt: ['POST', '/api/executions/{execution_id}/adopt'],
   postExecutionsByExecutionIdAnalyze: ['POST', '/api/executions/{execution_id}/analyze'],
   postExecutionsByExecutionIdCancel: ['POST', '/api/executions/{execution_id}/cancel'],
   postExecutionsByExecutionIdFinalize: ['POST', '/api/executions/{execution_id}/finalize'],

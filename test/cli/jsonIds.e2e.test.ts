@@ -60,6 +60,7 @@ const CALLS: readonly string[] = [
   'execution watch $done',
   'execution rerun $done',
   'execution resume $failed',
+  'execution adopt $open',
   'events append $events',
   'events import $events',
   'replay verify $done',

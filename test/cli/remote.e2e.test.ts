@@ -144,6 +144,8 @@ const ENDS: [string, object][] = [
   ['execution finalize ID --status FAILED --error lost --reason tests', { status: 'FAILED' }],
   ['execution rerun ID', { rerun_of: 'ID' }],
   ['execution resume ID', { resumed_from: 'ID' }],
+  ['execution adopt LEFT --reason tests', { status: 'adopted', execution_id: 'LEFT' }],
+  ['execution adopt LEFT', { status: 'driven', event_id: null }],
   ['execution cancel OTHER --cascade', { status: 'CANCELLED' }],
   ['subscription deactivate HOOK', { state: 'DEACTIVATED' }],
   ['credential delete api --yes', { deleted: 'api' }],
@@ -242,6 +244,11 @@ describe('over --url', () => {
   })
   it('does what ends things', async () => {
     known['OTHER'] = (await remotely(['execution', 'start', 'tests/handler'])).execution_id
+    // Started while there was no engine.
+    const ran = await builtCli(['execution', 'start', 'tests/handler', '--json'], {
+      env: { ...env, NOETL_CP_ENGINE: 'false' },
+    })
+    known['LEFT'] = (parseJson(ran.stdout) as any).execution_id
   })
   it.each(ENDS)('%s', async (line, want) => {
     const wanted = Object.fromEntries(Object.entries(want).map(([name, value]) => [name, known[value] ?? value]))

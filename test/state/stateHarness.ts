@@ -241,12 +241,20 @@ export async function append(
 export async function insertForeign(
   database: TestDatabase,
   executionId: string,
-  row: { eventId: string; type: string; step: string; meta?: object; at?: string },
+  row: { eventId: string; type: string; step: string; meta?: object; at?: string; catalogId?: string },
 ): Promise<void> {
   await database.sql(
     `insert into noetl.event (execution_id, event_id, catalog_id, event_type, node_name, status, meta, created_at, event_time)
-     values ($1::bigint, $2::bigint, 1, $3::text, $4::text, 'STARTED', $5::text::jsonb, $6::timestamptz at time zone 'utc', $6::timestamptz)`,
-    [executionId, row.eventId, row.type, row.step, JSON.stringify(row.meta ?? {}), row.at ?? '2026-01-01T00:00:00Z'],
+     values ($1::bigint, $2::bigint, $7::bigint, $3::text, $4::text, 'STARTED', $5::text::jsonb, $6::timestamptz at time zone 'utc', $6::timestamptz)`,
+    [
+      executionId,
+      row.eventId,
+      row.type,
+      row.step,
+      JSON.stringify(row.meta ?? {}),
+      row.at ?? '2026-01-01T00:00:00Z',
+      row.catalogId ?? '1',
+    ],
   )
 }
 

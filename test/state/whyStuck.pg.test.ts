@@ -48,7 +48,7 @@ const ACTIONS: Partial<Record<Finding['reason'], Finding['actions']>> = {
   'outbox backoff': ['outbox.retry'],
   'expired command': ['command.fail', 'execution.cancel'],
   'failed step': ['execution.finalize'],
-  'not driven': ['execution.cancel'],
+  'not driven': ['execution.adopt', 'execution.cancel'],
 }
 
 /** Everything published, a daemon there, a pool alive: whatever is found afterwards is what the test made. */

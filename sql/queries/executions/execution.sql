@@ -30,6 +30,22 @@ update noetl.execution x set labels = given.labels::jsonb
 from unnest(:execution_ids::bigint[], :labels::text[]) as given (execution_id, labels)
 where x.execution_id = given.execution_id;
 
+-- name: execution_drive(execution_id, engine)
+-- From now on the engine of version `engine` decides for execution `execution_id`.
+update noetl.execution set engine = :engine::smallint where execution_id = :execution_id::bigint;
+
+-- name: execution_footing(execution_id, start_event_id, step_types)
+-- What an engine would have to go on from: the version of the engine that the start `start_event_id` of execution
+-- `execution_id` was written for, and the first of its events that tells of a step (types `step_types`).
+select
+  (select s.meta ->> 'engine' from noetl.event s
+    where s.execution_id = :execution_id::bigint and s.event_id = :start_event_id::bigint and s.meta ? 'emitter'
+    limit 1) as engine,
+  (select concat(e.event_type, ' of ', e.node_name) from noetl.event e
+    where e.execution_id = :execution_id::bigint and e.event_type = any(:step_types::text[]) and e.node_name <> ''
+    order by e.stream_version
+    limit 1) as begun;
+
 -- name: execution_update(
 --   execution_ids, stream_versions, event_counts, status, last_event_ids, last_event_types, last_node_names,
 --   last_node_event_ids, start_event_ids, terminal_event_ids, start_times, end_times, errors, catalog_ids, paths,

@@ -5,7 +5,7 @@
 -- others wait for a number, `mark` the event that the version is the number of. Many events travel as one value of about
 -- 256 kB, four lines each: for a driver, values and rows cost more than their bytes. JSON never holds a line break.
 select
-  given.execution_id, x.stream_version as head, x.status as execution_status, x.tenant_id, x.organization_id,
+  given.execution_id, x.stream_version as head, x.status as execution_status, x.tenant_id, x.organization_id, x.engine,
   exists (select 1 from noetl.event u where u.execution_id = given.execution_id and u.stream_version is null) as unadopted,
   (select m.event_id from noetl.event m where m.execution_id = given.execution_id and m.stream_version = given.after_version limit 1) as mark,
   e.lines

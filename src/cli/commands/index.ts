@@ -41,6 +41,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     const { executionLogs } = await import('./executions/executionLogs.js')
     const { executionRerun } = await import('./executions/executionRerun.js')
     const { executionResume } = await import('./executions/executionResume.js')
+    const { executionAdopt } = await import('./executions/executionAdopt.js')
     return [
       executionList,
       executionShow,
@@ -50,6 +51,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       executionLogs,
       executionRerun,
       executionResume,
+      executionAdopt,
       executionCancel,
       executionFinalize,
     ]

@@ -77,6 +77,7 @@ export class Board {
   private ctxValues: JsonObject | undefined
   private varsValues: JsonObject | undefined
   private ctxRootValue: JsonObject | undefined
+  private workloadDefaults: JsonObject | undefined
 
   constructor(
     readonly input: BoardInput,
@@ -240,7 +241,10 @@ export class Board {
   /** With the defaults of the playbook rendered, each time to the same: they read only what never changes. */
   get workload(): JsonObject {
     const register = this.input.state.workload
-    return register === undefined ? {} : workloadIn(register)(this.input)
+    if (register !== undefined) return workloadIn(register)(this.input)
+    // The start of one that was adopted may name none.
+    this.workloadDefaults ??= renderedWorkload(this.input.plan.workload, this.input)
+    return this.workloadDefaults
   }
 
   get ctx(): JsonObject {

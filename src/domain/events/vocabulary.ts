@@ -31,6 +31,7 @@ export const EVENT_TYPES: Readonly<Record<string, EventMeaning>> = {
   'workflow.failed': { execution: 'FAILED' },
   'workflow.cancelled': { execution: 'CANCELLED' },
   'execution.initialized': {},
+  'execution.adopted': {},
   'execution.started': { execution: 'RUNNING' },
   'execution.completed': { execution: 'COMPLETED' },
   'execution.failed': { execution: 'FAILED' },

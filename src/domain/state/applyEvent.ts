@@ -4,6 +4,7 @@
 
 import { CpError } from '../../errors.js'
 import { canonicalEventType, isRunningEventType, meaningOf, terminalStatusOf } from '../events/eventType.js'
+import { ADOPTED_EVENT_TYPE } from '../executions/drivenStart.js'
 import { errorText } from '../executions/executionEffect.js'
 import { compareIds } from '../ids/ids.js'
 import { canonicalJson } from '../json/canonical.js'
@@ -69,12 +70,13 @@ function applyHeader(state: WorkflowState, event: WorkflowEvent): boolean {
   }
   const status = terminalStatusOf(eventType)
   if (status !== undefined) changed = keepLatest(state, 'end', { id, at, status }) || changed
+  const type = canonicalEventType(eventType)
+  if (type === ADOPTED_EVENT_TYPE) return applyMark(state, event) || changed
   if (!isRunningEventType(eventType)) return changed
   if (!state.running) {
     state.running = true
     changed = true
   }
-  const type = canonicalEventType(eventType)
   if (type === 'playbook.started' || type === 'playbook.initialized') changed = applyStart(state, event) || changed
   return changed
 }
@@ -86,11 +88,7 @@ function applyStart(state: WorkflowState, event: WorkflowEvent): boolean {
     state.started = { id, at }
     changed = true
   }
-  const engine = wholeNumberAt(objectAt(event.meta), 'engine')
-  if (engine !== undefined && isOwnEvent(event) && state.driven === undefined && state.steps.size === 0) {
-    state.driven = emptyDrivenState(engine)
-    changed = true
-  }
+  changed = applyMark(state, event) || changed
   if (event.parentExecutionId !== undefined) {
     changed = keepLatest(state, 'parent', { id, value: event.parentExecutionId }) || changed
   }
@@ -101,6 +99,14 @@ function applyStart(state: WorkflowState, event: WorkflowEvent): boolean {
     if (value !== undefined) changed = keepPayload(state, state, key, id, value) || changed
   }
   return changed
+}
+
+/** The engine goes on from nothing but what it has decided itself. */
+function applyMark(state: WorkflowState, event: WorkflowEvent): boolean {
+  const engine = wholeNumberAt(objectAt(event.meta), 'engine')
+  if (engine === undefined || !isOwnEvent(event) || state.driven !== undefined || state.steps.size > 0) return false
+  state.driven = emptyDrivenState(engine)
+  return true
 }
 
 function applyCtx(state: WorkflowState, event: WorkflowEvent): boolean {

@@ -1,6 +1,7 @@
 // What the fold remembers of an execution that the engine drives: visits of steps, their commands, and the arrivals
 // between them. Facts are kept by rules that do not depend on the order of arrival, as in workflowState.ts, with one
-// exception: the start, which says that the execution is driven, is always the first event of its log.
+// exception: what says that the execution is driven comes before everything that is kept here. It is the start, the first
+// event of the log, or an `execution.adopted`, written while nothing had begun.
 //
 //   visit:   (nothing) ──step.enter──▶ live ──step.exit──▶ settled          step.skipped (by a guard): settled at once
 //   arrival: step.exit names its targets ──▶ pending ──step.enter of the target──▶ taken ──that visit settles──▶ gone
@@ -15,7 +16,7 @@ import type { Fact, PayloadText } from './fact.js'
 import type { VisitSet } from './visitSet.js'
 
 export interface DrivenState {
-  /** `meta.engine` of the start: by whose rules it is driven. */
+  /** `meta.engine` of the start, or of the adoption: by whose rules it is driven. */
   readonly engine: number
   readonly steps: Map<string, DrivenStep>
   /** Arrivals whose consumer was seen first: by arrival key, the visit of the consumer. */

@@ -10,7 +10,7 @@ import type { DrivenState } from './drivenState.js'
 import type { Fact, PayloadText } from './fact.js'
 
 /** Raise it whenever the same events would give other facts: stored states of another version are rebuilt. */
-export const FOLD_VERSION = 3
+export const FOLD_VERSION = 4
 
 export type { Fact, PayloadText } from './fact.js'
 

@@ -12,6 +12,7 @@ import { type ConsoleRouteDeps, consoleRoutes } from './console/pages.js'
 import { type StreamRouteDeps, streamRoutes } from './console/stream.js'
 import { type CredentialRouteDeps, credentialRoutes } from './credentials/credentials.js'
 import { type EventRouteDeps, eventRoutes } from './events/events.js'
+import { type AdoptRouteDeps, adoptRoutes } from './executions/adopt.js'
 import { type AnalysisRouteDeps, analysisRoutes } from './executions/analysis.js'
 import { type EventStreamRouteDeps, eventStreamRoutes } from './executions/eventStream.js'
 import { type EventWindowRouteDeps, eventWindowRoutes } from './executions/eventWindow.js'
@@ -62,6 +63,7 @@ export type RouteDeps = HealthRouteDeps &
   EventWindowRouteDeps &
   HistogramRouteDeps &
   WhyStuckRouteDeps &
+  AdoptRouteDeps &
   RerunRouteDeps &
   ResultRouteDeps &
   ResumeRouteDeps &
@@ -115,6 +117,7 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...rerunRoutes(deps),
     ...resultRoutes(deps),
     ...resumeRoutes(deps),
+    ...adoptRoutes(deps),
     ...commandRoutes(deps),
     ...containerCallbackRoutes(deps),
     ...analysisRoutes(deps),

@@ -3,6 +3,7 @@
 import { keptOf, startOf, transplanted } from '../../domain/engine/resume.js'
 import type { EventRecord } from '../../domain/events/eventRecord.js'
 import { wireTimeFromMillis } from '../../domain/events/wireTime.js'
+import { engineOf } from '../../domain/executions/drivenStart.js'
 import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
 import type { CatalogId, EventId, ExecutionId } from '../../domain/ids/ids.js'
 import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
@@ -55,7 +56,7 @@ export async function resumeExecution(deps: ResumeDeps, request: ResumeRequest):
   }
   const log = await readLog(deps, from)
   const start = startOf(log)
-  if (start === undefined || !isDriven(start)) {
+  if (start === undefined || !log.some((event) => engineOf(event) !== undefined)) {
     throw new CpError(
       'refused',
       `execution ${from} was not driven by this engine; "execution rerun" starts it once more`,
@@ -84,10 +85,6 @@ export async function resumeExecution(deps: ResumeDeps, request: ResumeRequest):
     }
   })
   return { executionId, again, kept: copies.length }
-}
-
-function isDriven({ meta }: EventRecord): boolean {
-  return isJsonObject(meta) && meta['emitter'] !== undefined && meta['engine'] !== undefined
 }
 
 async function readLog(deps: ResumeDeps, id: ExecutionId): Promise<EventRecord[]> {
@@ -127,7 +124,13 @@ function newStart(deps: ResumeDeps, start: EventRecord, executionId: ExecutionId
     parentExecutionId: undefined,
     parentEventId: undefined,
     context: { ...context, catalog_id: entry.catalog_id, execution_id: executionId, version: entry.version },
-    meta: { ...meta, engine: deps.engine ?? null, emitted_at: now, resumed_from: start.executionId },
+    meta: {
+      ...meta,
+      emitter: 'control_plane',
+      engine: deps.engine ?? null,
+      emitted_at: now,
+      resumed_from: start.executionId,
+    },
     createdAt: now,
     createdAtGiven: false,
   }

@@ -39,6 +39,7 @@ export type FindingAction =
   | 'command.fail'
   | 'execution.finalize'
   | 'execution.cancel'
+  | 'execution.adopt'
   | 'execution.rerun'
 
 export interface Finding {

@@ -2,11 +2,13 @@
 // the live state, the outbox, workers, lanes, subscriptions and open transactions; changes nothing.
 
 import type { Databases } from '../../db/databases.js'
+import type { Queryable } from '../../db/db.js'
 import { ENGINE_VERSION } from '../../domain/engine/settings.js'
 import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
 import type { ExecutionId } from '../../domain/ids/ids.js'
 import { laneOf } from '../../domain/leases/lane.js'
 import { listLimits } from '../../stores/commands/commandLimits.js'
+import { readFooting } from '../../stores/executions/engineStore.js'
 import type { ExecutionRow } from '../../stores/executions/executionStore.js'
 import { leaseHolder } from '../../stores/leases/leaseStore.js'
 import {
@@ -111,20 +113,31 @@ export async function whyStuck(deps: WhyStuckDeps, executionId: ExecutionId): Pr
       actions: [],
     })
   }
-  findings.push(...engineFindings(row, findings.length === 0, version))
+  const isAlone = findings.length === 0
+  const isAdoptable = isAlone && row.engine === null && (await hasNotBegun(db, row))
+  findings.push(...engineFindings(row, { isAlone, isAdoptable, version }))
   return { row, version, findings }
 }
 
+async function hasNotBegun(db: Queryable, { execution_id: id, start_event_id: start }: ExecutionRow): Promise<boolean> {
+  return start !== null && (await readFooting(db, id, start)).begun === null
+}
+
 /** What is to be said about the engine itself: that it does not drive the execution, or that nothing is left to say. */
-function engineFindings({ execution_id: id, engine }: ExecutionRow, isAlone: boolean, version: number): Finding[] {
+function engineFindings(
+  { execution_id: id, engine }: ExecutionRow,
+  { isAlone, isAdoptable, version }: { isAlone: boolean; isAdoptable: boolean; version: number },
+): Finding[] {
   const target: FindingTarget = { kind: 'execution', id }
   const actions: FindingAction[] = ['execution.cancel']
   if (engine === null) {
     if (!isAlone) return []
     const what =
       'the engine does not drive it: it was started by an earlier version, by somebody else, or with "driven": false'
-    const next = `its events must come from outside; or noetl-cp execution cancel ${id}`
-    return [{ reason: 'not driven', what, next, target, actions }]
+    const cancel = `its events must come from outside; or noetl-cp execution cancel ${id}`
+    if (!isAdoptable) return [{ reason: 'not driven', what, next: cancel, target, actions }]
+    const next = `noetl-cp execution adopt ${id} makes the engine drive it; else ${cancel}`
+    return [{ reason: 'not driven', what, next, target, actions: ['execution.adopt', ...actions] }]
   }
   if (engine !== ENGINE_VERSION) {
     const what = `it was started for version ${engine} of the engine; this program has version ${ENGINE_VERSION}`

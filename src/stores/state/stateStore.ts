@@ -26,6 +26,7 @@ interface TailRow {
   execution_status: string
   tenant_id: string
   organization_id: string
+  engine: number | null
   unadopted: boolean
   mark: string | null
   /** Of each event: what it is, context, result, meta. */
@@ -38,6 +39,8 @@ export interface Tail {
   status: string
   tenantId: string
   organizationId: string
+  /** The version of the engine that drives it; undefined when nobody does. */
+  engine: number | undefined
   /** Rows of others wait for their number. */
   unadopted: boolean
   /** The event after which it was asked for; undefined when that is not there. */
@@ -86,6 +89,7 @@ function tailOf(executionId: ExecutionId, rows: readonly TailRow[], limit: numbe
     status: first.execution_status,
     tenantId: first.tenant_id,
     organizationId: first.organization_id,
+    engine: first.engine ?? undefined,
     unadopted: first.unadopted,
     mark: first.mark ?? undefined,
     events,

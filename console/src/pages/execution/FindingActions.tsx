@@ -49,6 +49,12 @@ function actionsOf(executionId: string, { target }: Finding): Readonly<Record<st
       isPublic: true,
       act: (reason) => send('POST', `${execution}/cancel`, body(reason)),
     },
+    'execution.adopt': {
+      name: 'Let the engine drive it',
+      consequence: 'From now on the engine decides what happens next, by the playbook. There is no way back.',
+      isPublic: true,
+      act: (reason) => send('POST', `${execution}/adopt`, body(reason)),
+    },
     'execution.finalize': {
       name: 'Finalize',
       consequence: 'Writes the end of this execution into the log as it stands now.',

@@ -143,6 +143,8 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
         throw new CpError('corrupt', `the log of execution ${key.executionId} is not the one its state was made from`)
       }
       resident.mark = tail.mark
+      // One that nobody drove may have been adopted since.
+      resident.engine = tail.engine
       for (const row of tail.events) take(resident, row, newEvents)
       if (newEvents.length > 2 * NEW_EVENTS_MAX) newEvents.splice(0, newEvents.length - NEW_EVENTS_MAX)
       applied += tail.events.length
