@@ -11,6 +11,14 @@ const database = useDatabase()
 const browser = useBrowser()
 let daemon: Daemon
 
+/** Where the handle was, and when, from now on. */
+const NOTE_PLACES = `{
+  globalThis.visits = []
+  const handle = document.querySelector('[role=slider]')
+  const note = () => visits.push({ position: Number(handle.getAttribute('aria-valuenow')), atMs: performance.now() })
+  new MutationObserver(note).observe(handle, { attributeFilter: ['aria-valuenow'] })
+}`
+
 const command = async (...args: string[]) => {
   const { code, stdout, stderr } = await runBinary([...args, '--port', new URL(daemon.url).port, '--json'], {
     env: { NOETL_DATABASE_URL: database.get().url },
@@ -193,6 +201,25 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await goTo('ArrowLeft', failure - 1)
     await provesReplay(failure - 1)
 
+    const verdict = page.locator('.proof').getByRole('status')
+    await page.getByRole('button', { name: 'Verify' }).click()
+    await verdict.getByText('equal', { exact: true }).waitFor()
+    // What is shown was folded before somebody changed the log behind our back.
+    const retype = (type: string) =>
+      database
+        .get()
+        .sql('update noetl.event set event_type = $3 where execution_id = $1::bigint and event_id = $2::bigint', [
+          id,
+          events[failure - 2]!.event_id,
+          type,
+        ])
+    await retype('step.note')
+    await goTo('ArrowRight', failure)
+    await goTo('ArrowLeft', failure - 1)
+    await page.getByRole('button', { name: 'Verify' }).click()
+    await verdict.getByText(/^different: replay has [0-9a-f]{8}$/).waitFor()
+    await retype(events[failure - 2]!.event_type)
+
     const box = page.getByRole('textbox', { name: 'Go to a position or time' })
     const write = async (text: string) => {
       await box.fill(text)
@@ -245,6 +272,25 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await page.waitForURL((address) => !address.searchParams.has('zoom'))
     await until('all is shown again', async () => (await scale.textContent()) === whole)
     await page.getByRole('cell', { name: '/event_count' }).waitFor()
+
+    await goTo('Home', 0)
+    await page.evaluate(NOTE_PLACES)
+    const visits = async () => (await page.evaluate('visits')) as { position: number; atMs: number }[]
+    const speed = page.getByRole('combobox', { name: 'Speed of playing' })
+    await speed.selectOption('one event a second')
+    await page.keyboard.press('Space')
+    const [one, two] = await until('two events were played', async () => {
+      const seen = await visits()
+      return seen.length >= 2 && seen
+    })
+    expect([one!.position, two!.position]).toEqual([1, 2])
+    expect(two!.atMs - one!.atMs).toBeGreaterThan(900)
+    await speed.selectOption('100×')
+    await page.getByRole('button', { name: 'Play' }).waitFor()
+    expect(await place()).toBe(last)
+    // Five seconds of the run are one drawing.
+    const drawings = (await visits()).filter(({ position }) => position > 2).length
+    expect(drawings).toBeLessThanOrEqual(3 + (2 * (Math.max(...times) - Math.min(...times))) / 5_000)
     expect(faults()).toEqual([])
     await close()
   })

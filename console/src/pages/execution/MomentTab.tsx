@@ -7,6 +7,7 @@ import { JsonTree } from '../../parts/JsonTree'
 import { Surface } from './Surface'
 import type { Slice } from './slices'
 import type { Here } from './useMoment'
+import { Verify } from './Verify'
 
 export function MomentTab({ executionId, here, position }: { executionId: string; here: Here; position: number }) {
   // The handle moves faster than states arrive: what has not changed is not looked at again.
@@ -30,6 +31,14 @@ export function MomentTab({ executionId, here, position }: { executionId: string
         <span class={checksum === undefined ? 'chip-sum muted' : 'chip-sum completed'}>
           {checksum === undefined ? 'checksum …' : `checksum ${checksum.slice(0, 8)}`}
         </span>
+        {isExact && slice.eventId !== undefined && checksum !== undefined && (
+          <Verify
+            key={`${slice.eventId} ${checksum}`}
+            executionId={executionId}
+            eventId={slice.eventId}
+            checksum={checksum}
+          />
+        )}
         {isExact && slice.eventId !== undefined && (
           <CopyText text={`noetl-cp replay ${executionId} --as-of-event ${slice.eventId}`} />
         )}

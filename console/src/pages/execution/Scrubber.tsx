@@ -1,5 +1,5 @@
 // The life of a run as a bar, and a handle to take hold of any moment. What it shows follows the handle without a question.
-import { useEffect, useRef } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import { useKeys } from '../../lib/keys'
 import { ask } from '../../lib/router'
 import { clockText, lasted, whole } from '../../lib/time'
@@ -8,6 +8,7 @@ import { Counters } from './Counters'
 import { isFollowing, isPlaying, moveTo, pin, positionAt, togglePin } from './cursor'
 import { type Density, densityOf, drawDensity } from './drawDensity'
 import { Jump } from './Jump'
+import { SPEEDS, type Speed, speed, usePlay } from './play'
 import { FAILED_FLAG, hasFlag, momentAt, type RunTape, seek } from './tape'
 import { useCanvas } from './useCanvas'
 
@@ -70,7 +71,7 @@ export function Scrubber({ run, axis, position }: ScrubberProps) {
     d: () => panBy(PAN),
     '0': showAll,
   })
-  usePlay(position, length, go)
+  usePlay(run, position, go)
   const fromPointer = (event: PointerEvent): void => {
     const { left, width } = (event.currentTarget as HTMLElement).getBoundingClientRect()
     go(positionOf(axis, Math.max(0, Math.min(1, (event.clientX - left) / width))))
@@ -94,6 +95,20 @@ export function Scrubber({ run, axis, position }: ScrubberProps) {
             <path d={isPlaying.value ? 'M4 3h3v10H4zM9 3h3v10H9z' : 'M4 2.5v11l9-5.5z'} fill="currentColor" />
           </svg>
         </button>
+        <select
+          aria-label="Speed of playing"
+          value={speed.value}
+          onChange={(event) => {
+            speed.value = event.currentTarget.value as Speed
+            event.currentTarget.blur()
+          }}
+        >
+          {Object.entries(SPEEDS).map(([id, name]) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </select>
         <span class="scrub-place">
           <b>{whole(position)}</b> <span class="muted">of {whole(total)}</span>
         </span>
@@ -172,19 +187,4 @@ function Scale({ run, axis }: { run: RunTape; axis: Axis }) {
       ))}
     </div>
   )
-}
-
-/** About ten seconds for the whole run, but never more than twenty steps a second nor fewer than two events. */
-function usePlay(position: number, total: number, go: (to: number) => void): void {
-  useEffect(() => {
-    if (!isPlaying.value) return
-    if (position >= total) {
-      isPlaying.value = false
-      return
-    }
-    const perSecond = Math.max(2, total / 10)
-    const step = Math.max(1, Math.round(perSecond / 20))
-    const timer = setTimeout(() => go(position + step), (1_000 * step) / perSecond)
-    return () => clearTimeout(timer)
-  }, [position, total, isPlaying.value])
 }
