@@ -1,6 +1,7 @@
 // Promise: the console finds executions as the command line does, shows one with every event, its state without losing a
 // digit, and why it stands still in the words of the command; at any event its state is the one that replay computes, by
 // checksum. What it shows is in the address.
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, runBinary, startDaemon } from '../support/binary.js'
 import { useDatabase } from '../support/database.js'
@@ -291,6 +292,24 @@ describe.skipIf(!hasBrowser)('executions', () => {
     // Five seconds of the run are one drawing.
     const drawings = (await visits()).filter(({ position }) => position > 2).length
     expect(drawings).toBeLessThanOrEqual(3 + (2 * (Math.max(...times) - Math.min(...times))) / 5_000)
+
+    const raw = page.getByRole('region', { name: 'Raw' })
+    const text = async (path: string) => (await fetch(daemon.url + path)).text()
+    const shows = (what: string) => until('the text', async () => (await raw.locator('pre').textContent()) === what)
+    const large = BigInt(events.at(-1)!.event_id) + 1n
+    await addNote(id, large, BigInt(events.at(-1)!.event_id), { note: 'n'.repeat(300_000) })
+    await goTo('8', last + 1)
+    const stored = await text(`/api/executions/${id}/events/${large}`)
+    await shows(stored.slice(0, 256 * 1_024))
+    await raw.getByText('The first 256 KB are shown').waitFor()
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      raw.getByRole('link', { name: 'Download' }).click(),
+    ])
+    expect(await readFile(await file.path(), 'utf8')).toBe(stored)
+    await goTo('ArrowLeft', last)
+    await raw.getByRole('button', { name: 'state' }).click()
+    await shows(await text(`/api/replay/state?execution_id=${id}&as_of_event_id=${events.at(-1)!.event_id}`))
     expect(faults()).toEqual([])
     await close()
   })
@@ -356,13 +375,13 @@ describe.skipIf(!hasBrowser)('executions', () => {
   })
 
   /** One more event of an execution, stored last, as another one of it. */
-  async function addNote(id: string, eventId: bigint, like: bigint): Promise<void> {
+  async function addNote(id: string, eventId: bigint, like: bigint, result: object | null = null): Promise<void> {
     await database.get().sql(
-      `insert into noetl.event (execution_id, event_id, catalog_id, stream_version, event_type, node_name, status)
+      `insert into noetl.event (execution_id, event_id, catalog_id, stream_version, event_type, node_name, status, result)
        select execution_id, $2::bigint, catalog_id, (select max(stream_version) + 1 from noetl.event where execution_id = $1::bigint),
-         'step.note', node_name, status
+         'step.note', node_name, status, $4::jsonb
        from noetl.event where execution_id = $1::bigint and event_id = $3::bigint`,
-      [id, String(eventId), String(like)],
+      [id, String(eventId), String(like), result === null ? null : JSON.stringify(result)],
     )
     await database
       .get()

@@ -11,6 +11,7 @@ import { pin, positionAt, readCursor } from './cursor'
 import { EventDetail } from './EventDetail'
 import { EventsTab } from './EventsTab'
 import { MomentTab } from './MomentTab'
+import { RawTab } from './RawTab'
 import { Scrubber } from './Scrubber'
 import { StateTab } from './StateTab'
 import { Timeline } from './Timeline'
@@ -27,7 +28,10 @@ const TABS: readonly Tab[] = [
   { id: 'events', name: 'Events' },
   { id: 'state', name: 'Live state' },
   { id: 'why', name: 'Why' },
+  { id: 'raw', name: 'Raw' },
 ]
+
+const NOTHING_YET = <div class="empty">Nothing has happened yet.</div>
 
 const GraphTab = lazy(() => import('../graph/GraphTab').then((module) => module.GraphTab))
 
@@ -103,15 +107,12 @@ function Moments({ run, tape, reload }: { run: ExecutionSummary; tape: RunTape; 
 
   function tabOf() {
     const id = run.execution_id
+    const eventId = position === 0 ? undefined : here.slice?.eventId
     switch (tab) {
       case 'changes':
         return <ChangesTab executionId={id} here={here} position={position} pinned={pin.value} />
       case 'event':
-        return position === 0 || here.slice?.eventId === undefined ? (
-          <div class="empty">Nothing has happened yet.</div>
-        ) : (
-          <EventDetail executionId={id} eventId={here.slice.eventId} />
-        )
+        return eventId === undefined ? NOTHING_YET : <EventDetail executionId={id} eventId={eventId} />
       case 'graph':
         return <GraphTab run={run} tape={tape} position={position} />
       case 'events':
@@ -120,6 +121,8 @@ function Moments({ run, tape, reload }: { run: ExecutionSummary; tape: RunTape; 
         return <StateTab run={run} />
       case 'why':
         return <WhyTab run={run} />
+      case 'raw':
+        return eventId === undefined ? NOTHING_YET : <RawTab executionId={id} eventId={eventId} />
       default:
         return <MomentTab executionId={id} here={here} position={position} />
     }
