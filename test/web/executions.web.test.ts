@@ -1,7 +1,7 @@
 // Promise: the console finds executions as the command line does, shows one with every event, its state without losing a
 // digit, and why it stands still in the words of the command; at any event its state is the one that replay computes, by
 // checksum. What it shows is in the address.
-import { readFile } from 'node:fs/promises'
+import { text as textOf } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, runBinary, startDaemon } from '../support/binary.js'
 import { useDatabase } from '../support/database.js'
@@ -302,11 +302,9 @@ describe.skipIf(!hasBrowser)('executions', () => {
     const stored = await text(`/api/executions/${id}/events/${large}`)
     await shows(stored.slice(0, 256 * 1_024))
     await raw.getByText('The first 256 KB are shown').waitFor()
-    const [file] = await Promise.all([
-      page.waitForEvent('download'),
-      raw.getByRole('link', { name: 'Download' }).click(),
-    ])
-    expect(await readFile(await file.path(), 'utf8')).toBe(stored)
+    const saved = page.waitForEvent('download')
+    await raw.getByRole('link', { name: 'Download' }).click()
+    expect(await textOf(await (await saved).createReadStream())).toBe(stored)
     await goTo('ArrowLeft', last)
     await raw.getByRole('button', { name: 'state' }).click()
     await shows(await text(`/api/replay/state?execution_id=${id}&as_of_event_id=${events.at(-1)!.event_id}`))

@@ -5,6 +5,7 @@ import { Panel } from '../../parts/Panel'
 import type { ExecutionSummary } from '../executions/summary'
 import { Header } from './Header'
 import { Replay } from './Replay'
+import '../../styles/execution.css'
 
 export function Execution({ id }: { id: string }) {
   const path = apiPath(`/api/executions/${id}`, { events: 0 })

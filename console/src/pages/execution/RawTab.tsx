@@ -4,6 +4,7 @@ import { PREFIX } from '../../lib/prefix'
 import { ask, query } from '../../lib/router'
 import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
+import { useRested } from '../../lib/useRested'
 import { Panel } from '../../parts/Panel'
 
 const HEAD_BYTES = 256 * 1_024
@@ -17,7 +18,8 @@ interface Head {
   isPartial: boolean
 }
 
-export function RawTab({ executionId, eventId }: { executionId: string; eventId: string }) {
+export function RawTab({ executionId, eventId: atHandle }: { executionId: string; eventId: string }) {
+  const eventId = useRested(atHandle)
   const what = query.value.get('raw') === 'state' ? 'state' : 'event'
   const path =
     what === 'event'

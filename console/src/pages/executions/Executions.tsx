@@ -7,7 +7,6 @@ import { useResource } from '../../lib/useResource'
 import { CopyText } from '../../parts/CopyText'
 import { lazy } from '../../parts/lazy'
 import { Panel } from '../../parts/Panel'
-import { Execution } from '../execution/Execution'
 import { ColumnChoice } from './columns'
 import { ExecutionTable } from './ExecutionTable'
 import { Filters } from './Filters'
@@ -15,6 +14,7 @@ import { Histogram } from './Histogram'
 import { NoneMatch } from './NoneMatch'
 import { type ExecutionSummary, FILTERS } from './summary'
 
+const Execution = lazy(() => import('../execution/Execution').then((module) => module.Execution))
 const BulkBar = lazy(() => import('./BulkBar').then((module) => module.BulkBar))
 const WhyDrawer = lazy(() => import('./WhyDrawer').then((module) => module.WhyDrawer))
 const Job = lazy(() => import('../../parts/Job').then((module) => module.Job))
