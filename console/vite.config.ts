@@ -3,6 +3,9 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
 
+// What the page of one execution shares with others stays in one file with it: many small files are larger together.
+const EXECUTION = /pages\/(execution|graph)\/|domain\/(tape|memo)|parts\/Differences|lib\/(useRested|difference)/
+
 export default defineConfig(({ command }) => ({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: command === 'serve' ? '/console/' : './',
@@ -16,5 +19,10 @@ export default defineConfig(({ command }) => ({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 300,
+    rolldownOptions: {
+      output: {
+        codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: 'execution', test: EXECUTION }] },
+      },
+    },
   },
 }))

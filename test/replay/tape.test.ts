@@ -26,9 +26,11 @@ class Recording {
   private readonly tape = new TapeRecorder()
   private readonly keyframes = new Keyframes(WHOSE, EVENTS, 1e9)
 
+  constructor(private readonly events = log) {}
+
   recordTo(length: number): this {
     for (let index = this.tape.length; index < length; index++) {
-      this.keyframes.append(log[index]!)
+      this.keyframes.append(this.events[index]!)
       this.tape.add(this.keyframes.view, timeOf(index), index + 1)
     }
     return this
@@ -45,7 +47,7 @@ class Recording {
 function seen({ head, columns, keys }: Tape) {
   const { keys: _, time, ...rest } = columns
   return {
-    names: [head.types, head.steps, head.statuses, head.workers],
+    names: [head.types, head.steps, head.statuses, head.workers, head.pools],
     place: [head.from, head.to, head.total],
     times: Array.from(time!, (ms) => ms + head.base_ms),
     columns: Object.fromEntries(Object.entries(rest).map(([name, values]) => [name, Array.from(values)])),
@@ -75,6 +77,34 @@ describe('a tape', () => {
     expect(continues(tape, live.read(101, 'a.1'))).toBe(false)
     expect(continues(tape, live.read(102))).toBe(false)
     expect(continues(tape, live.read(101))).toBe(true)
+  })
+
+  it('tells the pool of a command, and what it is a part of: its loop, or else its step', () => {
+    const common = { event_id: 1, status: 'PENDING', node_name: 'fetch' }
+    const issued = (meta: JsonObject): JsonObject => ({
+      ...common,
+      event_type: 'command.issued',
+      meta: { command_id: `c${String(meta['execution_pool'])}`, ...meta },
+    })
+    const events = [
+      { ...common, event_type: 'step.enter', meta: {} },
+      issued({ execution_pool: 'gpu' }),
+      issued({ execution_pool: 'cpu', loop_id: '7' }),
+      { ...common, event_type: 'command.completed', meta: { command_id: 'cgpu' } },
+    ].map((event, index) => ({ ...event, event_id: index + 1 }))
+    const { head, columns, keys } = new Recording(events).recordTo(events.length).read(1)
+    const nameOf = (span: number): string => keys()[columns['span_key']![span]!]!
+    const told = Array.from(columns['span_key']!, (_, span) => [
+      nameOf(span),
+      head.pools[columns['span_pool']![span]!],
+      columns['span_parent']![span] === 0 ? '' : nameOf(columns['span_parent']![span]! - 1),
+    ])
+    expect(told).toEqual([
+      ['step:fetch', '', ''],
+      ['command:cgpu', 'gpu', 'step:fetch'],
+      ['loop:7', '', ''],
+      ['command:ccpu', 'cpu', 'loop:7'],
+    ])
   })
 
   it('names in a window of it what it names in all of it', () => {

@@ -2,6 +2,7 @@
 // digit, and why it stands still in the words of the command; at any event its state is the one that replay computes, by
 // checksum. What it shows is in the address.
 import { text as textOf } from 'node:stream/consumers'
+import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, runBinary, startDaemon } from '../support/binary.js'
 import { useDatabase } from '../support/database.js'
@@ -37,7 +38,10 @@ const idOf = async (status: string, path: string): Promise<string> =>
   })
 
 interface LogEvent {
+  position: number
   event_id: string
+  node_name: string | null
+  worker_id: string | null
   event_type: string
   status: string
   timestamp: string
@@ -221,7 +225,7 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await verdict.getByText(/^different: replay has [0-9a-f]{8}$/).waitFor()
     await retype(events[failure - 2]!.event_type)
 
-    const box = page.getByRole('textbox', { name: 'Go to a position or time' })
+    const box = page.getByRole('textbox', { name: 'Go to a moment' })
     const write = async (text: string) => {
       await box.fill(text)
       await box.press('Enter')
@@ -231,10 +235,13 @@ describe.skipIf(!hasBrowser)('executions', () => {
       await page.getByRole('alert').getByText(reason).waitFor()
       expect([await place(), await box.inputValue()]).toEqual([failure - 1, text])
     }
-    await refused('soon', 'neither a position (12) nor a time')
-    await refused('25:00', 'neither a position (12) nor a time')
+    await refused('soon', 'is no position (12), version (v12), event id or time')
+    await refused('25:00', 'is no position (12), version (v12), event id or time')
     await refused(String(last + 1), `positions from 0 to ${last}`)
     await refused('2001-01-01 00:00Z', 'This log goes from')
+    await refused(`v${last + 1}`, `No event of this log has version ${last + 1}`)
+    await refused(`event:${BigInt(events[0]!.event_id) - 1n}`, 'is not in this log')
+    await refused('99999999999999999999', 'event')
     const times = events.map(({ timestamp }) => Date.parse(timestamp))
     // Milliseconds are all that is written: several events may share one.
     const second = Math.max(times[0]!, times[1]!)
@@ -243,6 +250,10 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await until('the time', async () => (await place()) === byTime)
     await write('1')
     await until('the position', async () => (await place()) === 1)
+    await write(events[2]!.event_id)
+    await until('the event of this id', async () => (await place()) === 3)
+    await write('v2')
+    await until('the version', async () => (await place()) === 2)
     await write(`+${second - times[0]!}ms`)
     await until('so long after the first event', async () => (await place()) === byTime)
     await write(String(failure - 1))
@@ -273,6 +284,37 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await page.waitForURL((address) => !address.searchParams.has('zoom'))
     await until('all is shown again', async () => (await scale.textContent()) === whole)
     await page.getByRole('cell', { name: '/event_count' }).waitFor()
+
+    const labelsOf = async () => scale.locator('span').allTextContents()
+    for (const key of ['w', 'w', 'w', 'e']) {
+      const before = page.url()
+      await page.keyboard.press(key)
+      await page.waitForURL((address) => address.href !== before)
+      expect((await labelsOf()).length).toBeGreaterThan(0)
+      expect(new Set(await labelsOf()).size).toBe((await labelsOf()).length)
+    }
+    await page.keyboard.press('0')
+    await page.keyboard.press('e')
+
+    const rows = page.getByRole('combobox', { name: 'Rows' })
+    const rowNames = () => page.locator('.row-name > .ellipsis').allTextContents()
+    const { worker_id: worker } = events.find((event) => event.worker_id !== null)!
+    await rows.selectOption('by worker')
+    await until('a row for the worker', async () => (await rowNames()).join() === worker)
+    await page.locator('.row-name').click()
+    const [ofCommands] = await database.get().sql<{ positions: string; pools: string }>(
+      `select string_agg(place::text, ',' order by place) as positions, string_agg(distinct meta->>'execution_pool', ',') as pools
+       from (select *, row_number() over (order by event_id) as place from noetl.event where execution_id = $1::bigint) as log
+       where coalesce(command_id::text, meta->>'command_id') is not null`,
+      [id],
+    )
+    const life = page.getByRole('list', { name: `Events of worker ${worker}` })
+    await until('what it had to do', async () => (await positionsIn(life)).join() === ofCommands!.positions)
+    await rows.selectOption('by pool')
+    await until('a row for the pool', async () => (await rowNames()).join() === ofCommands!.pools)
+    await page.waitForURL(/lanes=pool/)
+    await rows.selectOption('by step')
+    await page.keyboard.press('Escape')
 
     await goTo('Home', 0)
     await page.evaluate(NOTE_PLACES)
@@ -329,6 +371,20 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await until('the first event', async () => (await place()) === 1)
     expect(await completed.textContent()).toBe('0')
     expect(await handle.getAttribute('aria-valuetext')).toContain(`event 1 of ${last}`)
+    const { node_name: step } = events.find((event) => event.event_type === 'step.enter')!
+    const own = events.filter((event) => event.node_name === step).map(({ position }) => position)
+    expect(own.length).toBeGreaterThan(2)
+    await page.locator('.row-name', { hasText: step! }).click()
+    const life = page.getByRole('list', { name: `Events of step ${step}` })
+    await until('the life of the step', async () => (await positionsIn(life)).join() === own.join())
+    await until('its first event', async () => (await place()) === own[0])
+    await page.keyboard.press(']')
+    await until('its next event', async () => (await place()) === own[1])
+    await life.getByRole('button').nth(2).click()
+    await until('the event that was chosen', async () => (await place()) === own[2])
+    expect(new URL(page.url()).searchParams.get('sel')).toBe(`step:${step}`)
+    await page.keyboard.press('Escape')
+    await life.waitFor({ state: 'detached' })
     await context.setOffline(false)
 
     const ids = events.map((event) => BigInt(event.event_id))
@@ -371,6 +427,10 @@ describe.skipIf(!hasBrowser)('executions', () => {
     expect(faults()).toEqual([])
     await close()
   })
+
+  async function positionsIn(life: Locator): Promise<number[]> {
+    return (await life.locator('.number').allTextContents()).map(Number)
+  }
 
   /** One more event of an execution, stored last, as another one of it. */
   async function addNote(id: string, eventId: bigint, like: bigint, result: object | null = null): Promise<void> {

@@ -8,8 +8,8 @@ interface VirtualRowsProps<T> {
   subject: string
   total: number
   height: number
-  /** Rows from this place on, counted from 0. */
-  load: (from: number, limit: number, signal: AbortSignal) => Promise<readonly T[]>
+  /** Rows from this place on, counted from 0; left out where whoever draws a row knows it. */
+  load?: (from: number, limit: number, signal: AbortSignal) => Promise<readonly T[]>
   row: (item: T | undefined, index: number) => ComponentChildren
   /** Scrolled into view when it changes. */
   shown?: number | undefined
@@ -35,6 +35,7 @@ export function VirtualRows<T>({ subject, total, height, load, row, shown, label
   }, [subject])
 
   useEffect(() => {
+    if (load === undefined) return
     const control = new AbortController()
     for (let page = Math.floor(first / PAGE); page * PAGE < last; page++) {
       const known = pages.current.get(page)

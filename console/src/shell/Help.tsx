@@ -18,9 +18,9 @@ const EVERYWHERE: readonly (readonly [string, string])[] = [
 
 const EXECUTION: readonly (readonly [string, string])[] = [
   ['← →', 'one event back or on; with Shift ten'],
-  ['Home End', 'first and last event'],
+  ['PgUp PgDn', 'one screen; Home and End: first and last event'],
   ['n p', 'next and previous failure'],
-  ['[ ]', 'same step before and after'],
+  ['[ ]', 'same step, or what was chosen'],
   ['m', 'pin here: changes are shown against it'],
   ['Space', 'play or stop'],
   ['e', 'axis by time or by event'],

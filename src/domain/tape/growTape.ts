@@ -9,6 +9,7 @@ const OF_SPANS = [
   'span_key',
   'span_row',
   'span_parent',
+  'span_pool',
   'span_issued',
   'span_claimed',
   'span_started',

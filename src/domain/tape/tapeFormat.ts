@@ -1,7 +1,7 @@
 // What recorder, writer and reader of a tape agree on. Runs in browsers, too: nothing here may ask for Node.
 
 export const TAPE_MAGIC = 0x5041_544e // "NTAP"
-export const TAPE_FORMAT = 2
+export const TAPE_FORMAT = 3
 
 /** What a span is. */
 export const SPAN_KINDS = ['step', 'command', 'frame', 'stage', 'loop'] as const
@@ -41,6 +41,7 @@ export interface TapeHead {
   steps: string[]
   statuses: string[]
   workers: string[]
+  pools: string[]
   /** Spans of the whole tape, in this piece or not. */
   span_total: number
   /** Of level coarse: numbers of the steps that are rows, those with most spans first. */

@@ -22,6 +22,7 @@ export class TapeRecorder {
   readonly steps = new NameList()
   readonly statuses = new NameList()
   readonly workers = new NameList()
+  readonly pools = new NameList()
   readonly events = {
     type: new GrowingColumn(),
     step: new GrowingColumn(),
@@ -39,7 +40,10 @@ export class TapeRecorder {
     /** Number of its entity, from 0. */
     key: new GrowingColumn(),
     row: new GrowingColumn(),
+    /** Number of the span that it is a part of, from 1; 0 is none. */
     parent: new GrowingColumn(),
+    /** Of workers that it was issued for. */
+    pool: new GrowingColumn(),
     issued: new GrowingColumn(),
     claimed: new GrowingColumn(),
     started: new GrowingColumn(),
@@ -146,9 +150,9 @@ export class TapeRecorder {
       this.moveFrame(closest, kind.frame, place)
     }
     if (!view.commandId) return closest
-    const parent = this.newest.step.get(this.steps.names[step]!)
-    const isNew = kind.command === 'issued'
-    closest = this.touch('command', view.commandId, step, parent === undefined ? closest : parent + 1, place, isNew)
+    const parent = closest || (this.newest.step.get(this.steps.names[step]!) ?? -1) + 1
+    closest = this.touch('command', view.commandId, step, parent, place, kind.command === 'issued')
+    mark(this.spans.pool, closest, this.pools.numberOf(textOf(view.meta['execution_pool'])))
     this.moveCommand(closest, kind.command, place)
     return closest
   }
@@ -177,6 +181,7 @@ export class TapeRecorder {
     spans.kind.push(SPAN_KINDS.indexOf(kind))
     spans.row.push(row)
     spans.parent.push(parent)
+    spans.pool.push(0)
     spans.issued.push(place)
     spans.claimed.push(0)
     // A command waits and a frame is handed out; everything else has begun when it is first spoken of.

@@ -1,16 +1,21 @@
-// A box to write a position or a time into; Enter goes there.
+// A box to write a moment into, by its position, version, event id or time; Enter goes there.
 import { useState } from 'preact/hooks'
+import { ApiError } from '../../lib/api'
 import type { RunTape } from './tape'
 import { NoMoment, positionWritten } from './writtenMoment'
 
 export function Jump({ run, go }: { run: RunTape; go: (to: number) => void }) {
   const [refusal, setRefusal] = useState<string>()
-  const jump = (box: HTMLInputElement): void => {
-    if (box.value.trim() === '') return
+  const jump = async (box: HTMLInputElement): Promise<void> => {
+    const written = box.value
+    if (written.trim() === '') return
     try {
-      go(positionWritten(box.value, run))
+      const position = await positionWritten(written, run)
+      // Somebody writes on already.
+      if (box.value !== written) return
+      go(position)
     } catch (error) {
-      if (!(error instanceof NoMoment)) throw error
+      if (!(error instanceof NoMoment || error instanceof ApiError)) throw error
       setRefusal(error.message)
       return
     }
@@ -24,18 +29,18 @@ export function Jump({ run, go }: { run: RunTape; go: (to: number) => void }) {
       class="jump"
       onSubmit={(event) => {
         event.preventDefault()
-        jump(event.currentTarget.elements.namedItem('moment') as HTMLInputElement)
+        void jump(event.currentTarget.elements.namedItem('moment') as HTMLInputElement)
       }}
     >
       <input
         type="text"
         name="moment"
         autocomplete="off"
-        aria-label="Go to a position or time"
+        aria-label="Go to a moment"
         aria-invalid={refusal !== undefined}
         aria-describedby={refusal === undefined ? undefined : 'jump-refusal'}
-        placeholder="Position or time"
-        title="A position (12), a time (12:30:05, 2026-11-17 12:30) or how long after the first event (+1.5s)"
+        placeholder="Go to …"
+        title="A position (12), a version (v12), an event id, a time (12:30:05, 2026-11-17 12:30) or how long after the first event (+1.5s)"
         onInput={() => setRefusal(undefined)}
       />
       {refusal !== undefined && (

@@ -29,6 +29,7 @@ export function RawTab({ executionId, eventId: atHandle }: { executionId: string
           profile: 'cp',
           as_of_event_id: eventId,
           limit: EVENTS_MAX,
+          ids: 'number',
         })
   const head = useResource(path, (signal) => readHead(path, signal))
   const choice = (name: 'event' | 'state') => (

@@ -10,6 +10,8 @@ import { ChangesTab } from './ChangesTab'
 import { pin, positionAt, readCursor } from './cursor'
 import { EventDetail } from './EventDetail'
 import { EventsTab } from './EventsTab'
+import { Life } from './Life'
+import { chosenEntity, lifeOf } from './life'
 import { MomentTab } from './MomentTab'
 import { RawTab } from './RawTab'
 import { Scrubber } from './Scrubber'
@@ -47,7 +49,7 @@ export function Replay({ run }: { run: ExecutionSummary }) {
     const done = (): void => {
       if (!control.signal.aborted) setReadEpoch(epoch)
     }
-    readCursor(run.execution_id, control.signal).then(done, done)
+    readCursor(run.execution_id, tape!.length, control.signal).then(done, done)
     return () => control.abort()
   }, [epoch])
   return (
@@ -89,17 +91,20 @@ function Moments({ run, tape, reload }: { run: ExecutionSummary; tape: RunTape; 
   const kind = query.value.get('axis') === 'time' ? 'time' : 'event'
   const axis = useMemo(() => axisOf(kind, tape), [kind, tape])
   const position = positionAt(tape.length)
+  const entity = chosenEntity()
+  const life = useMemo(() => (entity === undefined ? undefined : lifeOf(tape, entity)), [tape, entity])
   const tab = chosenTab(TABS)
   const here = useMoment(run.execution_id, tape, { position, before: tab === 'changes' }, reload)
   return (
     <>
-      <Scrubber run={tape} axis={axis} position={position} />
+      <Scrubber run={tape} axis={axis} position={position} life={life} />
       <Timeline run={tape} axis={axis} position={position} />
       {tape.length < tape.total && (
         <p class="notice partial" role="status">
           {whole(tape.length)} of {whole(tape.total)} events are drawn so far; the list of events has all of them.
         </p>
       )}
+      {entity !== undefined && <Life run={tape} entity={entity} life={life} position={position} />}
       <Tabs tabs={TABS} label="About this execution" />
       {tabOf()}
     </>

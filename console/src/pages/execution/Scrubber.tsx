@@ -1,14 +1,17 @@
 // The life of a run as a bar, and a handle to take hold of any moment. What it shows follows the handle without a question.
-import { useRef } from 'preact/hooks'
+import { useMemo, useRef } from 'preact/hooks'
 import { useKeys } from '../../lib/keys'
 import { ask } from '../../lib/router'
-import { clockText, lasted, whole } from '../../lib/time'
+import { clockText, whole } from '../../lib/time'
 import { type Axis, keepInView, panBy, positionOf, showAll, view, zoomBy } from './axis'
 import { Counters } from './Counters'
-import { isFollowing, isPlaying, moveTo, pin, positionAt, togglePin } from './cursor'
+import { isFollowing, isPlaying, moveTo, newsSince, pin, positionAt, togglePin } from './cursor'
 import { type Density, densityOf, drawDensity } from './drawDensity'
 import { Jump } from './Jump'
+import { chosenLanes, LANES } from './lanes'
+import { choose, nextOf } from './life'
 import { SPEEDS, type Speed, speed, usePlay } from './play'
+import { Scale } from './Scale'
 import { FAILED_FLAG, hasFlag, momentAt, type RunTape, seek } from './tape'
 import { useCanvas } from './useCanvas'
 
@@ -20,13 +23,16 @@ interface ScrubberProps {
   run: RunTape
   axis: Axis
   position: number
+  /** Positions of the events of what was chosen, if anything was. */
+  life: Uint32Array | undefined
 }
 
-export function Scrubber({ run, axis, position }: ScrubberProps) {
+export function Scrubber({ run, axis, position, life }: ScrubberProps) {
   const { length, total } = run
   const { columns } = run.tape
   const counted = useRef<{ run: RunTape; axis: Axis; width: number; density: Density }>()
   const fraction = axis.fractions[position]!
+  const dots = useMemo(() => Array.from(life ?? [], (at) => axis.fractions[at]!), [life, axis])
   const canvas = useCanvas(
     HEIGHT,
     (pen) => {
@@ -35,11 +41,12 @@ export function Scrubber({ run, axis, position }: ScrubberProps) {
         counted.current = { run, axis, width: pen.width, density: densityOf(run, axis, pen.width) }
       }
       const pinned = pin.value === undefined ? undefined : axis.fractions[Math.min(length, pin.value)]
-      drawDensity(pen, counted.current!.density, { now: fraction, pinned, view: view.value })
+      drawDensity(pen, counted.current!.density, { now: fraction, pinned, life: dots, view: view.value })
     },
-    [run, axis, position, pin.value, view.value],
+    [run, axis, position, pin.value, view.value, dots],
   )
   const moment = momentAt(run, position)
+  const news = newsSince(length)
   const go = (to: number | undefined): void => {
     if (to === undefined) return
     moveTo(to, length)
@@ -47,8 +54,14 @@ export function Scrubber({ run, axis, position }: ScrubberProps) {
   }
   // Keys come faster than the page is drawn.
   const here = (): number => positionAt(length)
+  const goScreens = (by: number): void => {
+    const { from, to } = view.value
+    go(positionOf(axis, Math.max(0, Math.min(1, axis.fractions[here()]! + by * (to - from)))))
+  }
   const isFailure = (index: number): boolean => hasFlag(columns['flags']![index]!, FAILED_FLAG)
   const isSameStep = (index: number): boolean => columns['step']![index] === columns['step']![here() - 1]
+  const alongLife = (by: 1 | -1): number | undefined =>
+    life === undefined ? seek(run, here(), by, isSameStep) : nextOf(life, here(), by)
   const toggleAxis = (): void => ask({ axis: axis.kind === 'time' ? undefined : 'time' }, { replace: true })
   const togglePlay = (): void => {
     isPlaying.value = !isPlaying.value
@@ -56,12 +69,15 @@ export function Scrubber({ run, axis, position }: ScrubberProps) {
   useKeys({
     ArrowLeft: (event) => go(here() - (event.shiftKey ? 10 : 1)),
     ArrowRight: (event) => go(here() + (event.shiftKey ? 10 : 1)),
+    PageUp: () => goScreens(-1),
+    PageDown: () => goScreens(1),
     Home: () => go(0),
     End: () => go(length),
     n: () => go(seek(run, here(), 1, isFailure)),
     p: () => go(seek(run, here(), -1, isFailure)),
-    '[': () => go(seek(run, here(), -1, isSameStep)),
-    ']': () => go(seek(run, here(), 1, isSameStep)),
+    '[': () => go(alongLife(-1)),
+    ']': () => go(alongLife(1)),
+    Escape: () => choose(undefined),
     m: () => togglePin(here()),
     Space: togglePlay,
     e: toggleAxis,
@@ -131,7 +147,7 @@ export function Scrubber({ run, axis, position }: ScrubberProps) {
           <Jump run={run} go={go} />
           {!isFollowing() && (
             <button type="button" onClick={() => go(length)}>
-              Jump to now
+              {news > 0 ? `+${whole(news)} events, jump to now` : 'Jump to now'}
             </button>
           )}
           <button
@@ -142,6 +158,20 @@ export function Scrubber({ run, axis, position }: ScrubberProps) {
           >
             {pin.value === undefined ? 'Pin' : `Pinned at ${whole(pin.value)}`}
           </button>
+          <select
+            aria-label="Rows"
+            value={chosenLanes()}
+            onChange={({ currentTarget }) => {
+              ask({ lanes: currentTarget.value === 'step' ? undefined : currentTarget.value }, { replace: true })
+              currentTarget.blur()
+            }}
+          >
+            {Object.entries(LANES).map(([id, name]) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
           <button type="button" title="Axis by event or by time (e)" onClick={toggleAxis}>
             {axis.kind === 'time' ? 'by time' : 'by event'}
           </button>
@@ -169,22 +199,5 @@ export function Scrubber({ run, axis, position }: ScrubberProps) {
         <Scale run={run} axis={axis} />
       </div>
     </section>
-  )
-}
-
-const LABELS = 5
-
-/** What the timeline below shows, from its left edge to its right. */
-function Scale({ run, axis }: { run: RunTape; axis: Axis }) {
-  const { from, to } = view.value
-  const places = Array.from({ length: LABELS }, (_, index) => from + ((to - from) * index) / (LABELS - 1))
-  const times = run.tape.columns['time']!
-  const spanMs = run.length === 0 ? 0 : times[run.length - 1]! - times[0]!
-  return (
-    <div class="scrub-scale muted" aria-hidden="true">
-      {places.map((place) => (
-        <span key={place}>{axis.kind === 'time' ? `+${lasted(place * spanMs)}` : whole(positionOf(axis, place))}</span>
-      ))}
-    </div>
   )
 }

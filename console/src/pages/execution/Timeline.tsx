@@ -1,17 +1,20 @@
-// Steps as rows, and within an opened step a row for each command, loop, stage and frame. Names are text of the page, the
+// Steps, workers or pools as rows, and within an opened one a row for each command, loop, stage and frame. Names are text of the page, the
 // bars are painted; of both only what is in sight exists.
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import { clockText, lasted, whole } from '../../lib/time'
 import { Glyph } from '../../parts/Status'
 import { type Axis, positionOf, view, zoomBy } from './axis'
 import { BarTable } from './BarTable'
 import { moveTo } from './cursor'
 import { drawBars, isInView, ROW, type Scene, spanAt } from './drawBars'
-import { kindAt, kindOfRow, momentAt, type RunTape, rowsInside, spanName, type TimelineRow } from './tape'
+import { chosenLanes, lanesOf } from './lanes'
+import { choose, chosenEntity } from './life'
+import { kindAt, kindOfRow, momentAt, type RunTape, rowsInside, spanKey, spanName, type TimelineRow } from './tape'
 import { useCanvas } from './useCanvas'
 
 const SHARE_OF_SCREEN = 0.4
-const REACH_PX = 3
+/** To each side: the narrowest bar can be hit. */
+const REACH_PX = 4
 
 interface TimelineProps {
   run: RunTape
@@ -27,15 +30,18 @@ function Rows({ run, axis, position }: TimelineProps) {
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
   const [top, setTop] = useState(0)
   const [hint, setHint] = useState<Hint>()
+  const downAt = useRef(0)
+  const group = chosenLanes()
+  const lanes = useMemo(() => lanesOf(run, group), [run, group])
   const inside = useMemo(
-    () => new Map(run.steps.filter(({ name }) => opened.has(name)).map((step) => [step, rowsInside(run, step)])),
-    [run, opened],
+    () => new Map(lanes.filter(({ key }) => opened.has(key)).map((lane) => [lane, rowsInside(run, lane)])),
+    [lanes, opened],
   )
-  // Within a step only what has a bar in sight: whoever looks nearer gets a shorter list.
+  // Within a lane only what has a bar in sight: whoever looks nearer gets a shorter list.
   const rows = useMemo(() => {
     const isSeen = (row: TimelineRow): boolean => row.spans.some((span) => isInView(run, axis, view.value, span))
-    return run.steps.flatMap((step) => [step, ...(inside.get(step)?.filter(isSeen) ?? [])])
-  }, [run, inside, axis, view.value])
+    return lanes.flatMap((lane) => [lane, ...(inside.get(lane)?.filter(isSeen) ?? [])])
+  }, [lanes, inside, axis, view.value])
   const height = Math.min(rows.length * ROW, Math.max(8 * ROW, Math.round(window.innerHeight * SHARE_OF_SCREEN)))
   const scene: Scene = { run, rows, axis, view: view.value, position, top: Math.min(top, rows.length * ROW - height) }
   const canvas = useCanvas(height, (pen) => drawBars(pen, scene), [rows, axis, position, view.value, scene.top])
@@ -48,16 +54,16 @@ function Rows({ run, axis, position }: TimelineProps) {
     const y = event.clientY - box.top
     return { box, y, x: share * box.width, fraction: from + share * (to - from) }
   }
-  const showHint = (event: PointerEvent): void => {
+  const hintAt = (event: PointerEvent): Hint | undefined => {
     const { box, x, y, fraction } = pointed(event)
     const row = rows[Math.floor((y + scene.top) / ROW)]
     const slack = (REACH_PX / box.width) * (view.value.to - view.value.from)
     const span = row === undefined ? undefined : spanAt(scene, row, fraction, slack)
-    setHint(span === undefined ? undefined : { span, x, y, isRight: x > box.width / 2 })
+    return span === undefined ? undefined : { span, x, y, isRight: x > box.width / 2 }
   }
-  const toggle = (name: string): void => {
+  const toggle = (key: string): void => {
     const next = new Set(opened)
-    if (!next.delete(name)) next.add(name)
+    if (!next.delete(key)) next.add(key)
     setOpened(next)
   }
   return (
@@ -70,13 +76,13 @@ function Rows({ run, axis, position }: TimelineProps) {
       <div class="timeline-space" style={{ height: `${rows.length * ROW}px` }}>
         <ol class="timeline-names">
           {inSight.map((row, index) => (
-            <li key={row.name} style={{ top: `${(first + index) * ROW}px`, height: `${ROW}px` }}>
+            <li key={row.key} style={{ top: `${(first + index) * ROW}px`, height: `${ROW}px` }}>
               <Name
                 run={run}
                 row={row}
                 position={position}
-                isOpen={opened.has(row.name)}
-                onToggle={() => toggle(row.name)}
+                isOpen={opened.has(row.key)}
+                onToggle={() => toggle(row.key)}
               />
             </li>
           ))}
@@ -86,11 +92,16 @@ function Rows({ run, axis, position }: TimelineProps) {
           style={{ height: `${height}px` }}
           onPointerDown={(event) => {
             event.currentTarget.setPointerCapture(event.pointerId)
+            downAt.current = event.clientX
             moveTo(positionOf(axis, pointed(event).fraction), run.length)
           }}
           onPointerMove={(event) => {
             if (event.buttons > 0) moveTo(positionOf(axis, pointed(event).fraction), run.length)
-            else showHint(event)
+            else setHint(hintAt(event))
+          }}
+          onPointerUp={(event) => {
+            const span = Math.abs(event.clientX - downAt.current) > REACH_PX ? undefined : hintAt(event)?.span
+            if (span !== undefined) choose(spanKey(run, span))
           }}
           onPointerLeave={() => setHint(undefined)}
           onWheel={(event) => {
@@ -119,6 +130,7 @@ interface NameProps {
 function Name({ run, row, position, isOpen, onToggle }: NameProps) {
   const kind = kindOfRow(run, row, position)
   const { inside } = row
+  const isChosen = chosenEntity() === row.key
   return (
     <>
       {inside !== undefined && inside > 0 ? (
@@ -138,7 +150,11 @@ function Name({ run, row, position, isOpen, onToggle }: NameProps) {
         type="button"
         class={`quiet row-name ${inside === undefined ? 'inner' : ''}`}
         title={`${row.name}: ${kind ?? 'not yet'}`}
-        onClick={() => moveTo(run.tape.columns['span_issued']![row.spans[0]!]!, run.length)}
+        aria-pressed={isChosen}
+        onClick={() => {
+          choose(isChosen ? undefined : row.key)
+          if (!isChosen) moveTo(run.marks.issued[row.spans[0]!]!, run.length)
+        }}
       >
         {kind === undefined ? <i class="glyph-none" /> : <Glyph kind={kind} />}
         <span class={kind === undefined ? 'muted ellipsis' : 'ellipsis'}>{row.name}</span>
@@ -157,16 +173,16 @@ interface Hint {
 }
 
 function HintBox({ run, hint, position }: { run: RunTape; hint: Hint; position: number }) {
-  const { span_issued: issued, span_ended: ended } = run.tape.columns
-  const from = momentAt(run, issued![hint.span]!)!
-  const to = momentAt(run, ended![hint.span]!)
+  const { issued, ended } = run.marks
+  const from = momentAt(run, issued[hint.span]!)!
+  const to = momentAt(run, ended[hint.span]!)
   const side = hint.isRight ? { right: `calc(100% - ${hint.x - 12}px)` } : { left: `${hint.x + 12}px` }
   return (
     <div class="timeline-hint" style={{ top: `${Math.max(0, hint.y - 20)}px`, ...side }}>
       <b>{spanName(run, hint.span)}</b>
       <span>{kindAt(run, hint.span, position) ?? 'not yet'}</span>
       <span class="muted">
-        event {whole(issued![hint.span]!)} {to === undefined ? 'on' : `to ${whole(ended![hint.span]!)}`}
+        event {whole(issued[hint.span]!)} {to === undefined ? 'on' : `to ${whole(ended[hint.span]!)}`}
       </span>
       <span class="muted mono">
         {clockText(from.at, 3).slice(11)} {to !== undefined && `· ${lasted(to.at - from.at)}`}

@@ -9,15 +9,13 @@ export interface Axis {
   kind: AxisKind
   /** 0 to 1 by position, never falling. */
   fractions: Float64Array
+  /** From the first event to the last. */
+  spanMs: number
 }
 
 export function axisOf(kind: AxisKind, { tape, length }: RunTape): Axis {
   const fractions = new Float64Array(length + 1)
   const times = tape.columns['time']!
-  if (kind === 'event') {
-    for (let position = 1; position <= length; position++) fractions[position] = position / length
-    return { kind, fractions }
-  }
   // The log is in the order of ids: clocks may disagree with it.
   let latest = 0
   for (let position = 1; position <= length; position++) {
@@ -25,9 +23,11 @@ export function axisOf(kind: AxisKind, { tape, length }: RunTape): Axis {
     fractions[position] = latest
   }
   const first = fractions[1] ?? 0
-  const span = Math.max(1, latest - first)
-  for (let position = 1; position <= length; position++) fractions[position] = (fractions[position]! - first) / span
-  return { kind, fractions }
+  const spanMs = latest - first
+  for (let position = 1; position <= length; position++) {
+    fractions[position] = kind === 'event' ? position / length : (fractions[position]! - first) / Math.max(1, spanMs)
+  }
+  return { kind, fractions, spanMs }
 }
 
 /** The last position that is not behind this place. */

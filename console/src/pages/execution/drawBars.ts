@@ -32,7 +32,7 @@ const LOOKS = [
 const [LATER_WAIT, LATER, WAITED, CANCELLED, COMPLETED, WAITING, RUNNING, FAILED] = [0, 1, 2, 3, 4, 5, 6, 7] as const
 /** By the numbers of the tape, where 0 is open. */
 const OF_OUTCOME = [RUNNING, COMPLETED, FAILED, CANCELLED]
-const NARROWEST = 2
+const NARROWEST = 3
 /** From here on there is room for a gap to the next bar, and for a mark that says the same as the colour. */
 const ROOMY = 10
 

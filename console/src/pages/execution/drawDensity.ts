@@ -43,6 +43,8 @@ export function densityOf({ tape, length }: RunTape, { kind, fractions }: Axis, 
 export interface Marks {
   now: number
   pinned: number | undefined
+  /** Places of the events of what was chosen. */
+  life: readonly number[]
   view: View
 }
 
@@ -76,6 +78,15 @@ export function drawDensity({ context, width, height }: Pen, { heights, flags }:
       context.fill()
     }
   })
+  let drawn = -CELL
+  for (const place of marks.life) {
+    const x = Math.round(place * width)
+    // Dots that touch are one.
+    if (x - drawn < CELL) continue
+    drawn = x
+    dot(context, x, height / 2, 5, colorOf('bg'))
+    dot(context, x, height / 2, 3.5, colorOf('stuck'))
+  }
   const mark = (at: number, color: string): void => {
     const x = Math.min(width - 1, Math.max(1, at))
     context.fillStyle = colorOf('bg')
@@ -88,4 +99,11 @@ export function drawDensity({ context, width, height }: Pen, { heights, flags }:
   }
   if (marks.pinned !== undefined) mark(marks.pinned * width, colorOf('stuck'))
   mark(now, colorOf('ink'))
+}
+
+function dot(context: CanvasRenderingContext2D, x: number, y: number, radius: number, color: string): void {
+  context.fillStyle = color
+  context.beginPath()
+  context.arc(x, y, radius, 0, 2 * Math.PI)
+  context.fill()
 }

@@ -66,10 +66,15 @@ export class Slices {
   }
 }
 
-/** How many events had happened with this one. */
-export async function askPosition(executionId: string, eventId: string, signal: AbortSignal): Promise<number> {
+/** How many events had happened with this one, and which was the last of them: the one asked for, if the log has it. */
+export async function askPlace(executionId: string, eventId: string, signal?: AbortSignal) {
   const path = apiPath(`/api/executions/${executionId}/at`, { event: eventId, part: 'counts' })
-  return numberOf(((await getJson(path, signal)) as Fields)['position'])
+  const answer = (await getJson(path, signal)) as Fields
+  return { position: numberOf(answer['position']), eventId: eventIdIn(answer) }
+}
+
+function eventIdIn(answer: Fields): string | undefined {
+  return (answer['event'] as { event_id: string } | null)?.event_id
 }
 
 function keep<T>(map: Map<number, T>, position: number, value: T): void {
@@ -86,7 +91,7 @@ function sliceOf(answer: Fields): Slice {
   ])
   return {
     position: numberOf(answer['position']),
-    eventId: (answer['event'] as { event_id: string } | null)?.event_id,
+    eventId: eventIdIn(answer),
     head: answer['head']!,
     counts: Object.fromEntries(counts),
     touched: answer['touched'] as unknown as Touched[],

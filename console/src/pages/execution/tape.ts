@@ -15,9 +15,11 @@ export interface Moment {
 
 /** Spans are numbers of the tape, in the order in which they begin. */
 export interface TimelineRow {
+  /** What it stands for, such as `step:fetch`, `command:7`, `worker:w1`. */
+  key: string
   name: string
   spans: readonly number[]
-  /** Of a step: how many rows it opens into; of a row within a step undefined. */
+  /** How many rows it opens into; of a row within another one undefined. */
   inside: number | undefined
 }
 
@@ -45,12 +47,11 @@ export function runTapeOf(tape: Tape): RunTape {
   const { head, columns } = tape
   const spansOf = new Map<number, number[]>()
   columns['span_row']!.forEach((step, span) => {
-    const known = spansOf.get(step)
-    if (known === undefined) spansOf.set(step, [span])
-    else known.push(span)
+    inTurn(spansOf, step, span)
   })
   const { span_kind: kinds, span_key: keys } = columns
   const steps = [...spansOf].map(([step, spans]) => ({
+    key: `step:${head.steps[step]}`,
     name: step === 0 ? 'without a step' : head.steps[step]!,
     spans,
     inside: new Set(spans.filter((span) => kinds![span] !== 0).map((span) => keys![span])).size,
@@ -69,23 +70,38 @@ function marksOf({ columns }: Tape): Marks {
 /** Beyond every position. */
 export const UNSEEN = 0xffff_ffff
 
-/** What a step opens into: a row for each command, loop, stage and frame, however often it began. */
+/** What a step, a worker or a pool opens into: a row for each command, loop, stage and frame, however often it began. */
 export function rowsInside(run: RunTape, step: TimelineRow): TimelineRow[] {
   const { span_kind: kinds, span_key: keys } = run.tape.columns
   const byKey = new Map<number, number[]>()
   for (const span of step.spans) {
-    if (kinds![span] === 0) continue
-    const known = byKey.get(keys![span]!)
-    if (known === undefined) byKey.set(keys![span]!, [span])
-    else known.push(span)
+    if (kinds![span] !== 0) inTurn(byKey, keys![span]!, span)
   }
-  return Array.from(byKey.values(), (spans) => ({ name: spanName(run, spans[0]!), spans, inside: undefined }))
+  return Array.from(byKey.values(), (spans) => {
+    const key = spanKey(run, spans[0]!)
+    return { key, name: entityName(run, key), spans, inside: undefined }
+  })
+}
+
+/** Adds to the list of one of them, which begins with it. */
+export function inTurn(lists: Map<number, number[]>, of: number, span: number): void {
+  const known = lists.get(of)
+  if (known === undefined) lists.set(of, [span])
+  else known.push(span)
+}
+
+export function spanKey({ tape }: RunTape, span: number): string {
+  return tape.keys()[tape.columns['span_key']![span]!]!
+}
+
+export function spanName(run: RunTape, span: number): string {
+  return entityName(run, spanKey(run, span))
 }
 
 /** Commands carry the id of their execution, which the page has already. */
-export function spanName({ tape }: RunTape, span: number): string {
-  const key = tape.keys()[tape.columns['span_key']![span]!]!
-  return key.replace(`:${tape.head.execution_id}:`, ':').replace(':', ' ')
+export function entityName({ tape }: RunTape, key: string): string {
+  const name = key.replace(`:${tape.head.execution_id}:`, ':').replace(':', ' ')
+  return name.endsWith(' ') ? `no ${name.trim()}` : name
 }
 
 export function momentAt({ tape: { head, columns }, length }: RunTape, position: number): Moment | undefined {

@@ -5,6 +5,7 @@ import { useResource } from '../../lib/useResource'
 import { Panel } from '../../parts/Panel'
 import { loadEntry } from '../catalog/entry'
 import { moveTo } from '../execution/cursor'
+import { choose } from '../execution/life'
 import { kindAt, kindOfRow, type RunTape, type TimelineRow } from '../execution/tape'
 import type { ExecutionSummary } from '../executions/summary'
 import { Graph, type StepStanding } from './Graph'
@@ -46,8 +47,10 @@ function RunGraph({ layout, version, tape, position }: RunGraphProps) {
         standing={(step) => standingOf(tape, rows.get(step), position)}
         isTaken={(arc) => (taken.get(arc) ?? Number.POSITIVE_INFINITY) <= position}
         onChoose={(step) => {
-          const first = rows.get(step)?.spans[0]
-          if (first !== undefined) moveTo(tape.tape.columns['span_issued']![first]!, tape.length)
+          const row = rows.get(step)
+          if (row === undefined) return
+          choose(row.key)
+          moveTo(tape.marks.issued[row.spans[0]!]!, tape.length)
         }}
       />
       {strange.length > 0 && (
