@@ -239,7 +239,7 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await refused('25:00', 'is no position (12), version (v12), event id or time')
     await refused(String(last + 1), `positions from 0 to ${last}`)
     await refused('2001-01-01 00:00Z', 'This log goes from')
-    await refused(`v${last + 1}`, `No event of this log has version ${last + 1}`)
+    await refused(`v${last + 1}`, `has no event of version ${last + 1}`)
     await refused(`event:${BigInt(events[0]!.event_id) - 1n}`, 'is not in this log')
     await refused('99999999999999999999', 'event')
     const times = events.map(({ timestamp }) => Date.parse(timestamp))
@@ -340,7 +340,7 @@ describe.skipIf(!hasBrowser)('executions', () => {
     const shows = (what: string) => until('the text', async () => (await raw.locator('pre').textContent()) === what)
     const large = BigInt(events.at(-1)!.event_id) + 1n
     await addNote(id, large, BigInt(events.at(-1)!.event_id), { note: 'n'.repeat(300_000) })
-    await goTo('8', last + 1)
+    await goTo('9', last + 1)
     const stored = await text(`/api/executions/${id}/events/${large}`)
     await shows(stored.slice(0, 256 * 1_024))
     await raw.getByText('The first 256 KB are shown').waitFor()
@@ -424,6 +424,56 @@ describe.skipIf(!hasBrowser)('executions', () => {
       'its newest event',
       async () => (await handle.getAttribute('aria-valuetext'))?.startsWith(text) === true,
     )
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('are drawn as an overview first where the log is long, and in full once it is here', async () => {
+    const id = String(BigInt(await idOf('COMPLETED', 'demo/daily-report')) + 1n)
+    const total = 20_100
+    await database.get().sql(
+      `insert into noetl.execution (execution_id, catalog_id, status, start_time, stream_version, event_count, path)
+       values ($1::bigint, 1, 'CANCELLED', now(), $2::int, $2::int, 'shop/long')`,
+      [id, total],
+    )
+    await database.get().sql(
+      `insert into noetl.event (execution_id, event_id, catalog_id, stream_version, event_type, node_name, status, meta)
+       select $1::bigint, $1::bigint + n, 1, n, 'command.issued', case when n <= $2::int / 2 then 'fetch' else 'store' end,
+         'PENDING', jsonb_build_object('command_id', 'c' || n)
+       from generate_series(1, $2::int) as n`,
+      [id, total],
+    )
+    // It takes as long as it takes; the page then has it at once.
+    await until('the log is read', async () => {
+      const { headers } = await fetch(`${daemon.url}/api/executions/${id}/tape?level=coarse&wait_ms=30000`)
+      return headers.get('x-noetl-tape-built') === String(total)
+    })
+    const { page, faults, close } = await browser.open(daemon.url)
+    let release = (): void => undefined
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.route(/level=full/, async (route) => {
+      await released
+      await route.continue()
+    })
+    await page.goto(`/console/executions/${id}?sel=step:store`)
+    await page.getByText('An overview; the events themselves are on their way.').waitFor()
+    const handle = page.getByRole('slider', { name: 'Position in the log' })
+    expect(await handle.getAttribute('aria-valuemax')).toBe(String(total))
+    expect(await page.locator('.row-name > .ellipsis').allTextContents()).toEqual(['fetch', 'store'])
+    const { head } = (await daemon.get(`/api/executions/${id}/at?position=300`)).body
+    const box = page.getByRole('textbox', { name: 'Go to a moment' })
+    await box.fill('300')
+    await box.press('Enter')
+    await page.getByTitle('/last_event_id', { exact: true }).getByText(head.last_event_id).waitFor()
+    expect(await page.locator('.row-count').count()).toBe(0)
+
+    release()
+    await page.locator('.row-count').first().waitFor()
+    expect(await page.locator('.row-count').allTextContents()).toEqual(['10,050', '10,050'])
+    expect(await handle.getAttribute('aria-valuenow')).toBe('300')
+    await page.getByRole('list', { name: 'Events of step store' }).getByText('10,051').waitFor()
     expect(faults()).toEqual([])
     await close()
   })

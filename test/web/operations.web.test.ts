@@ -235,6 +235,23 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     expect(rows).toEqual([{ node_name: 'start', error: 'its machine is gone', command: `${id}:start` }])
     const { activity } = (await daemon.get('/api/activity?action=events')).body
     expect(activity).toMatchObject([{ action: 'events', outcome: 'done', reason: 'its machine is gone' }])
+
+    await page.getByRole('tab', { name: 'Outbox' }).click()
+    const sent = await database
+      .get()
+      .sql<{ event_id: string }>(
+        'select event_id::text from noetl.outbox where execution_id = $1::bigint order by outbox_id',
+        [id],
+      )
+    const ids = sent.map(({ event_id }) => event_id)
+    expect(ids.length).toBeGreaterThan(4)
+    const shown = page.locator('table.rows tbody td:nth-child(3)')
+    await until('its rows of the outbox', async () => (await shown.allTextContents()).join() === ids.join())
+    await page.getByRole('button', { name: ids[1]!, exact: true }).click()
+    const { events } = (await daemon.get(`/api/executions/${id}/events`)).body
+    const { position } = events.find(({ event_id }: { event_id: string }) => event_id === ids[1])
+    const handle = page.getByRole('slider', { name: 'Position in the log' })
+    await until('its event', async () => (await handle.getAttribute('aria-valuenow')) === String(position))
     expect(faults()).toEqual([])
     await close()
   })

@@ -26,7 +26,7 @@ const EXECUTION: readonly (readonly [string, string])[] = [
   ['e', 'axis by time or by event'],
   ['w s', 'nearer and farther; 0 all of it'],
   ['a d', 'to the left and to the right'],
-  ['1 … 8', 'tabs'],
+  ['1 … 9', 'tabs'],
 ]
 
 const OPERATIONS: readonly (readonly [string, string])[] = [

@@ -16,7 +16,7 @@ export function Counters({ run, position }: { run: RunTape; position: number }) 
             <Glyph kind={kind} />
             {kind}
           </dt>
-          <dd>{whole(counts[kind])}</dd>
+          <dd>{run.isCoarse ? '…' : whole(counts[kind])}</dd>
         </div>
       ))}
     </dl>

@@ -1,7 +1,6 @@
 // The head of the page: which run, how it stands, what can be done with it.
 import { send } from '../../lib/api'
 import { go, hrefOf } from '../../lib/router'
-import { isOperator } from '../../lib/session'
 import { whole } from '../../lib/time'
 import { Act } from '../../parts/Act'
 import { CopyText } from '../../parts/CopyText'
@@ -80,11 +79,6 @@ export function Header({ run, reload }: { run: ExecutionSummary; reload: () => v
         <Fact name="Children">
           <a href={hrefOf('/executions', { parent: run.execution_id })}>list</a>
         </Fact>
-        {isOperator.value && (
-          <Fact name="Outbox">
-            <a href={hrefOf('/outbox', { tab: 'rows', execution: run.execution_id })}>its rows</a>
-          </Fact>
-        )}
       </dl>
       {run.error !== null && (
         <p class="run-error" role="status">

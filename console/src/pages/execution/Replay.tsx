@@ -7,15 +7,17 @@ import { chosenTab, type Tab, Tabs } from '../../parts/Tabs'
 import type { ExecutionSummary } from '../executions/summary'
 import { axisOf, view, viewOf, viewText } from './axis'
 import { ChangesTab } from './ChangesTab'
-import { pin, positionAt, readCursor } from './cursor'
+import { moveTo, pin, positionAt, readCursor } from './cursor'
 import { EventDetail } from './EventDetail'
 import { EventsTab } from './EventsTab'
 import { Life } from './Life'
 import { chosenEntity, lifeOf } from './life'
 import { MomentTab } from './MomentTab'
+import { OutboxTab } from './OutboxTab'
 import { RawTab } from './RawTab'
 import { Scrubber } from './Scrubber'
 import { StateTab } from './StateTab'
+import { askPlace } from './slices'
 import { Timeline } from './Timeline'
 import type { RunTape } from './tape'
 import { useMoment } from './useMoment'
@@ -30,6 +32,7 @@ const TABS: readonly Tab[] = [
   { id: 'events', name: 'Events' },
   { id: 'state', name: 'Live state' },
   { id: 'why', name: 'Why' },
+  { id: 'outbox', name: 'Outbox' },
   { id: 'raw', name: 'Raw' },
 ]
 
@@ -38,7 +41,8 @@ const NOTHING_YET = <div class="empty">Nothing has happened yet.</div>
 const GraphTab = lazy(() => import('../graph/GraphTab').then((module) => module.GraphTab))
 
 export function Replay({ run }: { run: ExecutionSummary }) {
-  const { run: tape, error, reload } = useTape(run.execution_id, run.event_count)
+  const { run: loaded, overview, error, reload } = useTape(run.execution_id, run.event_count)
+  const tape = loaded ?? overview
   const [readEpoch, setReadEpoch] = useState<string>()
   const epoch = tape?.epoch
   useEffect(keepViewInAddress, [])
@@ -49,7 +53,7 @@ export function Replay({ run }: { run: ExecutionSummary }) {
     const done = (): void => {
       if (!control.signal.aborted) setReadEpoch(epoch)
     }
-    readCursor(run.execution_id, tape!.length, control.signal).then(done, done)
+    readCursor(run.execution_id, control.signal).then(done, done)
     return () => control.abort()
   }, [epoch])
   return (
@@ -91,7 +95,7 @@ function Moments({ run, tape, reload }: { run: ExecutionSummary; tape: RunTape; 
   const kind = query.value.get('axis') === 'time' ? 'time' : 'event'
   const axis = useMemo(() => axisOf(kind, tape), [kind, tape])
   const position = positionAt(tape.length)
-  const entity = chosenEntity()
+  const entity = tape.isCoarse ? undefined : chosenEntity()
   const life = useMemo(() => (entity === undefined ? undefined : lifeOf(tape, entity)), [tape, entity])
   const tab = chosenTab(TABS)
   const here = useMoment(run.execution_id, tape, { position, before: tab === 'changes' }, reload)
@@ -99,9 +103,11 @@ function Moments({ run, tape, reload }: { run: ExecutionSummary; tape: RunTape; 
     <>
       <Scrubber run={tape} axis={axis} position={position} life={life} />
       <Timeline run={tape} axis={axis} position={position} />
-      {tape.length < tape.total && (
+      {(tape.isCoarse || tape.length < tape.total) && (
         <p class="notice partial" role="status">
-          {whole(tape.length)} of {whole(tape.total)} events are drawn so far; the list of events has all of them.
+          {tape.length < tape.total
+            ? `${whole(tape.length)} of ${whole(tape.total)} events are drawn so far; the list of events has all of them.`
+            : 'An overview; the events themselves are on their way.'}
         </p>
       )}
       {entity !== undefined && <Life run={tape} entity={entity} life={life} position={position} />}
@@ -109,6 +115,10 @@ function Moments({ run, tape, reload }: { run: ExecutionSummary; tape: RunTape; 
       {tabOf()}
     </>
   )
+
+  async function goToEvent(eventId: string): Promise<void> {
+    moveTo((await askPlace(run.execution_id, { event: eventId })).position, tape.length)
+  }
 
   function tabOf() {
     const id = run.execution_id
@@ -119,13 +129,19 @@ function Moments({ run, tape, reload }: { run: ExecutionSummary; tape: RunTape; 
       case 'event':
         return eventId === undefined ? NOTHING_YET : <EventDetail executionId={id} eventId={eventId} />
       case 'graph':
-        return <GraphTab run={run} tape={tape} position={position} />
+        return tape.isCoarse ? (
+          <div class="skeleton" aria-busy="true" />
+        ) : (
+          <GraphTab run={run} tape={tape} position={position} />
+        )
       case 'events':
         return <EventsTab run={run} />
       case 'state':
         return <StateTab run={run} />
       case 'why':
         return <WhyTab run={run} />
+      case 'outbox':
+        return <OutboxTab executionId={id} goTo={goToEvent} />
       case 'raw':
         return eventId === undefined ? NOTHING_YET : <RawTab executionId={id} eventId={eventId} />
       default:

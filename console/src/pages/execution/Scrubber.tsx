@@ -5,7 +5,7 @@ import { ask } from '../../lib/router'
 import { clockText, whole } from '../../lib/time'
 import { type Axis, keepInView, panBy, positionOf, showAll, view, zoomBy } from './axis'
 import { Counters } from './Counters'
-import { isFollowing, isPlaying, moveTo, newsSince, pin, positionAt, togglePin } from './cursor'
+import { isFollowing, isPlaying, moveTo, pin, positionAt, togglePin } from './cursor'
 import { type Density, densityOf, drawDensity } from './drawDensity'
 import { Jump } from './Jump'
 import { chosenLanes, LANES } from './lanes'
@@ -46,7 +46,10 @@ export function Scrubber({ run, axis, position, life }: ScrubberProps) {
     [run, axis, position, pin.value, view.value, dots],
   )
   const moment = momentAt(run, position)
-  const news = newsSince(length)
+  // How long the log was when the handle left its end.
+  const leftAt = useRef(total)
+  if (isFollowing()) leftAt.current = total
+  const news = total - leftAt.current
   const go = (to: number | undefined): void => {
     if (to === undefined) return
     moveTo(to, length)

@@ -6,8 +6,6 @@ import { askPlace, type Slices } from './slices'
 
 /** Undefined: at the end, wherever that is. */
 const chosen = signal<number | undefined>(undefined)
-/** How long the log was when the handle left its end. */
-let leftAt = 0
 export const pin = signal<number | undefined>(undefined)
 export const isPlaying = signal(false)
 
@@ -19,14 +17,8 @@ export function isFollowing(): boolean {
   return chosen.value === undefined
 }
 
-/** Events that were added since the handle left the end. */
-export function newsSince(length: number): number {
-  return isFollowing() ? 0 : Math.max(0, length - leftAt)
-}
-
 export function moveTo(position: number, length: number): void {
   const next = Math.max(0, Math.min(length, Math.round(position)))
-  if (isFollowing()) leftAt = length
   chosen.value = next >= length ? undefined : next
 }
 
@@ -45,16 +37,15 @@ export async function writeDown(slices: Slices, signal: AbortSignal): Promise<vo
 }
 
 /** Both from the address. */
-export async function readCursor(executionId: string, length: number, signal: AbortSignal): Promise<void> {
+export async function readCursor(executionId: string, signal: AbortSignal): Promise<void> {
   const placeOf = async (word: string | null): Promise<number | undefined> => {
     if (word === 'start') return 0
     const id = /^event:(\d+)$/.exec(word ?? '')?.[1]
-    return id === undefined ? undefined : (await askPlace(executionId, id, signal)).position
+    return id === undefined ? undefined : (await askPlace(executionId, { event: id }, signal)).position
   }
   const [at, pinned] = [await placeOf(query.peek().get('at')), await placeOf(query.peek().get('pin'))]
   if (signal.aborted) return
   chosen.value = at
-  leftAt = length
   pin.value = pinned
   isPlaying.value = false
 }

@@ -14,7 +14,7 @@ export function chosenLanes(): Lanes {
 }
 
 export function lanesOf(run: RunTape, lanes: Lanes): readonly TimelineRow[] {
-  if (lanes === 'step') return run.steps
+  if (lanes === 'step' || run.isCoarse) return run.steps
   const names = namesOf(run, lanes)
   const spansOf = new Map<number, number[]>()
   ownersOf(run, lanes).forEach((owner, span) => {

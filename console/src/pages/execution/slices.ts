@@ -67,8 +67,12 @@ export class Slices {
 }
 
 /** How many events had happened with this one, and which was the last of them: the one asked for, if the log has it. */
-export async function askPlace(executionId: string, eventId: string, signal?: AbortSignal) {
-  const path = apiPath(`/api/executions/${executionId}/at`, { event: eventId, part: 'counts' })
+export async function askPlace(
+  executionId: string,
+  asked: { event: string } | { version: string },
+  signal?: AbortSignal,
+) {
+  const path = apiPath(`/api/executions/${executionId}/at`, { ...asked, part: 'counts' })
   const answer = (await getJson(path, signal)) as Fields
   return { position: numberOf(answer['position']), eventId: eventIdIn(answer) }
 }

@@ -37,6 +37,8 @@ export interface RunTape {
   tape: Tape
   marks: Marks
   epoch: string
+  /** Its bars are counted parts of the log, and events are not told apart: all of it is on its way. */
+  isCoarse: boolean
   /** Events on the tape, and in the log. */
   length: number
   total: number
@@ -57,7 +59,8 @@ export function runTapeOf(tape: Tape): RunTape {
     inside: new Set(spans.filter((span) => kinds![span] !== 0).map((span) => keys![span])).size,
   }))
   const marks = marksOf(tape)
-  return { tape, marks, epoch: head.epoch, length: Math.max(0, head.to), total: head.total, steps }
+  const isCoarse = head.level === 'coarse'
+  return { tape, marks, epoch: head.epoch, isCoarse, length: Math.max(0, head.to), total: head.total, steps }
 }
 
 function marksOf({ columns }: Tape): Marks {

@@ -1,24 +1,31 @@
-// Loads the tape of a run; when the log has grown what is new, and all of it when its places have moved. While the daemon
+// Loads the tape of a run, of a long one an overview first; when the log has grown what is new, and all of it when its places have moved. While the daemon
 // still reads a long log, what it has read is shown.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { continues, decodeTape, growTape, type Tape } from '../../../../src/domain/tape/decodeTape.js'
 import { ApiError, apiPath, fetchOwn } from '../../lib/api'
+import { fromCoarse } from './coarse'
 import { type RunTape, runTapeOf } from './tape'
 
 /** Beyond it the page says how much of the log is drawn: a tape has about 30 bytes per event. */
 export const DRAWN_MAX = 1_000_000
 /** The daemon reads a log on as long as somebody waits for it. */
 const WAIT_MS = 30_000
+/** The first drawing does not wait for more of a long log than is read by then. */
+const FIRST_WAIT_MS = 400
+const FIRST_ROUNDS = 50
 const PAUSE_MS = 1_000
 
 export interface LoadedTape {
   run: RunTape | undefined
+  /** Of a long log that is still on its way. */
+  overview: RunTape | undefined
   error: ApiError | undefined
   reload(): void
 }
 
 export function useTape(executionId: string, eventCount: number): LoadedTape {
   const [run, setRun] = useState<RunTape>()
+  const [overview, setOverview] = useState<RunTape>()
   const [error, setError] = useState<ApiError>()
   const [round, setRound] = useState(0)
   const latest = useRef<Tape>()
@@ -35,12 +42,22 @@ export function useTape(executionId: string, eventCount: number): LoadedTape {
   useEffect(() => {
     const control = new AbortController()
     const path = `/api/executions/${executionId}/tape`
-    const askFrom = async (from: number): Promise<Tape> => {
-      const asked = apiPath(path, { level: 'full', from, to: DRAWN_MAX, wait_ms: WAIT_MS })
+    const askFrom = async (from: number, level = 'full', waitMs = WAIT_MS): Promise<Tape> => {
+      const asked = apiPath(path, { level, from, to: DRAWN_MAX, wait_ms: waitMs })
       return decodeTape(await (await fetchOwn('GET', asked, { signal: control.signal })).arrayBuffer())
     }
+    const askFirst = async (): Promise<Tape> => {
+      for (let round = 0; round < FIRST_ROUNDS; round++) {
+        const first = await askFrom(1, 'auto', FIRST_WAIT_MS)
+        const { level, built, total } = first.head
+        if (level === 'full' && (built > 0 || newest.current === 0)) return first
+        if (level === 'coarse') setOverview(runTapeOf(fromCoarse(first)))
+        if (level === 'coarse' && built === total) break
+      }
+      return askFrom(1)
+    }
     const loadTape = async (known: Tape | undefined): Promise<Tape> => {
-      if (known === undefined || known.head.execution_id !== executionId) return askFrom(1)
+      if (known === undefined || known.head.execution_id !== executionId) return askFirst()
       const piece = await askFrom(known.head.to + 1)
       return continues(known, piece) ? growTape(known, piece) : askFrom(1)
     }
@@ -75,5 +92,5 @@ export function useTape(executionId: string, eventCount: number): LoadedTape {
       control.abort()
     }
   }, [executionId, round])
-  return { run, error, reload }
+  return { run, overview, error, reload }
 }

@@ -22,7 +22,7 @@ export async function positionWritten(written: string, run: RunTape): Promise<nu
   const eventId = named ?? bare
   if (eventId !== undefined) return positionOfEvent(eventId, run)
   const version = VERSION.exec(text)?.[1]
-  if (version !== undefined) return positionOfVersion(Number(version), run)
+  if (version !== undefined) return (await askPlace(run.tape.head.execution_id, { version })).position
   if (/^\d[\d,]*$/.test(text)) return positionWithin(Number(text.replaceAll(',', '')), run)
   const times = Float64Array.from(run.tape.columns['time']!.subarray(0, run.length))
   if (times.length === 0) throw new NoMoment('This log has no events yet.')
@@ -43,15 +43,9 @@ export async function positionWritten(written: string, run: RunTape): Promise<nu
 }
 
 async function positionOfEvent(eventId: string, { tape }: RunTape): Promise<number> {
-  const found = await askPlace(tape.head.execution_id, eventId)
+  const found = await askPlace(tape.head.execution_id, { event: eventId })
   if (found.eventId === eventId) return found.position
   throw new NoMoment(`Event ${eventId} is not in this log.`)
-}
-
-function positionOfVersion(version: number, { tape, length }: RunTape): number {
-  const index = version === 0 ? -1 : tape.columns['version']!.lastIndexOf(version)
-  if (index >= 0) return index + 1
-  throw new NoMoment(`No event of this log has version ${whole(version)}; it has ${whole(length)} events.`)
 }
 
 function positionWithin(position: number, { length }: RunTape): number {

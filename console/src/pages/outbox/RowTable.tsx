@@ -9,9 +9,11 @@ interface RowTableProps {
   rows: readonly OutboxRow[]
   chosen?: ReadonlySet<string>
   onChoose?: (keys: ReadonlySet<string>) => void
+  /** Where all rows are of one execution: what shows an event of it. */
+  goTo?: (eventId: string) => void
 }
 
-export function RowTable({ rows, chosen, onChoose }: RowTableProps) {
+export function RowTable({ rows, chosen, onChoose, goTo }: RowTableProps) {
   const open = query.value.get('row')
   return (
     <div class="scroll">
@@ -25,7 +27,7 @@ export function RowTable({ rows, chosen, onChoose }: RowTableProps) {
             )}
             <th>Row</th>
             <th>Status</th>
-            <th>Execution</th>
+            <th>{goTo === undefined ? 'Execution' : 'Event'}</th>
             <th>Reason</th>
             <th class="number">Attempts</th>
             <th class="number">Bytes</th>
@@ -55,7 +57,11 @@ export function RowTable({ rows, chosen, onChoose }: RowTableProps) {
                 <Status status={row.status} />
               </td>
               <td>
-                {row.execution_id === null ? (
+                {goTo !== undefined ? (
+                  <button type="button" class="link mono" onClick={() => goTo(row.event_id)}>
+                    {row.event_id}
+                  </button>
+                ) : row.execution_id === null ? (
                   <span class="muted">–</span>
                 ) : (
                   <a class="mono" href={hrefOf(`/executions/${row.execution_id}`)}>
