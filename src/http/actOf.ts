@@ -17,8 +17,9 @@ export function actOf(route: RouteSpec, request: ApiRequest): Act {
   const action = named.map((word) => (word === ':action' ? (params['action'] ?? '') : word))
   if (route.method === 'DELETE') action.push('delete')
   const [, target] = Object.entries(params).find(([name]) => name !== 'action') ?? []
-  // Where `reason` chooses rows by what they died of, `note` says why.
-  const reason = isJsonObject(body) ? (body['note'] ?? body['reason']) : undefined
+  // Where `reason` chooses rows by what they died of, `note` alone says why.
+  const isChoice = route.body?.properties?.['note'] !== undefined
+  const reason = isJsonObject(body) ? (body['note'] ?? (isChoice ? undefined : body['reason'])) : undefined
   return {
     actor: caller.actor,
     role: caller.role,

@@ -99,7 +99,7 @@ it('has every act of a session and of an operator, and none of the programs', as
     }),
     expect.objectContaining({ action: 'things.pause', target_id: '5', outcome: 'refused', error: 'not in this state' }),
     expect.objectContaining({
-      actor: expect.stringMatching(/^token:[0-9a-f]{8}$/),
+      actor: expect.stringMatching(/^token-[0-9a-f]{8}$/),
       via: 'api',
       action: 'outbox.redrive',
       target_id: null,

@@ -30,6 +30,7 @@ it('is on record with its outcome, and nothing else is', async () => {
   expect((await run(['execution', 'finalize', '12', '--status', 'FAILED'])).code).toBe(3)
   expect((await run(['outbox', 'dead', 'redrive', '--all', '--dry-run'])).code).toBe(0)
   expect((await run(['outbox', 'dead', 'redrive', '--reason', 'too large'])).code).toBe(0)
+  expect((await run(['outbox', 'dead', 'redrive', '--reason', 'too large', '--note', 'repaired'])).code).toBe(0)
   expect((await run(['execution', 'list'])).code).toBe(0)
   const all = await recorded()
   expect(all).toEqual([
@@ -76,6 +77,15 @@ it('is on record with its outcome, and nothing else is', async () => {
       target_id: null,
       request: expect.objectContaining({ reason: 'too large' }),
       outcome: 'done',
+    },
+    {
+      ...by,
+      action: 'outbox.dead.redrive',
+      target_kind: null,
+      target_id: null,
+      request: expect.not.objectContaining({ note: expect.anything() }),
+      outcome: 'done',
+      reason: 'repaired',
     },
   ])
   expect(JSON.stringify(all)).not.toContain('hunter22')

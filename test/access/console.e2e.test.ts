@@ -117,7 +117,7 @@ it('a pasted token becomes a session of its own role; a wrong one says so withou
   const writer = await login(daemon, { token: API, actor: 'Ann' })
   expect((await call(daemon, 'GET /api/session', viewer)).body).toMatchObject({
     role: 'viewer',
-    actor: expect.stringMatching(/^token:[0-9a-f]{8}$/),
+    actor: expect.stringMatching(/^token-[0-9a-f]{8}$/),
   })
   expect((await call(daemon, 'GET /api/session', writer)).body).toMatchObject({ role: 'writer', actor: 'Ann' })
   expect((await call(daemon, 'GET /api/executions', viewer)).status).toBe(200)

@@ -100,8 +100,10 @@ const DOES: [string, object][] = [
   ['credential set api --type bearer --data DATA --tags a,b', { name: 'api', tags: ['a', 'b'] }],
   ['snapshot take ID', { stored: true }],
   ['snapshot rebuild ID', {}],
-  ['outbox retry --all', { retried: 0 }],
+  ['outbox retry --all --note again', { retried: 0 }],
   ['outbox dead redrive --all --dry-run', { dry_run: true, matched: 0 }],
+  ['outbox dead redrive --reason larger', { matched: 0 }],
+  ['outbox dead redrive --reason larger --note tests', { matched: 0 }],
 ]
 
 /** The same over --url and on the database. */
@@ -188,6 +190,16 @@ describe('over --url', () => {
     expect(told).toMatchObject(want)
     if (line.startsWith('execution start')) known['ID'] = told.execution_id
     if (line.startsWith('subscription register')) known['HOOK'] = told.subscription_id
+  })
+  it('the daemon has on record who did it and why; what chooses rows is no reason', async () => {
+    const acts = await remotely(['activity', '--action', 'outbox', '--limit', '4'])
+    const by = { actor: expect.stringMatching(/^token-[0-9a-f]{8}$/), via: 'api' }
+    expect(acts).toMatchObject([
+      { ...by, action: 'outbox.redrive', reason: 'tests' },
+      { ...by, action: 'outbox.redrive', reason: null },
+      { ...by, action: 'outbox.redrive', reason: null },
+      { ...by, action: 'outbox.retry', reason: 'again' },
+    ])
   })
   it('finds what the execution made', async () => {
     const items = await until('its command is there', async () => {
@@ -293,6 +305,9 @@ describe('status', () => {
     expect(there.schema).toEqual(local.schema)
     expect(there.shards).toMatchObject({ index: 0, count: 1 })
     expect(Object.keys(there.checks)).toEqual(Object.keys(local.checks))
+    // Of the daemon, not those that run steps.
+    const { stdout } = await builtCli(['status', ...args()])
+    expect(stdout).toMatch(/threads +(none yet; they begin with|\d+ for replays and documents)/)
   })
   it('where nobody answers says so, whatever runs elsewhere', async () => {
     expect(await status(['--port', '1'])).toMatchObject({

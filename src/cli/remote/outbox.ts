@@ -96,6 +96,8 @@ interface WorkScope {
   executionId?: string | undefined
   shard?: number | undefined
   limit: number
+  /** Why, for the record. */
+  note?: string | undefined
 }
 
 export async function retryRemotely(remote: RemoteClient, scope: WorkScope): Promise<number> {
@@ -112,6 +114,6 @@ export async function redriveRemotely(
 }
 
 /** A daemon does at most so many in one request; what remains is told, as always. */
-function bodyOf({ ids, executionId, shard, limit }: WorkScope) {
-  return { ...given({ ids, execution_id: executionId, shard }), limit: Math.min(limit, WORK_MAX) }
+function bodyOf({ ids, executionId, shard, limit, note }: WorkScope) {
+  return { ...given({ ids, execution_id: executionId, shard, note }), limit: Math.min(limit, WORK_MAX) }
 }

@@ -38,7 +38,7 @@ function mac(payload: string, token: string): Buffer {
   return createHmac('sha256', key).update(payload).digest()
 }
 
-/** How a token is named where it acts: enough to tell two apart, nothing to use. */
+/** How a token is named where it acts: enough to tell two apart, nothing to use. Behind a colon it would be hidden as one. */
 export function actorOfToken(token: string): string {
-  return `token:${createHash('sha256').update(token).digest('hex').slice(0, 8)}`
+  return `token-${createHash('sha256').update(token).digest('hex').slice(0, 8)}`
 }

@@ -17,7 +17,7 @@ export const status: CommandSpec = {
   path: ['status'],
   summary: 'One screen about the running instance',
   description:
-    'Shows the daemon, its servers, executions by state (counted up to 10,000 of each, beyond that the estimate of Postgres), shards, worker threads, backlog and schema. --url, or --host and --port, name the daemon that is meant; --database-url the database, and a daemon of another one is told apart. Exit code 69 when the daemon does not answer or a dependency is down. With --watch it is shown again every two seconds until Ctrl-C, as JSON one line each.',
+    'Shows the daemon, its servers, executions by state (counted up to 10,000 of each, beyond that the estimate of Postgres), shards, threads, backlog and schema. --url, or --host and --port, name the daemon that is meant; --database-url the database, and a daemon of another one is told apart. Exit code 69 when the daemon does not answer or a dependency is down. With --watch it is shown again every two seconds until Ctrl-C, as JSON one line each.',
   options: [{ flags: '--watch', help: 'show it again every two seconds' }],
   examples: [
     ['status', 'the instance in the default data folder'],
@@ -121,15 +121,16 @@ function workBlock({ gauges, executions, estimated, shards }: StatusFacts): Bloc
           ? UNKNOWN
           : `${shards.databases.length} database(s); this configuration drives share ${shards.index} of ${shards.count}`,
       ],
-      [
-        'workers',
-        threads === undefined
-          ? UNKNOWN
-          : `${threads} thread(s), ${total(gauges, 'noetl_cp_worker_queue') ?? 0} waiting`,
-      ],
+      ['threads', threads === undefined ? UNKNOWN : threadsText(threads, total(gauges, 'noetl_cp_worker_queue') ?? 0)],
       ['outbox', outbox.length === 0 ? UNKNOWN : countsText(Object.fromEntries(outbox))],
     ],
   }
+}
+
+/** Not the workers that run steps: `worker list` shows those. */
+function threadsText(threads: number, waiting: number): string {
+  if (threads === 0) return 'none yet; they begin with the first replay or document to be read'
+  return `${threads} for replays and documents, ${waiting} task(s) waiting`
 }
 
 function executionsText(executions: Readonly<Record<string, number>>, estimated: readonly string[]): string {

@@ -25,6 +25,9 @@ import { executionOption, listOutput, pageOptions, rowJson } from './outbox.js'
 const LIMIT_DEFAULT = 1_000
 const LIMIT_MAX = 1_000_000
 
+/** Not --reason: that one chooses rows by what they died of. */
+const NOTE = { flags: '--note <text>', help: 'why, for the record', isWhy: true } as const
+
 export const outboxRetry: CommandSpec = {
   path: ['outbox', 'retry'],
   changes: true,
@@ -37,6 +40,7 @@ export const outboxRetry: CommandSpec = {
     { flags: '--all', help: 'all failed rows' },
     { flags: '--shard <i>', help: 'only this database' },
     { flags: '--limit <n>', help: `at most so many; default ${LIMIT_DEFAULT}` },
+    NOTE,
   ],
   examples: [
     ['outbox retry 4711 4712', 'two rows'],
@@ -48,7 +52,7 @@ export const outboxRetry: CommandSpec = {
     requireChoice(input, scope.ids, scope.executionId, undefined)
     const retried = await thereOrHere(
       context,
-      (remote) => retryRemotely(remote, scope),
+      (remote) => retryRemotely(remote, { ...scope, note: noteOf(input) }),
       async () => {
         const deps = await context.deps()
         requireShard(scope, deps.databases.shards.length)
@@ -98,6 +102,7 @@ const DEAD_WORK_OPTIONS = [
   { flags: '--all', help: 'all dead rows' },
   { flags: '--limit <n>', help: `at most so many; default ${LIMIT_DEFAULT}` },
   { flags: '--dry-run', help: 'only say which' },
+  NOTE,
 ] as const
 
 export const outboxDeadRedrive: CommandSpec = {
@@ -112,7 +117,7 @@ export const outboxDeadRedrive: CommandSpec = {
   examples: [
     ['outbox dead redrive --reason "does not permit" --dry-run', 'what would come back'],
     ['outbox dead redrive --execution 320816801799737344', 'one execution'],
-    ['outbox dead redrive --all --limit 100', 'carefully, a hundred at a time'],
+    ['outbox dead redrive --all --limit 100 --note "the stream takes them now"', 'carefully, and say why'],
   ],
   run: async (context, input) => {
     const { scope, result } = await workOnDead(context, input, redriveDead, redriveRemotely)
@@ -160,7 +165,7 @@ async function workOnDead(
   const result =
     workRemotely === undefined
       ? await here()
-      : await thereOrHere(context, (remote) => workRemotely(remote, scope), here)
+      : await thereOrHere(context, (remote) => workRemotely(remote, { ...scope, note: noteOf(input) }), here)
   requireFound(scope.ids, result.matched, scope.limit, `${result.done} row(s) done`, 'DEAD')
   return { scope, result }
 }
@@ -232,6 +237,9 @@ function deadFilter(input: Input, nowMs: number): DeadFilter {
     since: since === undefined ? undefined : parseInstant(since, '--since', nowMs),
   }
 }
+
+/** On the database it is on record already; a daemon records what it is told. */
+const noteOf = (input: Input): string | undefined => textOption(input, 'note')
 
 function workOptions(input: Input): { shard: number | undefined; limit: number } {
   return {
