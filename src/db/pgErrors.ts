@@ -26,6 +26,7 @@ const BY_CLASS: Readonly<Record<string, ErrorCode>> = {
 }
 
 const BY_SQLSTATE: Readonly<Record<string, ErrorCode>> = {
+  '22012': 'conflict', // division by zero: a row is not as it was expected, see execution_expect
   '23502': 'invalid_input', // not null
   '23505': 'conflict', // unique
   '42501': 'config', // insufficient privilege

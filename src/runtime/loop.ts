@@ -83,7 +83,7 @@ export function createPollLoop(options: LoopOptions): PollLoop {
     },
     nudge: () => {
       nudged = true
-      wake?.abort()
+      wake?.abort('woken')
     },
     lastSuccessAgeMs: () => (lastSuccessAt === undefined ? undefined : clock.monotonic() - lastSuccessAt),
   }

@@ -126,11 +126,15 @@ it('stores the answer alone when its decision was made before', async () => {
 
 it('stores the answer alone when the lane has gone to another daemon, and goes on when it is back', async () => {
   const held = await begin('fence')
-  await sql(`update noetl.lease set token = token + 1 where kind like 'state %'`)
+  const lanes = `kind like 'state %' and owner is not null`
+  await sql(
+    `update noetl.lease set token = token + 1, owner = 'another', lease_until = now() + interval '1 hour' where ${lanes}`,
+  )
   await answer(held)
   const log = await logOf(held.executionId)
   const answered = log.find((row) => row.event_type === 'command.completed')
   expect(log.filter((row) => row.event_type === 'step.exit' && row.xmin === answered!.xmin)).toEqual([])
+  await sql(`update noetl.lease set lease_until = now() where ${lanes}`)
   await answer(await claim('fence'))
   await expectEnd(held.executionId)
 })

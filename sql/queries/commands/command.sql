@@ -47,6 +47,18 @@ join noetl.command c on c.execution_id = given.execution_id and c.command_key = 
 order by c.execution_id, c.command_id
 for update of c;
 
+-- name: command_expect(execution_id, key, status, attempt, worker_id, lease_token, data_attempt, error_attempt)
+-- Locks the command `key` of execution `execution_id` and fails, by a division by zero, unless it is as it was left: `status`,
+-- `attempt`, `worker_id`, `lease_token`, `data_attempt`, `error_attempt`.
+select 1 / count(*)
+from (
+  select from noetl.command
+  where execution_id = :execution_id::bigint and command_key = :key::text and status = :status::text and attempt = :attempt::int
+    and worker_id is not distinct from :worker_id::text and coalesce(lease_token, 0) = :lease_token::bigint
+    and data_attempt = :data_attempt::int and error_attempt = :error_attempt::int
+  for update
+) as expected;
+
 -- name: command_change(
 --   execution_ids, keys, status, attempts, worker_ids, lease_tokens, lease_seconds, data_attempts,
 --   error_attempts, event_ids, errors

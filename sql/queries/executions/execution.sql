@@ -9,6 +9,20 @@ where execution_id = any(:execution_ids::bigint[])
 order by execution_id
 for update;
 
+-- name: execution_expect(execution_id, stream_version, highest)
+-- Locks execution `execution_id` and fails, by a division by zero, unless its log ends where it was left: at `stream_version`, and
+-- with event `highest`, whoever writes to it.
+select 1 / count(*)
+from (
+  select from noetl.execution
+  where execution_id = :execution_id::bigint and stream_version = :stream_version::bigint
+  for update
+) as expected
+cross join lateral (
+  select event_id from noetl.event where execution_id = :execution_id::bigint order by event_id desc limit 1
+) as last
+where last.event_id = :highest::bigint;
+
 -- name: execution_create(
 --   execution_ids, catalog_ids, paths, parent_execution_ids, tenant_ids, organization_ids, engines, labels
 -- )

@@ -5,45 +5,21 @@
 
 import { getHeapStatistics } from 'node:v8'
 import type { Databases } from '../../db/databases.js'
-import type { Tx, TxOptions } from '../../db/db.js'
 import type { EventRecord } from '../../domain/events/eventRecord.js'
-import { isTerminalEventType } from '../../domain/events/eventType.js'
 import { jsonWeight } from '../../domain/json/weight.js'
-import { CpError, isOwnTrouble, toCpError } from '../../errors.js'
+import { CpError } from '../../errors.js'
 import { answerJobs } from '../../runtime/isolateRefused.js'
-import {
-  type AppendContext,
-  type AppendItem,
-  type AppendOutcome,
-  type AppendWishes,
-  appendInTx,
-  withoutSecrets,
-} from './appendInTx.js'
-import type { Follower, Following } from './follower.js'
-import type { LogNews } from './logNews.js'
+import { type AppendContext, type AppendItem, type AppendOutcome, withoutSecrets } from './appendInTx.js'
+import { type AppendTransactions, createAppendTransactions } from './appendTransactions.js'
 
-export interface Appender {
+export type { AppendListener } from './appendTransactions.js'
+
+export interface Appender extends Pick<AppendTransactions, 'onAppended' | 'followBy'> {
   /** All items of one shard, in one transaction. */
   append(items: readonly AppendItem[]): Promise<AppendOutcome[]>
   /** Further writes that must commit with the events; never shared with other callers. */
-  appendWith<T>(executionId: string, work: (tx: Tx, append: AppendHere) => Promise<T>): Promise<T>
-  /** Called after every commit with the executions that grew, and the trace that last made each of them grow. */
-  onAppended(listener: AppendListener): void
-  /** Decides by what is appended, in the same transaction. One at most. */
-  followBy(follower: Follower): void
+  appendWith: AppendTransactions['writeWith']
 }
-
-export type AppendHere = (items: readonly AppendItem[], wishes?: AppendWishes) => Promise<AppendOutcome[]>
-
-export type AppendListener = (
-  shard: number,
-  executionIds: ReadonlySet<string>,
-  traces: ReadonlyMap<string, string>,
-  /** Those of them that have ended by it. */
-  ended: ReadonlySet<string>,
-  /** What driven executions have grown by; of others, and of those that begin, nothing is told. */
-  news: ReadonlyMap<string, LogNews>,
-) => void
 
 interface Job {
   items: readonly AppendItem[]
@@ -77,8 +53,6 @@ const BATCH_BYTES_MAX = 4 * 1_048_576
 const HELD_SHARE_OF_HEAP = 1 / 8
 const EVENT_BYTES = 500
 
-const BY_KEY: TxOptions = { byKey: true }
-
 export interface AppenderLimits {
   /** Bytes of events that may wait and be written at a time, over all shards. */
   heldBytesMax: number
@@ -103,91 +77,14 @@ export function createAppender(
       patience: undefined,
     }),
   )
-  const listeners: AppendListener[] = []
-  let follower: Follower | undefined
-
-  function announce(
-    shard: number,
-    items: readonly AppendItem[],
-    outcomes: readonly AppendOutcome[],
-    news: readonly LogNews[],
-  ): void {
-    const grown = new Set<string>()
-    const traces = new Map<string, string>()
-    const ended = new Set<string>()
-    for (const [index, outcome] of outcomes.entries()) {
-      if (outcome.kind !== 'stored') continue
-      const { event, trace } = items[index]!
-      grown.add(event.executionId)
-      if (trace !== undefined) traces.set(event.executionId, trace)
-      if (isTerminalEventType(event.eventType)) ended.add(event.executionId)
-    }
-    if (grown.size > 0) {
-      const newsOf = new Map(news.map((one) => [one.executionId, one]))
-      for (const listener of listeners) listener(shard, grown, traces, ended, newsOf)
-    }
-  }
-
-  async function write(
-    shard: number,
-    items: readonly AppendItem[],
-    followedBy: Follower | undefined,
-  ): Promise<AppendOutcome[]> {
-    let news: LogNews[] = []
-    let following: Following | undefined
-    let followed: readonly AppendOutcome[] = []
-    let isTried = false
-    const follow: AppendWishes['follow'] = async (told, executions) => {
-      const found = await followedBy?.follow(told, executions)
-      following = found
-      return (
-        found && {
-          ...found,
-          write: (tx, outcomes) => {
-            followed = outcomes
-            return found.write(tx, outcomes)
-          },
-        }
-      )
-    }
-    try {
-      const outcomes = await databases.shards[shard]!.db.tx((tx) => {
-        news = []
-        // Another try has other numbers than those that were decided by.
-        following?.settle(false)
-        following = undefined
-        followed = []
-        const wishes = { onNews: (one: LogNews) => news.push(one), follow: isTried ? undefined : follow }
-        isTried = true
-        return appendInTx(tx, items, context, wishes)
-      }, BY_KEY)
-      following?.settle(true)
-      announce(shard, [...items, ...(following?.items ?? [])], [...outcomes, ...followed], news)
-      return outcomes
-    } catch (error) {
-      following?.settle(false)
-      // What followed may be the reason; what was asked for stands alone.
-      if (following === undefined || isOwnTrouble(error)) throw error
-      return write(shard, items, undefined)
-    }
-  }
-
-  /** A foreign writer without our lock may have been faster with the same id; the second look finds its row. */
-  async function writeTwice(shard: number, items: readonly AppendItem[]): Promise<AppendOutcome[]> {
-    try {
-      return await write(shard, items, follower)
-    } catch (error) {
-      if (toCpError(error).code !== 'conflict') throw error
-      return write(shard, items, undefined)
-    }
-  }
+  const transactions = createAppendTransactions(databases, context)
 
   async function flush(shard: number, lane: Lane): Promise<void> {
     const jobs = takeJobs(lane)
     lane.active += 1
     try {
       await answerJobs(jobs, async (some) => {
-        const outcomes = await writeTwice(
+        const outcomes = await transactions.write(
           shard,
           some.flatMap((job) => job.items),
         )
@@ -246,28 +143,9 @@ export function createAppender(
         pump(shard, lane)
       })
     },
-    appendWith: async (executionId, work) => {
-      const shard = databases.shardOf(executionId)
-      const done: { items: readonly AppendItem[]; outcomes: AppendOutcome[]; news: LogNews[] }[] = []
-      const result = await databases.shards[shard]!.db.tx(async (tx) => {
-        done.length = 0
-        return work(tx, async (given, wishes) => {
-          const items = withoutSecrets(given, context)
-          const news: LogNews[] = []
-          const outcomes = await appendInTx(tx, items, context, { ...wishes, onNews: (one) => news.push(one) })
-          done.push({ items, outcomes, news })
-          return outcomes
-        })
-      }, BY_KEY)
-      for (const { items, outcomes, news } of done) announce(shard, items, outcomes, news)
-      return result
-    },
-    onAppended: (listener) => {
-      listeners.push(listener)
-    },
-    followBy: (given) => {
-      follower = given
-    },
+    appendWith: transactions.writeWith,
+    onAppended: transactions.onAppended,
+    followBy: transactions.followBy,
   }
 }
 

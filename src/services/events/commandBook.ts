@@ -41,12 +41,14 @@ export interface CommandBook {
   judge(event: EventRecord, execution: LockedExecution): Judgement | undefined
   /** The event that was judged last is stored under this id. */
   note(judgement: Judgement, event: EventRecord): void
+  /** As they are by now. */
+  rows(): Iterable<CommandRow>
   /** Writes what has changed, and cancels what is open of the executions that have ended. Answers the ends of leases. */
   write(tx: Tx, ended: readonly string[]): Promise<Map<string, string | null>>
 }
 
 /** A command's key begins with its execution, so it stands for both. */
-interface CommandName {
+export interface CommandName {
   executionId: string
   commandId: string
 }
@@ -63,19 +65,25 @@ export function commandNamed(event: EventRecord): CommandName | undefined {
   return commandId?.startsWith(`${executionId}:`) === true ? { executionId, commandId } : undefined
 }
 
-export async function openCommandBook(
-  tx: Tx,
-  events: readonly { event: EventRecord; leaseSeconds?: number | undefined }[],
-): Promise<CommandBook> {
+interface Reported {
+  event: EventRecord
+  leaseSeconds?: number | undefined
+}
+
+export async function openCommandBook(tx: Tx, events: readonly Reported[]): Promise<CommandBook> {
   const names = new Map<string, CommandName>()
-  const leases = new Map<EventRecord, number>()
-  for (const { event, leaseSeconds } of events) {
+  for (const { event } of events) {
     const name = commandNamed(event)
     if (name !== undefined) names.set(name.commandId, name)
-    if (leaseSeconds !== undefined) leases.set(event, leaseSeconds)
   }
-  const found = names.size === 0 ? [] : await findCommands(tx, [...names.values()])
-  const rows = new Map(found.map((row) => [row.key, row]))
+  return commandBookOf(events, names.size === 0 ? [] : await findCommands(tx, [...names.values()]))
+}
+
+/** Of rows that are known. */
+export function commandBookOf(events: readonly Reported[], known: readonly CommandRow[]): CommandBook {
+  const leases = new Map<EventRecord, number>()
+  for (const { event, leaseSeconds } of events) if (leaseSeconds !== undefined) leases.set(event, leaseSeconds)
+  const rows = new Map(known.map((row) => [row.key, row]))
   const changes = new Map<string, CommandChange>()
 
   function change(row: CommandRow, event: EventRecord | undefined): void {
@@ -102,6 +110,7 @@ export async function openCommandBook(
       // A sign of life: the lease begins again although nothing else is new.
       else if (judgement.kind !== 'unclaimable' && judgement.row !== undefined) change({ ...judgement.row }, undefined)
     },
+    rows: () => rows.values(),
     write: async (tx, ended) => {
       const [leases] = await Promise.all([
         changes.size === 0 ? new Map<string, string | null>() : changeCommands(tx, [...changes.values()]),

@@ -2,7 +2,7 @@
 // services/events/commandBook.ts.
 import type { Tx } from '../../db/db.js'
 import type { Decision, NewCommand } from '../../domain/state/orchestrator.js'
-import { insertCommands } from '../../stores/commands/commandStore.js'
+import { insertCommands, type NewCommandRow } from '../../stores/commands/commandStore.js'
 import type { LockedExecution } from '../../stores/executions/executionStore.js'
 
 /** A decision whose events are written. */
@@ -17,9 +17,8 @@ export interface Made {
   claims: ReadonlyMap<NewCommand, { eventId: string; workerId: string; leaseSeconds: number }>
 }
 
-/** Answers until when each that is handed over is held, by the event of its command.issued. */
-export async function writeCommandRows(tx: Tx, made: readonly Made[]): Promise<Map<string, string>> {
-  const issued = made.flatMap(({ decision, execution, children, eventIds, claims }) =>
+export function newCommandRows(made: readonly Made[]): NewCommandRow[] {
+  return made.flatMap(({ decision, execution, children, eventIds, claims }) =>
     (decision.commands ?? []).map((command) => ({
       ...command,
       workerId: claims.get(command)?.workerId,
@@ -36,6 +35,10 @@ export async function writeCommandRows(tx: Tx, made: readonly Made[]): Promise<M
       childExecutionId: children.get(command.event),
     })),
   )
+}
+
+/** Answers until when each that is handed over is held, by the event of its command.issued. */
+export async function writeCommandRows(tx: Tx, issued: readonly NewCommandRow[]): Promise<Map<string, string>> {
   return issued.length === 0 ? new Map() : insertCommands(tx, issued)
 }
 

@@ -12,7 +12,7 @@ import { releaseDecisions, reserveDecisions } from '../../stores/state/stateStor
 import type { Handed, HandOver } from '../commands/handOver.js'
 import type { Appender } from '../events/appender.js'
 import { lookUp } from '../events/lookUp.js'
-import { writeCommandRows } from './commandRows.js'
+import { newCommandRows, writeCommandRows } from './commandRows.js'
 import { type HandingOver, offerCommands, waitingPools } from './handingOver.js'
 import { type StorePart, withPartsStored } from './largeParts.js'
 import { handedBy, issuedBy, itemsOf, type PrepareDeps, prepare } from './preparedDecision.js'
@@ -162,7 +162,7 @@ function writeDecisions(
       alongside: (all) => {
         // It refuses at once, before anything is sent.
         const issued = issuedBy(made, all, found.executions)
-        return writeCommandRows(tx, issued).then((held) => {
+        return writeCommandRows(tx, newCommandRows(issued)).then((held) => {
           leases = held
         })
       },

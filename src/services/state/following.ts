@@ -8,6 +8,7 @@ import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
 import type { NewCommand } from '../../domain/state/orchestrator.js'
 import { type CpError, toCpError } from '../../errors.js'
 import { type Span, startSpan } from '../../runtime/tracing.js'
+import { type NewCommandRow, rowOfNew } from '../../stores/commands/commandStore.js'
 import type { LockedExecution } from '../../stores/executions/executionStore.js'
 import type { Fence } from '../../stores/leases/leaseStore.js'
 import { followDecisions } from '../../stores/state/stateStore.js'
@@ -16,7 +17,7 @@ import type { Handed, HandOver } from '../commands/handOver.js'
 import { commandNamed } from '../events/commandBook.js'
 import type { Follower, Following } from '../events/follower.js'
 import type { LogNews } from '../events/logNews.js'
-import { writeCommandRows } from './commandRows.js'
+import { newCommandRows, writeCommandRows } from './commandRows.js'
 import type { DecisionRequest } from './decisions.js'
 import { handedEventsOf } from './handedNews.js'
 import { type HandingOver, offerCommands, waitingPools } from './handingOver.js'
@@ -182,6 +183,7 @@ function following(deps: FollowingDeps, { shown, taken, decided, handing, execut
   const all = made.map(({ prepared }) => prepared)
   let written: Parameters<Following['write']>[1] = []
   let leases: ReadonlyMap<string, string> = new Map()
+  let issued: readonly NewCommandRow[] = []
   return {
     taken: taken.map(({ news }) => news.executionId),
     items: all.flatMap(itemsOf),
@@ -190,11 +192,12 @@ function following(deps: FollowingDeps, { shown, taken, decided, handing, execut
       written = outcomes
       const keys = made.map(({ decided: { request } }) => ({ ...request, key: request.decision.key }))
       // It refuses at once, before anything is sent.
-      const issued = issuedBy(all, outcomes, executions)
+      issued = newCommandRows(issuedBy(all, outcomes, executions))
       return Promise.all([followDecisions(tx, keys), writeCommandRows(tx, issued)]).then(([, held]) => {
         leases = held
       })
     },
+    issued: () => issued.map(rowOfNew),
     settle: (isCommitted) => {
       const handed: ReadonlyMap<NewCommand, Handed> = isCommitted ? handedBy(all, written, leases) : new Map()
       handing?.settle(handed)

@@ -139,12 +139,12 @@ export function createWorker(settings: WorkerSettings, deps: WorkerDeps): Worker
         span.set({ 'noetl.outcome': String(answered['status']) })
         return answered
       })
-      quiet.abort()
+      quiet.abort('answered')
       const outcome = one.isGone ? 'lost' : (envelope['status'] as 'success' | 'error' | 'timeout')
       deps.onDone?.(command.kind, outcome, (clock.monotonic() - began) / 1_000)
       if (!one.isGone) await answer(one, envelope)
     } finally {
-      quiet.abort()
+      quiet.abort('answered')
       slots.give()
     }
   }

@@ -3,7 +3,14 @@ import type { Tx } from '../../db/db.js'
 import { queries } from '../../db/queries.js'
 import { type CommandRow, type CommandStatus, LEASE_SECONDS } from '../../domain/commands/commandRules.js'
 
-const q = queries('command_insert', 'command_cancel', 'child_insert', 'command_named', 'command_change')
+const q = queries(
+  'command_insert',
+  'command_cancel',
+  'child_insert',
+  'command_named',
+  'command_expect',
+  'command_change',
+)
 
 export interface NewCommandRow {
   executionId: string
@@ -64,6 +71,15 @@ export async function insertCommands(tx: Tx, rows: readonly NewCommandRow[]): Pr
   return new Map(inserted.flatMap((row) => (row.lease_until === null ? [] : [[row.command_id, row.lease_until]])))
 }
 
+/** As `findCommands` finds it. */
+export function rowOfNew(row: NewCommandRow): CommandRow {
+  const { executionId, eventId: commandId, key, status, maxAttempts, workerId } = row
+  const leaseSeconds = row.leaseSeconds ?? LEASE_SECONDS
+  const claim = { leaseToken: workerId === undefined ? 0 : 1, leaseSeconds, leaseLeftSeconds: leaseSeconds }
+  const attempts = { attempt: 1, maxAttempts, dataAttempt: 0, errorAttempt: 0 }
+  return { executionId, commandId, key, status, workerId, ...claim, ...attempts }
+}
+
 /** Of executions that have ended. */
 export async function cancelCommands(tx: Tx, executionIds: readonly string[]): Promise<void> {
   await tx.run(q.command_cancel, [executionIds])
@@ -107,6 +123,21 @@ export async function findCommands(
     dataAttempt: row.data_attempt,
     errorAttempt: row.error_attempt,
   }))
+}
+
+/** Fails with `conflict` unless the row says so; nobody else changes it until the transaction ends. */
+export async function expectCommand(tx: Tx, row: CommandRow): Promise<void> {
+  const { executionId, key, status, attempt, workerId, leaseToken, dataAttempt, errorAttempt } = row
+  await tx.run(q.command_expect, [
+    executionId,
+    key,
+    status,
+    attempt,
+    workerId ?? null,
+    leaseToken,
+    dataAttempt,
+    errorAttempt,
+  ])
 }
 
 export interface CommandChange {
