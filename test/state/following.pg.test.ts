@@ -1,10 +1,12 @@
 // Promise: what follows from the answer of a worker commits with the answer. Where that is not possible the answer is stored
 // alone, nothing is decided twice, and the state is what the log says, whatever became of the transaction.
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../src/domain/json/value.js'
 import type { HeldCommand } from '../../src/services/commands/commands.js'
 import { completed, done, openCommands, startWorkflow, type TestCommands } from '../commands/commandHarness.js'
 import { openCore, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
+import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
 import { until } from '../support/until.js'
 import { foldText } from './stateHarness.js'
 
@@ -47,7 +49,7 @@ async function begin(pool: string): Promise<HeldCommand> {
   return held
 }
 
-const answer = (held: HeldCommand) => daemon.commands.report(held, [done({ n: 1 }), completed])
+const answer = (held: HeldCommand, data: JsonObject = { n: 1 }) => daemon.commands.report(held, [done(data), completed])
 
 function logOf(executionId: string) {
   return sql<{ event_type: string; node_name: string; xmin: string }>(
@@ -173,4 +175,73 @@ it('goes on as ever when the state does not answer in time', async () => {
     await other.close()
     await hasty.close()
   }
+})
+
+// By a daemon that reaches its database through a link that can be cut.
+describe('when the connection breaks at the commit of an answer and its decision', () => {
+  let proxy: TcpProxy
+  beforeAll(async () => {
+    await daemon.close()
+    await core.close()
+    const url = new URL(database.get().url)
+    proxy = await startTcpProxy(url.hostname, Number(url.port))
+    url.port = String(proxy.port)
+    core = await openCore([{ ...database.get(), url: url.toString() }])
+    daemon = await openCommands(core, { patienceMs: 30_000 })
+  })
+  afterAll(() => proxy.close())
+
+  /** Goes on from an answer that has been stored, and by which one decision was made. */
+  async function goesOn(held: HeldCommand, pool: string): Promise<void> {
+    await answer(await claim(pool))
+    await expectEnd(held.executionId)
+    const keys = await sql<{ key: string }>(
+      `select meta ->> 'idempotency_key' as key from noetl.event
+       where execution_id = $1::bigint and event_type = 'step.exit' order by stream_version`,
+      [held.executionId],
+    )
+    expect(keys.map(({ key }) => key)).toEqual(['a#1:exit', 'b#1:exit'])
+  }
+
+  it('and nothing was committed: the answer is refused, and asked again it leads on', async () => {
+    await sql(
+      `create function leave() returns trigger language plpgsql as
+       $$ begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$`,
+    )
+    await until('the decision was with the answer', async () => {
+      const held = await begin('lost')
+      await sql(
+        `create constraint trigger leave after insert on noetl.decision_key deferrable initially deferred
+         for each row when (new.execution_id = ${BigInt(held.executionId)}) execute function leave()`,
+      )
+      const first = await answer(held).catch((error: unknown) => error)
+      const isTogether = !Array.isArray(first)
+      const log = await logOf(held.executionId)
+      if (isTogether) {
+        expect(first).toMatchObject({ code: 'unavailable' })
+        expect(log.map((row) => row.event_type)).not.toContain('call.done')
+        expect(await daemon.state.sealed(held.executionId)).toBe(await foldText(database.get(), held.executionId))
+      }
+      await sql('drop trigger leave on noetl.decision_key')
+      if (isTogether) expect(await answer(held)).toMatchObject([{ kind: 'stored' }, { kind: 'stored' }])
+      await goesOn(held, 'lost')
+      return isTogether
+    })
+  })
+
+  it('and all of it was committed: asked again nothing is stored twice, and nothing is decided twice', async () => {
+    await until('the decision was with the answer', async () => {
+      const held = await begin('kept')
+      const mark = `cut ${held.executionId}`
+      proxy.cutAtAnswer(mark, 'COMMIT\0')
+      await expect(answer(held, { mark })).rejects.toMatchObject({ code: 'unavailable' })
+      const log = await logOf(held.executionId)
+      const answered = log.slice(log.findIndex((row) => row.event_type === 'call.done'))
+      expect(answered.map((row) => row.event_type).slice(0, 2)).toEqual(['call.done', 'command.completed'])
+      expect(await daemon.state.sealed(held.executionId)).toBe(await foldText(database.get(), held.executionId))
+      expect((await answer(held, { mark })).map(({ kind }) => kind)).toEqual(['ignored', 'ignored'])
+      await goesOn(held, 'kept')
+      return areTogether(answered.slice(0, 5)) && answered.length >= 5
+    })
+  })
 })

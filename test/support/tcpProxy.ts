@@ -9,6 +9,8 @@ export interface TcpProxy {
   setMode(mode: ProxyMode): void
   /** The next time a client says this, nothing passes for so long, on any link; then everything that waited does. */
   stallAt(words: string, ms: number): void
+  /** The next link on which a client says the words is cut when the server answers this; the client never hears it. */
+  cutAtAnswer(words: string, answer: string): void
   /** Cuts every open link with a reset. */
   reset(): void
   connections(): number
@@ -22,6 +24,7 @@ export async function startTcpProxy(targetHost: string, targetPort: number): Pro
   let accepted = 0
   let trigger: { words: string; ms: number } | undefined
   let stalled: Promise<void> = Promise.resolve()
+  let cut: { words: string; answer: string } | undefined
   const links = new Set<{ client: net.Socket; server: net.Socket | undefined }>()
 
   const listener = net.createServer({ allowHalfOpen: false }, (client) => {
@@ -40,7 +43,12 @@ export async function startTcpProxy(targetHost: string, targetPort: number): Pro
       const isSwallowed = mode === 'blackhole' || (mode === 'mute' && to === client)
       if (!isSwallowed) void stalled.then(() => to.write(chunk))
     }
+    let lastWord: string | undefined
     client.on('data', (chunk: Buffer) => {
+      if (cut !== undefined && chunk.includes(cut.words)) {
+        lastWord = cut.answer
+        cut = undefined
+      }
       if (trigger !== undefined && chunk.includes(trigger.words)) {
         const { ms } = trigger
         trigger = undefined
@@ -48,7 +56,11 @@ export async function startTcpProxy(targetHost: string, targetPort: number): Pro
       }
       passOn(chunk, server)
     })
-    server.on('data', (chunk: Buffer) => passOn(chunk, client))
+    server.on('data', (chunk: Buffer) => {
+      if (lastWord === undefined || !chunk.includes(lastWord)) return passOn(chunk, client)
+      client.resetAndDestroy()
+      server.destroy()
+    })
     client.on('close', () => {
       links.delete(link)
       // What the client said before it left is in the server's socket: a server that stood still reads it later.
@@ -77,6 +89,9 @@ export async function startTcpProxy(targetHost: string, targetPort: number): Pro
     },
     stallAt: (words, ms) => {
       trigger = { words, ms }
+    },
+    cutAtAnswer: (words, answer) => {
+      cut = { words, answer }
     },
     reset,
     connections: () => links.size,
