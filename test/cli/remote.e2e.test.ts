@@ -256,15 +256,29 @@ describe('over --url', () => {
   })
   it('does what ends things', async () => {
     known['OTHER'] = (await remotely(['execution', 'start', 'tests/handler'])).execution_id
-    // Started while there was no engine.
-    const ran = await builtCli(['execution', 'start', 'tests/handler', '--json'], {
-      env: { ...env, NOETL_CP_ENGINE: 'false' },
-    })
-    known['LEFT'] = (parseJson(ran.stdout) as any).execution_id
+    for (const name of ['LEFT', 'BEHIND']) {
+      // Started while there was no engine.
+      const ran = await builtCli(['execution', 'start', 'tests/handler', '--json'], {
+        env: { ...env, NOETL_CP_ENGINE: 'false' },
+      })
+      known[name] = (parseJson(ran.stdout) as any).execution_id
+    }
   })
   it.each(ENDS)('%s', async (line, want) => {
     const wanted = Object.fromEntries(Object.entries(want).map(([name, value]) => [name, known[value] ?? value]))
     expect(await remotely(wordsOf(line))).toMatchObject(wanted)
+  })
+  it('what was adopted is driven by the daemon, whether over --url or on the database', async () => {
+    expect(await here(wordsOf('execution adopt BEHIND'))).toMatchObject({
+      status: 'adopted',
+      event_id: expect.any(String),
+    })
+    for (const id of [known['LEFT']!, known['BEHIND']!]) {
+      await until('its first command is issued', async () => {
+        const { commands } = await remotely(['command', 'list', '--execution', id])
+        return commands.length === 1
+      })
+    }
   })
   it('an unknown id is exit code 3, a bad token 4, as ever', async () => {
     for (const line of [
