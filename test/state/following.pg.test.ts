@@ -16,7 +16,7 @@ let daemon: TestCommands
 
 beforeAll(async () => {
   core = await openCore([database.get()])
-  daemon = await openCommands(core, { patienceMs: 30_000 })
+  daemon = await openCommands(core, { patienceMs: 30_000, snapshotEvents: 40 })
 })
 afterAll(async () => {
   await daemon.close()
@@ -108,6 +108,24 @@ it('commits the end with the last answer', async () => {
     expect(log.at(-1)!.event_type).toBe('playbook.completed')
     return areTogether(log.slice(log.findLastIndex((row) => row.event_type === 'call.done')))
   })
+})
+
+it('saves a snapshot of an execution whose worker never lets it rest', async () => {
+  const steps = Array.from({ length: 20 }, (_, n) => {
+    const next = n < 19 ? `, next: [s${n + 1}]` : ''
+    return `- {step: s${n}, tool: {kind: python, code: "x"}${next}}`
+  })
+  const executionId = await startWorkflow(core, `workflow:\n${steps.join('\n')}\n`, { executionPool: 'quick' })
+  for (let n = 0; n < 19; n++) await answer(await claim('quick'))
+  await until('it has a snapshot', async () => {
+    const [row] = await sql<{ version: string }>(
+      `select version::text as version from noetl.projection_snapshot where aggregate_id = $1::text`,
+      [executionId],
+    )
+    return Number(row?.version ?? 0) >= 40
+  })
+  expect(await daemon.state.sealed(executionId)).toBe(await foldText(database.get(), executionId))
+  await answer(await claim('quick'))
 })
 
 it('stores the answer alone when its decision was made before', async () => {

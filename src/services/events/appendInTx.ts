@@ -266,7 +266,7 @@ function newsOf({ executionId, engine, streamVersion, summary }: LockedExecution
 /** What comes behind news that somebody has taken. */
 function newsBehind({ executionId, engine, afterVersion, mark, rows }: LogNews): LogNews {
   const last = rows.at(-1)?.event.eventId ?? mark
-  return { executionId, engine, afterVersion: afterVersion + rows.length, mark: last, rows: [] }
+  return { executionId, engine, afterVersion: afterVersion + rows.length, mark: last, isDecision: true, rows: [] }
 }
 
 /** The event changes the log in no way. */

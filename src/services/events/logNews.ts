@@ -10,6 +10,8 @@ export interface LogNews {
   mark: string | undefined
   /** W3C trace context as JSON text, of the last one that has one. */
   trace?: string | undefined
+  /** It follows from what the state was shown before, in the same transaction. */
+  isDecision?: true
   /** In the order of their numbers, which follow each other. */
   rows: NumberedEvent[]
 }

@@ -12,6 +12,7 @@ import { type NewCommandRow, rowOfNew } from '../../stores/commands/commandStore
 import type { LockedExecution } from '../../stores/executions/executionStore.js'
 import type { Fence } from '../../stores/leases/leaseStore.js'
 import { followDecisions } from '../../stores/state/stateStore.js'
+import type { HandedPart } from '../../stores/state/tailEvent.js'
 import type { AheadOutput, ResidentThreads } from '../../workers/resident.js'
 import type { Handed, HandOver } from '../commands/handOver.js'
 import { commandNamed } from '../events/commandBook.js'
@@ -33,6 +34,8 @@ export interface FollowingDeps extends PrepareDeps {
   /** The state, if it is here and driven by this process, as soon as its thread has answered what it was asked before. */
   borrow(executionId: string, patienceMs: number): Promise<Borrowed | undefined>
   fenceOf(executionId: string): Fence | undefined
+  /** What it was not told yet of its log; undefined: it has to be read. */
+  newsBefore(executionId: string): readonly HandedPart[] | undefined
   /** The state contains what was committed. The seconds are those since it was shown. */
   onAhead(executionId: string, ahead: AheadOutput, seconds: number): void
   /** The decision was committed. */
@@ -128,7 +131,7 @@ async function show(deps: FollowingDeps, news: LogNews): Promise<Shown[]> {
     .ask(borrowed.place.thread, 'goAhead', {
       executionId,
       nowMs: deps.clock.now(),
-      handed: [{ afterVersion, mark, events }],
+      handed: [...(deps.newsBefore(executionId) ?? []), { afterVersion, mark, events }],
     })
     .then(
       (ahead) => {
@@ -222,8 +225,8 @@ async function settleOne(
   const ahead = await answer
   if (ahead === 'refused') {
     borrowed.end('unchanged')
-    // It said so too late: nobody else tells it of the news.
-    return isTaken ? deps.onUndecided(executionId) : undefined
+    // It said so too late, or there are none: nobody else tells it of what there is.
+    return isTaken || !isCommitted ? deps.onUndecided(executionId) : undefined
   }
   if (ahead === 'lost' || !isCommitted) {
     borrowed.end('worthless')
@@ -235,7 +238,7 @@ async function settleOne(
   if (request !== undefined) deps.onDecided(request, seconds)
   borrowed.end({ ...ahead, terminal: false, digest: '', view: undefined, open: undefined, sealed: undefined })
   const isOpen = verdict !== undefined && !('checkAfterMs' in verdict && !('key' in verdict))
-  if (ahead.terminal || (isOpen && request === undefined)) deps.onUndecided(executionId)
+  if (ahead.terminal || ahead.isSaveDue === true || (isOpen && request === undefined)) deps.onUndecided(executionId)
 }
 
 /** Undefined: it takes too long; what it comes to then is given to `onLate`. */

@@ -7,6 +7,7 @@ import type { LogNews } from '../events/logNews.js'
 
 export interface HandedNews {
   add(news: LogNews): void
+  has(executionId: string): boolean
   /** In the order in which they came; undefined: not all of them are known. */
   take(executionId: string): HandedPart[] | undefined
 }
@@ -32,6 +33,7 @@ export function createHandedNews(): HandedNews {
       if (events === undefined) known.parts = undefined
       else known.parts.push({ afterVersion, mark, events })
     },
+    has: (executionId) => waiting.has(executionId),
     take: (executionId) => {
       const parts = waiting.get(executionId)?.parts
       waiting.delete(executionId)

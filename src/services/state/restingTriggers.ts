@@ -1,15 +1,15 @@
-// Triggers of states that nobody decides by. Whoever looks at such a state brings it up to date by looking; following
-// it only keeps that short and its snapshots coming. So its triggers are gathered, and a storm of single events costs one
-// round per second instead of one per event.
+// Triggers that can wait. Of states that nobody decides by: whoever looks at such a state brings it up to date by looking;
+// following it only keeps that short and its snapshots coming, so a storm of single events costs one round per second instead of
+// one per event. And of states that have just decided what a worker does next: its answer may be here in a moment, and is
+// shown to them with the decision.
 
 export interface RestingTriggers {
   add(executionId: string): void
+  remove(executionId: string): void
   close(): void
 }
 
-const REST_MS = 1_000
-
-export function createRestingTriggers(release: (executionId: string) => void, restMs = REST_MS): RestingTriggers {
+export function createRestingTriggers(release: (executionId: string) => void, restMs: number): RestingTriggers {
   const resting = new Set<string>()
   let timer: NodeJS.Timeout | undefined
 
@@ -24,6 +24,9 @@ export function createRestingTriggers(release: (executionId: string) => void, re
     add: (executionId) => {
       resting.add(executionId)
       timer ??= setTimeout(wake, restMs).unref()
+    },
+    remove: (executionId) => {
+      resting.delete(executionId)
     },
     close: () => {
       clearTimeout(timer)

@@ -43,6 +43,9 @@ export interface StateService extends Service {
 
 const ADOPT_ROUNDS_MAX = 10_000
 const ASK_AGAIN_MS = 1_000
+const WATCHED_REST_MS = 1_000
+// As long as a worker in this process needs for next to nothing.
+const DECIDED_REST_MS = 2
 
 export function createStateService(deps: StateDeps, limits: StateLimits): StateService {
   const { databases, clock, threads, hooks } = deps
@@ -65,7 +68,10 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
   )
   const resting = createRestingTriggers((executionId) => {
     if (ownership?.owns(executionId) === true) slots.trigger(executionId)
-  })
+  }, WATCHED_REST_MS)
+  const decided = createRestingTriggers((executionId) => {
+    if (handedNews.has(executionId)) slots.trigger(executionId, { read: false })
+  }, DECIDED_REST_MS)
   const ownership: Ownership | undefined =
     driving === undefined
       ? undefined
@@ -100,6 +106,10 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
       borrow: async (executionId, patienceMs) =>
         ownership?.owns(executionId) === true ? slots.borrow(executionId, patienceMs) : undefined,
       fenceOf: (executionId) => ownership?.fenceOf(executionId),
+      newsBefore: (executionId) => {
+        decided.remove(executionId)
+        return handedNews.take(executionId)
+      },
       onAhead: (executionId, { applied, verdict }, seconds) => {
         hooks.onAdvanced(applied, seconds)
         if (verdict !== undefined && 'checkAfterMs' in verdict && verdict.checkAfterMs !== undefined)
@@ -271,6 +281,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     },
     stop: async (deadlineMs) => {
       resting.close()
+      decided.close()
       await reconciler?.stop(deadlineMs)
       await slots.close(Math.max(200, deadlineMs - 1_500))
       await ownership?.stop(1_000)
@@ -286,7 +297,8 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
       // Everything was shown to the state before it was committed.
       if (news?.rows.length === 0) return
       if (news !== undefined) handedNews.add(news)
-      slots.trigger(executionId, { read: news === undefined })
+      if (news !== undefined && isOnItsWay(news)) decided.add(executionId)
+      else slots.trigger(executionId, { read: news === undefined })
     },
     owns: (executionId) => ownership?.owns(executionId) ?? false,
     ask: slots.ask,
@@ -298,6 +310,11 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     }),
     threadLost: (thread) => slots.forgetThread(thread),
   }
+}
+
+/** The execution goes from one step to the next, and a worker has the word. */
+function isOnItsWay({ isDecision, rows }: LogNews): boolean {
+  return isDecision === true && rows.filter(({ event }) => event.eventType === 'command.issued').length === 1
 }
 
 function isThreadLoss(error: unknown): boolean {

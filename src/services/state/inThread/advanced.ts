@@ -13,6 +13,8 @@ export interface Advanced {
   verdict: Verdict | undefined
   /** Somebody decides by what happens in it, so it must be followed at once. */
   isDriven: boolean
+  /** Its snapshot has fallen behind, and was not saved now. */
+  isSaveDue?: boolean
 }
 
 /** Not in memory. */

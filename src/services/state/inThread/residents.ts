@@ -209,7 +209,7 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
     }
     if (!drive) return { ...answer, resident: true }
     // Not waited for: the text is fixed at once, and the next event should not wait for the database.
-    if (live.version - resident.snapshotVersion >= settings.snapshotEvents) void save(db, resident)
+    if (isSaveDue(resident)) void save(db, resident)
     const isAsked = isDriven && (applied > 0 || isNew || request.force)
     if (!isAsked) return { ...answer, resident: true }
     const whole = { live: await openedOf(db, resident), engine: resident.engine }
@@ -233,6 +233,9 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
     if (settings.snapshotAtEnd === 'remove') await deleteStateSnapshot(db, executionId)
     await forgetDecisions(db, executionId)
   }
+
+  const isSaveDue = ({ live, snapshotVersion }: Resident): boolean =>
+    live.version - snapshotVersion >= settings.snapshotEvents
 
   async function save(db: Db, resident: Resident): Promise<void> {
     await resident.saving
@@ -269,7 +272,8 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
       const resident = residents.get(request.executionId)
       if (resident === undefined) return undefined
       try {
-        return goAhead(resident, request, { orchestrator, values }, take)
+        const ahead = goAhead(resident, request, { orchestrator, values }, take)
+        return ahead && { ...ahead, isSaveDue: isSaveDue(resident) }
       } catch (error) {
         residents.delete(request.executionId)
         throw error
