@@ -3,9 +3,9 @@
 
 /** Below this nothing can be told from the noise, and nobody is kept waiting. */
 const NOTICEABLE_MS = 30
-const RUNS_LEAST = 5
-const RUNS_MOST = 10
-const DOUBLINGS = 3
+const RUNS_LEAST = 3
+const RUNS_MOST = 5
+const SIZES_MOST = 3
 /** What takes this long is no noise. */
 const CERTAIN_MS = 150
 
@@ -17,10 +17,11 @@ export interface Growth {
 /** Undefined when even twice the size costs next to nothing. */
 export function growthOf(work: (size: number) => () => unknown, size: number, ratioMax: number): Growth | undefined {
   let growth: Growth | undefined
-  // What grows too fast does so at every size, and the longer it takes the less can be noise.
-  for (let doubling = 0; doubling < DOUBLINGS; doubling++) {
-    growth = growthAt(work, size * 2 ** doubling, ratioMax)
-    if (growth === undefined || growth.ratio <= ratioMax || growth.ms > CERTAIN_MS) return growth
+  // What grows too fast does so at every size, and the longer it takes the less can be noise: two sizes at least decide.
+  for (let doubled = 0; doubled < SIZES_MOST; doubled++) {
+    growth = growthAt(work, size * 2 ** doubled, ratioMax)
+    if (growth === undefined || growth.ratio <= ratioMax) return growth
+    if (doubled > 0 && growth.ms > CERTAIN_MS) return growth
   }
   return growth
 }
@@ -32,13 +33,13 @@ function growthAt(work: (size: number) => () => unknown, size: number, ratioMax:
   const ms = cost(twice)
   if (ms < NOTICEABLE_MS) return undefined
   const once = work(size)
-  cost(once)
-  // Noise only ever adds: the least of several runs is the cost itself.
-  const least = { once: Number.POSITIVE_INFINITY, twice: Number.POSITIVE_INFINITY }
+  // Noise only ever adds: the least of several runs is the cost itself. In the size it would hide a growth, so that is run
+  // several times in any case; in twice the size it only feigns one.
+  const least = { once: Number.POSITIVE_INFINITY, twice: ms }
   const ratio = (): number => least.twice / Math.max(least.once, 0.01)
   for (let run = 0; run < RUNS_MOST && (run < RUNS_LEAST || ratio() > ratioMax); run++) {
     least.once = Math.min(least.once, cost(once))
-    least.twice = Math.min(least.twice, cost(twice))
+    if (ratio() > ratioMax) least.twice = Math.min(least.twice, cost(twice))
   }
   return { ratio: ratio(), ms }
 }
