@@ -3,8 +3,7 @@
 
 /** Below this nothing can be told from the noise, and nobody is kept waiting. */
 const NOTICEABLE_MS = 30
-const RUNS_LEAST = 3
-const RUNS_MOST = 5
+const RUNS = 3
 const SIZES_MOST = 3
 /** What takes this long is no noise. */
 const CERTAIN_MS = 150
@@ -37,7 +36,7 @@ function growthAt(work: (size: number) => () => unknown, size: number, ratioMax:
   // several times in any case; in twice the size it only feigns one.
   const least = { once: Number.POSITIVE_INFINITY, twice: ms }
   const ratio = (): number => least.twice / Math.max(least.once, 0.01)
-  for (let run = 0; run < RUNS_MOST && (run < RUNS_LEAST || ratio() > ratioMax); run++) {
+  for (let run = 0; run < RUNS; run++) {
     least.once = Math.min(least.once, cost(once))
     if (ratio() > ratioMax) least.twice = Math.min(least.twice, cost(twice))
   }
