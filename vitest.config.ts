@@ -33,12 +33,13 @@ export default defineConfig({
       { test: { name: 'pg', include: ['{test,lab}/**/*.pg.test.ts'], ...services, ...shared } },
       { test: { name: 'nats', include: ['{test,lab}/**/*.nats.test.ts'], ...services, ...shared } },
       { test: { name: 'fault', include: ['{test,lab}/**/*.fault.test.ts'], ...services } },
-      { test: { name: 'e2e', include: ['{test,lab}/**/*.e2e.test.ts'], ...services } },
+      { test: { name: 'e2e', include: ['{test,lab}/**/*.e2e.test.ts'], ...services, ...shared } },
       {
         test: {
           name: 'web',
           include: ['test/web/*.web.test.ts'],
           ...services,
+          ...shared,
           globalSetup: [...services.globalSetup, 'test/support/globalBrowser.ts'],
         },
       },
