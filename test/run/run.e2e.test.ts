@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, runBinary, startDaemon } from '../support/binary.js'
+import { builtCli } from '../support/cli.js'
 import { newDataFolder, nothingRunsIn, removeDataFolders } from '../support/dataFolder.js'
 
 const HELLO = `apiVersion: noetl.io/v2
@@ -146,7 +147,7 @@ describe('with an instance', () => {
     daemon = await startDaemon(['--data-dir', dataDir])
   })
   afterAll(() => daemon?.stop())
-  const run = (...args: string[]) => runBinary([...args, '--data-dir', dataDir])
+  const run = (...args: string[]) => builtCli([...args, '--data-dir', dataDir])
 
   it('prints every event and a summary as JSON lines', async () => {
     const { code, stdout, stderr } = await run('exec', file('hello.yaml'), '--json')

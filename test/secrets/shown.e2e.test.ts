@@ -1,7 +1,8 @@
 // Promise: secrets are shown nowhere: in no answer of any GET route, no output of any command that looks, no line of the
 // log and no message, whether they came through the API, from the projector, or were written into the database by others.
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { type Daemon, runBinary, startDaemon } from '../support/binary.js'
+import { type Daemon, startDaemon } from '../support/binary.js'
+import { builtCli } from '../support/cli.js'
 import { playbook } from '../support/core.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
 import { type TestStream, useStream } from '../support/stream.js'
@@ -143,7 +144,7 @@ it('whichever way they came', async () => {
       ['state', 'show', id],
       ['state', 'why-stuck', id],
     ]) {
-      const { code, stdout, stderr } = await runBinary(args, { env })
+      const { code, stdout, stderr } = await builtCli(args, { env })
       expect([0, 5], `${args.join(' ')}: ${stderr}`).toContain(code)
       expect(stdout + stderr, args.join(' ')).not.toContain(SECRET)
     }
@@ -156,7 +157,7 @@ it('whichever way they came', async () => {
     ['status'],
     ['doctor'],
   ]) {
-    const { code, stdout, stderr } = await runBinary(args, { env: { ...env, NOETL_API_TOKEN: SECRET } })
+    const { code, stdout, stderr } = await builtCli(args, { env: { ...env, NOETL_API_TOKEN: SECRET } })
     expect(code, `${args.join(' ')}: ${stderr}`).not.toBe(2)
     expect(stdout + stderr, args.join(' ')).not.toContain(SECRET)
   }

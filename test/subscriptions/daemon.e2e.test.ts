@@ -154,7 +154,7 @@ describe('a pull subscription', () => {
     await post(daemon, '/api/catalog/register', { content })
     const frozen = (await post(daemon, '/api/subscriptions', { path: 'e2e/frozen' })).body.subscription_id
     await post(daemon, `/api/subscriptions/${frozen}/activate`, {})
-    await publish(`${SOURCE}.frozen`, 0, 3_000)
+    await publish(`${SOURCE}.frozen`, 0, 1_500)
     await until('it is at work', async () => (await startedNumbers(frozen)).length > 0)
     daemon.signal('SIGSTOP')
     // Inside a transaction it keeps the pause from being sure, which then says so; otherwise the pause is final.
@@ -168,13 +168,13 @@ describe('a pull subscription', () => {
       forMs: 2_000,
     })
     await cli('subscription', 'resume', frozen)
-    await until('all are started', async () => (await startedNumbers(frozen)).length >= 3_000, { timeoutMs: 120_000 })
-    expect(await startedNumbers(frozen)).toEqual(upTo(3_000))
+    await until('all are started', async () => (await startedNumbers(frozen)).length >= 1_500, { timeoutMs: 120_000 })
+    expect(await startedNumbers(frozen)).toEqual(upTo(1_500))
     await cli('subscription', 'deactivate', frozen)
   })
 
   it('is completed by the next daemon when the one that drained it was killed', async () => {
-    await publish(`${SOURCE}.orders`, 100, 2_000)
+    await publish(`${SOURCE}.orders`, 100, 1_000)
     await until('it is at work', async () => (await startedNumbers(id)).length > 150)
     const draining = cli('subscription', 'drain', id)
     await until('it drains', async () => {
@@ -199,8 +199,8 @@ describe('a pull subscription', () => {
     expect((await cli('subscription', 'resume', id)).code).toBe(4)
     // The same id again: what was committed and not acknowledged is recognised, the rest is delivered. Two daemons.
     await cli('subscription', 'activate', id)
-    await until('all are started', async () => (await startedNumbers(id)).length >= 2_100, { timeoutMs: 120_000 })
-    expect(await startedNumbers(id)).toEqual(upTo(2_100))
+    await until('all are started', async () => (await startedNumbers(id)).length >= 1_100, { timeoutMs: 120_000 })
+    expect(await startedNumbers(id)).toEqual(upTo(1_100))
     expect((await two.get('/readyz')).status).toBe(200)
   })
 

@@ -4,7 +4,8 @@
 import { text as textOf } from 'node:stream/consumers'
 import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Daemon, runBinary, startDaemon } from '../support/binary.js'
+import { type Daemon, startDaemon } from '../support/binary.js'
+import { builtCli } from '../support/cli.js'
 import { useDatabase } from '../support/database.js'
 import { until } from '../support/until.js'
 import { hasBrowser, useBrowser } from '../support/webPage.js'
@@ -22,7 +23,7 @@ const NOTE_PLACES = `{
 }`
 
 const command = async (...args: string[]) => {
-  const { code, stdout, stderr } = await runBinary([...args, '--port', new URL(daemon.url).port, '--json'], {
+  const { code, stdout, stderr } = await builtCli([...args, '--port', new URL(daemon.url).port, '--json'], {
     env: { NOETL_DATABASE_URL: database.get().url },
   })
   expect([code, stderr]).toEqual([0, expect.anything()])

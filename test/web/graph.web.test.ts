@@ -1,7 +1,8 @@
 // Promise: the graph of a run shows the playbook it was started from; each step stands as the state at the handle says, arcs
 // that were not taken are dotted, and the keyboard walks along the arcs.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Daemon, runBinary, startDaemon } from '../support/binary.js'
+import { type Daemon, startDaemon } from '../support/binary.js'
+import { builtCli } from '../support/cli.js'
 import { useDatabase } from '../support/database.js'
 import { until } from '../support/until.js'
 import { hasBrowser, useBrowser } from '../support/webPage.js'
@@ -77,7 +78,7 @@ describe.skipIf(!hasBrowser)('the graph', () => {
       if (position % 8 !== 0 && position !== last) continue
       const words = await steps.locator('.visually-hidden').allTextContents()
       const stepsThat = (isSo: (word: string) => boolean) => NAMES.filter((_, index) => isSo(words[index]!))
-      const { stdout } = await runBinary(['replay', id, '--as-of-version', String(position), '--json'], { env })
+      const { stdout } = await builtCli(['replay', id, '--as-of-version', String(position), '--json'], { env })
       const commands = Object.entries(JSON.parse(stdout).commands as Record<string, { status: string }>)
       const stepOf = ([key]: [string, unknown]) => key.split(':')[1]!
       expect(stepsThat((word) => word !== 'not yet')).toEqual(expect.arrayContaining(commands.map(stepOf)))

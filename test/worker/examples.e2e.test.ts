@@ -4,7 +4,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Daemon, runBinary, startDaemon } from '../support/binary.js'
+import { type Daemon, startDaemon } from '../support/binary.js'
+import { builtCli } from '../support/cli.js'
 import { useDatabase } from '../support/database.js'
 import { until } from '../support/until.js'
 
@@ -51,7 +52,7 @@ afterAll(async () => {
 })
 
 const command = (...args: string[]) =>
-  runBinary([...args, '--port', new URL(daemon.url).port], { env: { NOETL_DATABASE_URL: database.get().url } })
+  builtCli([...args, '--port', new URL(daemon.url).port], { env: { NOETL_DATABASE_URL: database.get().url } })
 
 it.each(FILES)('%s', async (name) => {
   const text = await readFile(`${EXAMPLES}${name}`, 'utf8')

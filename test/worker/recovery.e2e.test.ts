@@ -8,7 +8,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { BINARY, type Daemon, runBinary, startDaemon } from '../support/binary.js'
+import { BINARY, type Daemon, startDaemon } from '../support/binary.js'
+import { builtCli } from '../support/cli.js'
 import { useDatabase } from '../support/database.js'
 import { scaled } from '../support/scale.js'
 import { type TestStream, useStream } from '../support/stream.js'
@@ -82,8 +83,7 @@ async function write(name: string, metadata: string, workflow: string): Promise<
   return file
 }
 
-const cp = (...args: string[]) =>
-  runBinary([...args, '--port', new URL(daemon.url).port], { env: env(), timeoutMs: 600_000 })
+const cp = (...args: string[]) => builtCli([...args, '--port', new URL(daemon.url).port], { env: env() })
 const run = (file: string, ...args: string[]) => cp('run', file, '--set', `url=${url}`, ...args)
 
 async function register(file: string): Promise<void> {

@@ -10,7 +10,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { BINARY, type Daemon, runBinary, startDaemon } from '../support/binary.js'
+import { BINARY, type Daemon, startDaemon } from '../support/binary.js'
+import { builtCli, type Ran } from '../support/cli.js'
 import { useDatabase } from '../support/database.js'
 import { processesMentioning } from '../support/processes.js'
 import { until } from '../support/until.js'
@@ -55,19 +56,13 @@ function env(more: Record<string, string> = {}): Record<string, string> {
   return { NOETL_DATABASE_URL: database.get().url, ...secrets, ...more }
 }
 
-interface Told {
-  code: number | null
-  stdout: string
-  stderr: string
-}
-
-async function run(workflow: string, ...args: string[]): Promise<Told> {
+async function run(workflow: string, ...args: string[]): Promise<Ran> {
   const file = join(folder, `playbook-${Math.random().toString(36).slice(2)}.yaml`)
   await writeFile(
     file,
     `apiVersion: noetl.io/v2\nkind: Playbook\nmetadata: {name: worker, path: worker/test}\nworkflow:\n${workflow}`,
   )
-  return runBinary(['run', file, '--port', new URL(daemon.url).port, '--set', `url=${url}`, ...args], { env: env() })
+  return builtCli(['run', file, '--port', new URL(daemon.url).port, '--set', `url=${url}`, ...args], { env: env() })
 }
 
 const statusOf = async (id: string): Promise<string> => {
@@ -136,7 +131,7 @@ describe('tools', () => {
     )
     const { execution_id: id } = JSON.parse(stdout.trimEnd().split('\n').at(-1)!)
     const logs = (...args: string[]) =>
-      runBinary(['execution', 'logs', id, '--port', new URL(daemon.url).port, ...args], { env: env() })
+      builtCli(['execution', 'logs', id, '--port', new URL(daemon.url).port, ...args], { env: env() })
     expect((await logs()).stdout).toBe('one | out\none ! err\ntwo | other\n')
     expect((await logs('--step', 'two', '--follow')).stdout).toBe('two | other\n')
   })
@@ -177,7 +172,7 @@ describe('a cancelled execution', () => {
     const workflow = '  - step: long\n    tool: {kind: shell, cmds: ["sleep 3197 & sleep 3197"]}\n'
     const ids = await Promise.all([1, 2].map(async () => (await run(workflow, '--detach')).stdout.trim()))
     await until('both slots are taken', () => processesMentioning('sleep 3197').length >= 4)
-    for (const id of ids) expect((await runBinary(['execution', 'cancel', id], { env: env() })).code).toBe(0)
+    for (const id of ids) expect((await builtCli(['execution', 'cancel', id], { env: env() })).code).toBe(0)
     await until('its processes are gone', () => processesMentioning('sleep 3197').length === 0)
     expect((await run('  - step: fine\n    tool: {kind: shell, cmds: ["true"]}\n')).code).toBe(0)
   })
@@ -270,7 +265,7 @@ describe('an execution that has failed', () => {
     const lastOf = (text: string) => JSON.parse(text.trimEnd().split('\n').at(-1)!)
     const { execution_id: id } = lastOf(first.stdout)
     expect([first.code, first.stderr]).toEqual([1, ''])
-    const cp = (...args: string[]) => runBinary([...args, '--port', new URL(daemon.url).port], { env: env() })
+    const cp = (...args: string[]) => builtCli([...args, '--port', new URL(daemon.url).port], { env: env() })
     const failsAgain = lastOf((await cp('execution', 'resume', id, '--wait', '--json')).stdout)
     expect(failsAgain).toMatchObject({ status: 'FAILED', failed_steps: ['gate'] })
     await writeFile(mended, '')
