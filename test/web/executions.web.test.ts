@@ -59,6 +59,13 @@ async function eventsOf(id: string): Promise<LogEvent[]> {
   })
 }
 
+/** What is shown of something that is there now: its values, not what it has not. */
+function leavesOf(pointer: string, value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [`${pointer} ${value}`]
+  const inside = Object.entries(value).filter(([, one]) => one !== null)
+  return inside.flatMap(([name, one]) => leavesOf(`${pointer}/${name}`, one))
+}
+
 describe.skipIf(!hasBrowser)('executions', () => {
   beforeAll(async () => {
     daemon = await startDaemon([], { env: { NOETL_DATABASE_URL: database.get().url } })
@@ -133,6 +140,11 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await detail.getByText('event_id: ').first().waitFor()
     expect(await detail.textContent()).toContain(event)
 
+    await page.getByRole('combobox', { name: 'Only of one type' }).selectOption('command.issued')
+    await page.waitForURL(/event_type=command.issued/)
+    const types = async () => new Set(await events.locator('.event-type').allTextContents())
+    await until('that type alone', async () => [...(await types())].join() === 'command.issued')
+
     await page.getByRole('tab', { name: 'Live state' }).click()
     await page.getByText('execution_id: ').first().waitFor()
     expect(await page.locator('.json').first().textContent()).toContain(`execution_id: ${id}`)
@@ -184,7 +196,7 @@ describe.skipIf(!hasBrowser)('executions', () => {
     const last = events.length
     const failure = 1 + events.findIndex((event) => /failed|error/i.test(`${event.event_type} ${event.status}`))
     expect(failure).toBeGreaterThan(2)
-    const { page, faults, close } = await browser.open(daemon.url)
+    const { page, context, faults, close } = await browser.open(daemon.url)
     await page.goto(`/console/executions/${id}`)
     const handle = page.getByRole('slider', { name: 'Position in the log' })
     const place = async () => Number(await handle.getAttribute('aria-valuenow'))
@@ -269,6 +281,10 @@ describe.skipIf(!hasBrowser)('executions', () => {
       const isAt = searchParams.get('at') === `event:${events[failure - 1]!.event_id}`
       return isAt && searchParams.get('pin') === `event:${events[failure - 2]!.event_id}`
     })
+    await page.getByRole('button', { name: 'until now' }).click()
+    await page.getByRole('row', { name: `/event_count ${failure} ${last}` }).waitFor()
+    await page.getByRole('button', { name: 'since the pin' }).click()
+    await page.getByRole('row', { name: `/event_count ${failure - 1} ${failure}` }).waitFor()
     const scale = page.locator('.scrub-scale')
     const whole = await scale.textContent()
     await page.keyboard.press('w')
@@ -340,8 +356,19 @@ describe.skipIf(!hasBrowser)('executions', () => {
     const text = async (path: string) => (await fetch(daemon.url + path)).text()
     const shows = (what: string) => until('the text', async () => (await raw.locator('pre').textContent()) === what)
     const large = BigInt(events.at(-1)!.event_id) + 1n
-    await addNote(id, large, BigInt(events.at(-1)!.event_id), { note: 'n'.repeat(300_000) })
-    await goTo('9', last + 1)
+    const digits = ['9007199254740993', '123456789012345678901234567890', '0.1000000000000000055511151231257827']
+    const note = `{"numbers": [${digits.join()}], "note": "${'n'.repeat(300_000)}"}`
+    await addNote(id, large, BigInt(events.at(-1)!.event_id), note)
+    await goTo('3', last + 1)
+    const detail = page.getByRole('complementary', { name: 'Event' })
+    await until('every digit', async () =>
+      (await detail.locator('.digits').allTextContents()).join().includes(digits.join()),
+    )
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await detail.getByRole('button', { name: `Copy ${large}` }).click()
+    await detail.getByRole('button', { name: 'Copied' }).waitFor()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(String(large))
+    await page.keyboard.press('9')
     const stored = await text(`/api/executions/${id}/events/${large}`)
     await shows(stored.slice(0, 256 * 1_024))
     await raw.getByText('The first 256 KB are shown').waitFor()
@@ -410,6 +437,35 @@ describe.skipIf(!hasBrowser)('executions', () => {
     const { checksum } = await command('replay', id, '--as-of-event', String(lateId))
     await page.getByText(`checksum ${checksum.slice(0, 8)}`).waitFor()
     expect(await place()).toBe(before + 1)
+
+    // Forwards what each event has changed, backwards the whole state: both as replay has them.
+    const log = await eventsOf(id)
+    const visited = [before, before + 1, before + 2, last, last + 1].filter((position) => position > 1)
+    const goTo = async (position: number) => {
+      const box = page.getByRole('textbox', { name: 'Go to a moment' })
+      await box.fill(String(position))
+      await box.press('Enter')
+    }
+    const changes = async () => {
+      const cells = await page.locator('table.changes tbody td').allTextContents()
+      return cells.flatMap((cell, index) => (index % 3 === 0 ? [`${cell} ${cells[index + 2]}`] : [])).toSorted()
+    }
+    await page.getByRole('tab', { name: 'Changes' }).click()
+    for (const position of visited) {
+      await goTo(position)
+      const [from, to] = [log[position - 2]!.event_id, log[position - 1]!.event_id]
+      const path = `/api/replay/diff?execution_id=${id}&from=event:${from}&to=event:${to}&ids=string`
+      const { differences } = (await daemon.get(path)).body
+      const told = differences.flatMap((one: { pointer: string; to: unknown }) => leavesOf(one.pointer, one.to))
+      await until(`what event ${position} changed`, async () => (await changes()).join() === told.toSorted().join())
+    }
+    await page.getByRole('tab', { name: 'State here' }).click()
+    for (const position of visited.toReversed()) {
+      await goTo(position)
+      const path = `/api/replay/state?execution_id=${id}&as_of_event_id=${log[position - 1]!.event_id}`
+      const { checksum: replayed } = (await daemon.get(path)).body
+      await page.getByText(`checksum ${replayed.slice(0, 8)}`).waitFor()
+    }
 
     const askedFrom: (string | null)[] = []
     page.on('request', (request) => {
@@ -484,13 +540,13 @@ describe.skipIf(!hasBrowser)('executions', () => {
   }
 
   /** One more event of an execution, stored last, as another one of it. */
-  async function addNote(id: string, eventId: bigint, like: bigint, result: object | null = null): Promise<void> {
+  async function addNote(id: string, eventId: bigint, like: bigint, result: string | null = null): Promise<void> {
     await database.get().sql(
       `insert into noetl.event (execution_id, event_id, catalog_id, stream_version, event_type, node_name, status, result)
        select execution_id, $2::bigint, catalog_id, (select max(stream_version) + 1 from noetl.event where execution_id = $1::bigint),
          'step.note', node_name, status, $4::jsonb
        from noetl.event where execution_id = $1::bigint and event_id = $3::bigint`,
-      [id, String(eventId), String(like), result === null ? null : JSON.stringify(result)],
+      [id, String(eventId), String(like), result],
     )
     await database
       .get()

@@ -191,4 +191,39 @@ describe.skipIf(!hasBrowser)('with the keyboard', () => {
     expect(await reading()).toEqual(before)
     await close()
   })
+
+  it('keeps focus, selection, scrolling and moment while a thousand events are added to the run', async () => {
+    const { page, close } = await browser.open(daemon.url)
+    const { execution_id: watched } = await post('/api/execute', { path: 'shop/run', driven: false })
+    const add = (count: number) =>
+      post('/api/events/batch', {
+        execution_id: watched,
+        events: Array.from({ length: count }, () => ({ event_type: 'step.note', step: 'start' })),
+      })
+    await add(250)
+    await page.goto(`/console/executions/${watched}?tab=events`)
+    const place = page.getByRole('slider', { name: 'Position in the log' })
+    await until('the log is drawn', async () => Number(await place.getAttribute('aria-valuenow')) > 250)
+    await page.keyboard.press('ArrowLeft')
+    await page.getByRole('button', { name: 'Jump to now' }).waitFor()
+    const position = await place.getAttribute('aria-valuenow')
+    await page.evaluate("document.querySelector('.virtual').scrollTop = 28 * 100")
+    const line = page.getByRole('list', { name: 'Events' }).getByRole('button', { name: /^111 / })
+    await line.focus()
+    await page.evaluate('getSelection().selectAllChildren(document.activeElement)')
+    const reading = () =>
+      page.evaluate(`({
+        top: document.querySelector('.virtual').scrollTop,
+        selected: String(getSelection()),
+        focused: document.activeElement.textContent,
+      })`)
+    const before = await reading()
+    expect(before).toMatchObject({ top: 28 * 100, selected: expect.stringContaining('step.note') })
+    for (let round = 0; round < 5; round++) await add(200)
+    await page.getByRole('button', { name: '+1,000 events, jump to now' }).waitFor()
+    await page.getByText(/^1,2\d\d events$/).waitFor()
+    expect(await reading()).toEqual(before)
+    expect(await place.getAttribute('aria-valuenow')).toBe(position)
+    await close()
+  })
 })

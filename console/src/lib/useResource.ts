@@ -19,6 +19,8 @@ export interface ResourceOptions {
   everyMs?: number
   /** Doorbells that ask at once. */
   topics?: readonly string[]
+  /** Asked again when it changes: so long is what the answer is about by now. */
+  length?: number
 }
 
 interface State<T> {
@@ -68,11 +70,15 @@ export function useResource<T>(
   const tick = useTick(options.everyMs, options.topics)
   // What rang while it was asked is not in that answer: it is asked once more.
   const isMissed = useRef(false)
+  const { length } = options
+  const seen = useRef({ tick, length })
   useEffect(() => {
-    if (tick === 0 || !live.peek()) return
+    const isNews = tick !== seen.current.tick || length !== seen.current.length
+    seen.current = { tick, length }
+    if (!isNews || !live.peek()) return
     if (state.peek().isLoading && state.peek().key === key) isMissed.current = true
     else reload()
-  }, [tick])
+  }, [tick, length])
   const { isLoading } = state.value
   useEffect(() => {
     if (isLoading || !isMissed.current) return

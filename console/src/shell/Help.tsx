@@ -23,7 +23,7 @@ const EXECUTION: readonly (readonly [string, string])[] = [
   ['[ ]', 'same step, or what was chosen'],
   ['m', 'pin here: changes are shown against it'],
   ['Space', 'play or stop'],
-  ['e', 'axis by time or by event'],
+  ['e', 'axis by event, time or time at work'],
   ['w s', 'nearer and farther; 0 all of it'],
   ['a d', 'to the left and to the right'],
   ['1 … 9', 'tabs'],

@@ -1,8 +1,9 @@
 // What is different at the handle: against the event before, which is what the event has touched, or against the moment that
-// is pinned, for which the daemon compares two whole states.
+// is pinned, the end of the log or the snapshot, for which the daemon compares two whole states.
 import { apiPath } from '../../lib/api'
 import { type Difference, differencesOf } from '../../lib/difference'
 import { getJson, isBranch, type Json } from '../../lib/losslessJson'
+import { ask, query } from '../../lib/router'
 import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { useRested } from '../../lib/useRested'
@@ -18,16 +19,47 @@ interface ChangesTabProps {
   pinned: number | undefined
 }
 
+/** By the word in the address. */
+const SIDES = { before: 'since the event before', now: 'until now', snapshot: 'since the snapshot' } as const
+type Side = keyof typeof SIDES
+
 export function ChangesTab({ executionId, here, position, pinned }: ChangesTabProps) {
-  if (position === 0) return <div class="empty">There is nothing before the first event to compare with.</div>
-  if (pinned === undefined || pinned === position) return <SinceLastEvent here={here} />
+  const asked = query.value.get('against')
+  const side: Side = asked === 'now' || asked === 'snapshot' ? asked : 'before'
   return (
-    <SincePin
-      executionId={executionId}
-      from={here.slices.peek(pinned)?.eventId}
-      to={here.slices.peek(position)?.eventId}
-    />
+    <>
+      <div class="filters">
+        {Object.entries(SIDES).map(([id, name]) => (
+          <button
+            key={id}
+            type="button"
+            class="chip"
+            aria-pressed={side === id}
+            onClick={() => ask({ against: id === 'before' ? undefined : id }, { replace: true })}
+          >
+            {id === 'before' && pinned !== undefined ? 'since the pin' : name}
+          </button>
+        ))}
+      </div>
+      {changes()}
+    </>
   )
+
+  function changes() {
+    const idAt = (place: number): string | undefined => here.slices.peek(place)?.eventId
+    if (position === 0) return <div class="empty">There is nothing before the first event to compare with.</div>
+    const now = momentOf(idAt(position))
+    if (side === 'now') return <Between executionId={executionId} from={now} to="now" />
+    if (side === 'snapshot') return <Between executionId={executionId} from="snapshot" to={now} />
+    if (pinned === undefined || pinned === position) return <SinceLastEvent here={here} />
+    if (pinned === 0) return <div class="empty">At the pin nothing had happened: all of the state is new.</div>
+    return <Between executionId={executionId} from={momentOf(idAt(pinned))} to={now} />
+  }
+}
+
+/** As the daemon reads it; empty while it is not known. */
+function momentOf(eventId: string | undefined): string {
+  return eventId === undefined ? '' : `event:${eventId}`
 }
 
 function SinceLastEvent({ here: { slice, before } }: { here: Here }) {
@@ -56,23 +88,10 @@ function isNothing(value: Json | undefined): boolean {
   return value === undefined || value === null || (isBranch(value) && Object.keys(value).length === 0)
 }
 
-function SincePin({
-  executionId,
-  from,
-  to,
-}: {
-  executionId: string
-  from: string | undefined
-  to: string | undefined
-}) {
-  const rested = useRested(`${from ?? ''} ${to ?? ''}`)
+function Between({ executionId, from, to }: { executionId: string; from: string; to: string }) {
+  const rested = useRested(`${from} ${to}`)
   const [left, right] = rested.split(' ') as [string, string]
-  const path = apiPath('/api/replay/diff', {
-    execution_id: executionId,
-    from: `event:${left}`,
-    to: `event:${right}`,
-    ids: 'number',
-  })
+  const path = apiPath('/api/replay/diff', { execution_id: executionId, from: left, to: right, ids: 'number' })
   const diff = useResource(left === '' || right === '' ? null : path, (signal) => getJson(path, signal))
   const listOf = (answer: Json): Difference[] => (answer as unknown as { differences: Difference[] }).differences
   return (

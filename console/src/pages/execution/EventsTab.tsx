@@ -9,6 +9,7 @@ import { Glyph, kindOf } from '../../parts/Status'
 import { VirtualRows } from '../../parts/VirtualRows'
 import type { ExecutionSummary } from '../executions/summary'
 import { EventDetail } from './EventDetail'
+import type { RunTape } from './tape'
 
 export interface WindowEvent {
   position: number
@@ -28,14 +29,20 @@ interface Window {
 }
 
 const ROW_HEIGHT = 28
+/** Who wants one of more writes a part of it. */
+const NAMES_MAX = 500
 
-export function EventsTab({ run }: { run: ExecutionSummary }) {
-  const asked = { status: query.value.get('event_status') ?? '', q: query.value.get('find') ?? '' }
+export function EventsTab({ run, tape }: { run: ExecutionSummary; tape: RunTape }) {
+  const [status, q, type, step] = ['event_status', 'find', 'event_type', 'event_step'].map(
+    (name) => query.value.get(name) ?? '',
+  )
+  const asked = { status, q, type, step }
   const base = `/api/executions/${run.execution_id}/events`
   const subject = apiPath(base, asked)
   const total = useResource(
-    `${subject} ${run.event_count}`,
+    subject,
     async (signal) => (await get<Window>(apiPath(base, { ...asked, limit: 0 }), signal)).total,
+    { length: run.event_count },
   )
   const chosen = query.value.get('event') ?? undefined
   useKeys({ Escape: () => ask({ event: undefined }) })
@@ -60,13 +67,15 @@ export function EventsTab({ run }: { run: ExecutionSummary }) {
           defaultValue={asked.q}
           onChange={(event) => ask({ find: event.currentTarget.value.trim() })}
         />
+        <OneOf name="type" names={tape.tape.head.types} />
+        <OneOf name="step" names={tape.tape.head.steps} />
         <span class="muted">{total.data === undefined ? '' : `${whole(total.data)} events`}</span>
       </div>
       <div class={chosen === undefined ? 'beside' : 'beside open'}>
         <Panel
           resource={total}
           isEmpty={(count) => count === 0}
-          empty={<p>{asked.q + asked.status === '' ? 'This execution has no events.' : 'No event matches.'}</p>}
+          empty={<p>{Object.values(asked).join('') === '' ? 'This execution has no events.' : 'No event matches.'}</p>}
         >
           {(count) => (
             <VirtualRows<WindowEvent>
@@ -84,6 +93,23 @@ export function EventsTab({ run }: { run: ExecutionSummary }) {
         {chosen !== undefined && <EventDetail executionId={run.execution_id} eventId={chosen} />}
       </div>
     </>
+  )
+}
+
+/** Names of the tape, of which the first is none. */
+function OneOf({ name, names }: { name: 'type' | 'step'; names: readonly string[] }) {
+  const asked = `event_${name}`
+  return (
+    <select
+      aria-label={`Only of one ${name}`}
+      value={query.value.get(asked) ?? ''}
+      onChange={({ currentTarget }) => ask({ [asked]: currentTarget.value })}
+    >
+      <option value="">every {name}</option>
+      {names.slice(1, NAMES_MAX).map((one) => (
+        <option key={one}>{one}</option>
+      ))}
+    </select>
   )
 }
 

@@ -5,7 +5,7 @@ import { whole } from '../../lib/time'
 import { lazy } from '../../parts/lazy'
 import { chosenTab, type Tab, Tabs } from '../../parts/Tabs'
 import type { ExecutionSummary } from '../executions/summary'
-import { axisOf, view, viewOf, viewText } from './axis'
+import { AXES, axisOf, view, viewOf, viewText } from './axis'
 import { ChangesTab } from './ChangesTab'
 import { moveTo, pin, positionAt, readCursor } from './cursor'
 import { EventDetail } from './EventDetail'
@@ -21,6 +21,7 @@ import { askPlace } from './slices'
 import { Timeline } from './Timeline'
 import type { RunTape } from './tape'
 import { useMoment } from './useMoment'
+import { useSnapshots } from './useSnapshots'
 import { useTape } from './useTape'
 import { WhyTab } from './WhyTab'
 
@@ -92,16 +93,17 @@ function keepViewInAddress(): () => void {
 }
 
 function Moments({ run, tape, reload }: { run: ExecutionSummary; tape: RunTape; reload: () => void }) {
-  const kind = query.value.get('axis') === 'time' ? 'time' : 'event'
+  const kind = AXES.find((one) => one === query.value.get('axis')) ?? 'event'
   const axis = useMemo(() => axisOf(kind, tape), [kind, tape])
   const position = positionAt(tape.length)
+  const snapshots = useSnapshots(run.execution_id, tape)
   const entity = tape.isCoarse ? undefined : chosenEntity()
   const life = useMemo(() => (entity === undefined ? undefined : lifeOf(tape, entity)), [tape, entity])
   const tab = chosenTab(TABS)
   const here = useMoment(run.execution_id, tape, { position, before: tab === 'changes' }, reload)
   return (
     <>
-      <Scrubber run={tape} axis={axis} position={position} life={life} />
+      <Scrubber run={tape} axis={axis} position={position} snapshots={snapshots} life={life} />
       <Timeline run={tape} axis={axis} position={position} />
       {(tape.isCoarse || tape.length < tape.total) && (
         <p class="notice partial" role="status">
@@ -135,7 +137,7 @@ function Moments({ run, tape, reload }: { run: ExecutionSummary; tape: RunTape; 
           <GraphTab run={run} tape={tape} position={position} />
         )
       case 'events':
-        return <EventsTab run={run} />
+        return <EventsTab run={run} tape={tape} />
       case 'state':
         return <StateTab run={run} />
       case 'why':

@@ -3,8 +3,9 @@ import { useMemo, useRef } from 'preact/hooks'
 import { useKeys } from '../../lib/keys'
 import { ask } from '../../lib/router'
 import { clockText, whole } from '../../lib/time'
-import { type Axis, keepInView, panBy, positionOf, showAll, view, zoomBy } from './axis'
+import { AXES, type Axis, keepInView, panBy, positionOf, showAll, view, zoomBy } from './axis'
 import { Counters } from './Counters'
+import { countedOf, countsAt } from './counts'
 import { isFollowing, isPlaying, moveTo, pin, positionAt, togglePin } from './cursor'
 import { type Density, densityOf, drawDensity } from './drawDensity'
 import { Jump } from './Jump'
@@ -23,29 +24,40 @@ interface ScrubberProps {
   run: RunTape
   axis: Axis
   position: number
+  /** Their positions. */
+  snapshots: readonly number[]
   /** Positions of the events of what was chosen, if anything was. */
   life: Uint32Array | undefined
 }
 
-export function Scrubber({ run, axis, position, life }: ScrubberProps) {
+export function Scrubber({ run, axis, position, snapshots, life }: ScrubberProps) {
   const { length, total } = run
   const { columns } = run.tape
-  const counted = useRef<{ run: RunTape; axis: Axis; width: number; density: Density }>()
+  const drawn = useRef<{ run: RunTape; axis: Axis; width: number; density: Density }>()
   const fraction = axis.fractions[position]!
   const dots = useMemo(() => Array.from(life ?? [], (at) => axis.fractions[at]!), [life, axis])
   const canvas = useCanvas(
     HEIGHT,
     (pen) => {
-      const known = counted.current
+      const known = drawn.current
       if (known === undefined || known.run !== run || known.axis !== axis || known.width !== pen.width) {
-        counted.current = { run, axis, width: pen.width, density: densityOf(run, axis, pen.width) }
+        drawn.current = { run, axis, width: pen.width, density: densityOf(run, axis, pen.width) }
       }
       const pinned = pin.value === undefined ? undefined : axis.fractions[Math.min(length, pin.value)]
-      drawDensity(pen, counted.current!.density, { now: fraction, pinned, life: dots, view: view.value })
+      const flags = snapshots.map((at) => axis.fractions[at]!)
+      drawDensity(pen, drawn.current!.density, {
+        now: fraction,
+        pinned,
+        snapshots: flags,
+        life: dots,
+        view: view.value,
+      })
     },
-    [run, axis, position, pin.value, view.value, dots],
+    [run, axis, position, pin.value, view.value, snapshots, dots],
   )
   const moment = momentAt(run, position)
+  const counted = useMemo(() => countedOf(run), [run])
+  const counts = run.isCoarse ? undefined : countsAt(counted, position)
   // How long the log was when the handle left its end.
   const leftAt = useRef(total)
   if (isFollowing()) leftAt.current = total
@@ -65,7 +77,10 @@ export function Scrubber({ run, axis, position, life }: ScrubberProps) {
   const isSameStep = (index: number): boolean => columns['step']![index] === columns['step']![here() - 1]
   const alongLife = (by: 1 | -1): number | undefined =>
     life === undefined ? seek(run, here(), by, isSameStep) : nextOf(life, here(), by)
-  const toggleAxis = (): void => ask({ axis: axis.kind === 'time' ? undefined : 'time' }, { replace: true })
+  const nextAxis = (): void => {
+    const next = AXES[(AXES.indexOf(axis.kind) + 1) % AXES.length]!
+    ask({ axis: next === 'event' ? undefined : next }, { replace: true })
+  }
   const togglePlay = (): void => {
     isPlaying.value = !isPlaying.value
   }
@@ -83,7 +98,7 @@ export function Scrubber({ run, axis, position, life }: ScrubberProps) {
     Escape: () => choose(undefined),
     m: () => togglePin(here()),
     Space: togglePlay,
-    e: toggleAxis,
+    e: nextAxis,
     w: () => zoomBy(ZOOM, axis.fractions[here()]!),
     s: () => zoomBy(1 / ZOOM, axis.fractions[here()]!),
     a: () => panBy(-PAN),
@@ -98,7 +113,7 @@ export function Scrubber({ run, axis, position, life }: ScrubberProps) {
   const text =
     moment === undefined
       ? 'before the first event'
-      : `event ${whole(position)} of ${whole(total)}, ${moment.type}${moment.step === null ? '' : `, step ${moment.step}`}`
+      : `event ${whole(position)} of ${whole(total)}, ${moment.type}${moment.step === null ? '' : `, step ${moment.step}`}, ${counts?.running ?? 0} running`
   const version = columns['version']![position - 1]
   return (
     <section class="scrubber" aria-label="Replay">
@@ -138,7 +153,9 @@ export function Scrubber({ run, axis, position, life }: ScrubberProps) {
             <>
               <span class={moment.isFailure ? 'failed' : ''}>{moment.type}</span>
               {moment.step !== null && <b>{moment.step}</b>}
-              <span class="muted mono">{clockText(moment.at, 3)}</span>
+              <span class="muted mono" title={clockText(moment.at, 3)}>
+                {clockText(moment.at, 3).slice(11)}
+              </span>
               {version !== undefined && version !== 0 && version !== position && (
                 <span class="muted">version {whole(version)}</span>
               )}
@@ -175,13 +192,17 @@ export function Scrubber({ run, axis, position, life }: ScrubberProps) {
               </option>
             ))}
           </select>
-          <button type="button" title="Axis by event or by time (e)" onClick={toggleAxis}>
-            {axis.kind === 'time' ? 'by time' : 'by event'}
+          <button
+            type="button"
+            title="Axis by event, by time, or by time at work: pauses shortened (e)"
+            onClick={nextAxis}
+          >
+            by {axis.kind}
           </button>
         </span>
       </div>
       <div class="scrub-grid">
-        <Counters run={run} position={position} />
+        <Counters what={counted.what} counts={counts} />
         <div
           class="scrub-track"
           role="slider"

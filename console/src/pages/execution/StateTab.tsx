@@ -8,7 +8,7 @@ import type { ExecutionSummary } from '../executions/summary'
 
 export function StateTab({ run }: { run: ExecutionSummary }) {
   const path = apiPath(`/api/executions/${run.execution_id}/state`, { ids: 'number' })
-  const state = useResource(`${path} ${run.event_count}`, (signal) => getJson(path, signal))
+  const state = useResource(path, (signal) => getJson(path, signal), { length: run.event_count })
   return (
     <Panel resource={state} lines={10}>
       {(value) => <JsonTree value={value} open={3} />}

@@ -1,9 +1,12 @@
 // From the place of an event to a place on the screen and back: one event, one step; or by the clock. And the part of the
 // axis that the timeline shows.
 import { signal } from '@preact/signals'
+import { countedOf } from './counts'
 import type { RunTape } from './tape'
 
-export type AxisKind = 'event' | 'time'
+/** Each event one step; by the clock; by the clock with pauses shortened, in which nothing was at work. */
+export const AXES = ['event', 'time', 'work'] as const
+export type AxisKind = (typeof AXES)[number]
 
 export interface Axis {
   kind: AxisKind
@@ -13,21 +16,47 @@ export interface Axis {
   spanMs: number
 }
 
-export function axisOf(kind: AxisKind, { tape, length }: RunTape): Axis {
-  const fractions = new Float64Array(length + 1)
+/** A pause is as long as this part of the work. */
+const PAUSE_SHARE = 1 / 40
+
+export function axisOf(kind: AxisKind, run: RunTape): Axis {
+  const { tape, length } = run
   const times = tape.columns['time']!
   // The log is in the order of ids: clocks may disagree with it.
-  let latest = 0
+  const clock = new Float64Array(length + 1)
   for (let position = 1; position <= length; position++) {
-    latest = Math.max(latest, times[position - 1]!)
-    fractions[position] = latest
+    clock[position] = Math.max(times[position - 1]! - times[0]!, clock[position - 1]!)
   }
-  const first = fractions[1] ?? 0
-  const spanMs = latest - first
-  for (let position = 1; position <= length; position++) {
-    fractions[position] = kind === 'event' ? position / length : (fractions[position]! - first) / Math.max(1, spanMs)
-  }
+  const spanMs = clock[length]!
+  const places = kind === 'work' ? withoutPauses(clock, atWork(run)) : clock
+  const last = Math.max(1, places[length]!)
+  const fractions = places.map((place, position) => (kind === 'event' ? position / Math.max(1, length) : place / last))
   return { kind, fractions, spanMs }
+}
+
+/** By position how many commands somebody has then; of a run without commands, steps. */
+function atWork(run: RunTape): Int32Array {
+  const { begin, end } = countedOf(run).changes.running
+  const counts = new Int32Array(run.length + 2)
+  for (const position of begin) counts[position]! += 1
+  for (const position of end) counts[Math.min(position, run.length + 1)]! -= 1
+  for (let position = 1; position <= run.length; position++) counts[position]! += counts[position - 1]!
+  return counts
+}
+
+function withoutPauses(clock: Float64Array, working: Int32Array): Float64Array {
+  const isPause = (position: number): boolean => working[position - 1] === 0
+  let workMs = 0
+  for (let position = 2; position < clock.length; position++) {
+    if (!isPause(position)) workMs += clock[position]! - clock[position - 1]!
+  }
+  const pauseMs = Math.max(1, workMs * PAUSE_SHARE)
+  const places = new Float64Array(clock.length)
+  for (let position = 2; position < clock.length; position++) {
+    const ms = clock[position]! - clock[position - 1]!
+    places[position] = places[position - 1]! + (isPause(position) ? Math.min(ms, pauseMs) : ms)
+  }
+  return places
 }
 
 /** The last position that is not behind this place. */

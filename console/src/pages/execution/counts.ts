@@ -39,13 +39,14 @@ export function countedOf({ tape, marks: { issued, begun, ended, outcome } }: Ru
   }
 }
 
-/** By status. */
-export function countsAt({ changes }: Counted, position: number): Record<CountedKind, number> {
+export type Counts = Readonly<Record<CountedKind, number>>
+
+export function countsAt({ changes }: Counted, position: number): Counts {
   const count = (kind: CountedKind): number => {
     const { begin, end } = changes[kind]
     return upTo(begin, position) - upTo(end, position)
   }
-  return Object.fromEntries(COUNTED.map((kind) => [kind, count(kind)])) as Record<CountedKind, number>
+  return Object.fromEntries(COUNTED.map((kind) => [kind, count(kind)])) as Counts
 }
 
 /** How many of them are not above this one. */

@@ -7,6 +7,7 @@ import type { Pen } from './useCanvas'
 const CELL = 3
 const MARKS = 10
 const SHORTEST = 5
+const APART = 10
 
 export interface Density {
   /** 0 to 1 by cell; 0 is no event. */
@@ -43,6 +44,8 @@ export function densityOf({ tape, length }: RunTape, { kind, fractions }: Axis, 
 export interface Marks {
   now: number
   pinned: number | undefined
+  /** Places of snapshots. */
+  snapshots: readonly number[]
   /** Places of the events of what was chosen. */
   life: readonly number[]
   view: View
@@ -78,14 +81,25 @@ export function drawDensity({ context, width, height }: Pen, { heights, flags }:
       context.fill()
     }
   })
-  let drawn = -CELL
+  context.fillStyle = colorOf('muted')
+  for (const place of marks.snapshots) {
+    const x = Math.min(width - 8, Math.round(place * width))
+    context.fillRect(x, height - 14, 1, 14)
+    context.fillRect(x, height - 14, 7, 5)
+  }
+  let last = Number.NEGATIVE_INFINITY
   for (const place of marks.life) {
     const x = Math.round(place * width)
-    // Dots that touch are one.
-    if (x - drawn < CELL) continue
-    drawn = x
-    dot(context, x, height / 2, 5, colorOf('bg'))
-    dot(context, x, height / 2, 3.5, colorOf('stuck'))
+    if (x === last) continue
+    // Dots that would cover each other become a line.
+    if (x - last < APART) {
+      context.fillStyle = colorOf('stuck')
+      context.fillRect(last, height / 2 - 2, x - last, 4)
+    } else {
+      dot(context, x, height / 2, 5, colorOf('bg'))
+      dot(context, x, height / 2, 3.5, colorOf('stuck'))
+    }
+    last = x
   }
   const mark = (at: number, color: string): void => {
     const x = Math.min(width - 1, Math.max(1, at))

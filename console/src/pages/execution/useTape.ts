@@ -13,11 +13,12 @@ const WAIT_MS = 30_000
 /** The first drawing does not wait for more of a long log than is read by then. */
 const FIRST_WAIT_MS = 400
 const FIRST_ROUNDS = 50
+const FIRST_PAUSE_MS = 100
 const PAUSE_MS = 1_000
 
 export interface LoadedTape {
   run: RunTape | undefined
-  /** Of a long log that is still on its way. */
+  /** Of a long log that is still on its way: what was read so far, or what was counted in its parts. */
   overview: RunTape | undefined
   error: ApiError | undefined
   reload(): void
@@ -50,9 +51,12 @@ export function useTape(executionId: string, eventCount: number): LoadedTape {
       for (let round = 0; round < FIRST_ROUNDS; round++) {
         const first = await askFrom(1, 'auto', FIRST_WAIT_MS)
         const { level, built, total } = first.head
-        if (level === 'full' && (built > 0 || newest.current === 0)) return first
-        if (level === 'coarse') setOverview(runTapeOf(fromCoarse(first)))
-        if (level === 'coarse' && built === total) break
+        // Before the daemon has begun to read, it does not know how much there is.
+        const isWhole = built === total && (built > 0 || newest.current === 0)
+        if (isWhole && level === 'full') return first
+        if (built > 0) setOverview(runTapeOf(level === 'full' ? first : fromCoarse(first)))
+        if (isWhole) break
+        if (built === 0) await pause(FIRST_PAUSE_MS)
       }
       return askFrom(1)
     }
@@ -66,7 +70,7 @@ export function useTape(executionId: string, eventCount: number): LoadedTape {
       let counted: number
       let isPart = false
       do {
-        if (isPart) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+        if (isPart) await pause(PAUSE_MS)
         counted = newest.current
         const tape = await loadTape(latest.current)
         latest.current = tape
@@ -93,4 +97,10 @@ export function useTape(executionId: string, eventCount: number): LoadedTape {
     }
   }, [executionId, round])
   return { run, overview, error, reload }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms)
+  })
 }

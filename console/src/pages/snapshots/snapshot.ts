@@ -13,6 +13,7 @@ export interface Snapshot {
   updated_at: string
   /** Null: the execution is gone. */
   execution_status: string | null
+  meta: { event_count?: number }
 }
 
 export interface SnapshotPage {
