@@ -10,7 +10,7 @@ import { isFollowing, isPlaying, moveTo, pin, positionAt, togglePin } from './cu
 import { type Density, densityOf, drawDensity } from './drawDensity'
 import { Jump } from './Jump'
 import { chosenLanes, LANES } from './lanes'
-import { choose, nextOf } from './life'
+import { choose, dotsOf, nextOf } from './life'
 import { SPEEDS, type Speed, speed, usePlay } from './play'
 import { Scale } from './Scale'
 import { FAILED_FLAG, hasFlag, momentAt, type RunTape, seek } from './tape'
@@ -35,7 +35,7 @@ export function Scrubber({ run, axis, position, snapshots, life }: ScrubberProps
   const { columns } = run.tape
   const drawn = useRef<{ run: RunTape; axis: Axis; width: number; density: Density }>()
   const fraction = axis.fractions[position]!
-  const dots = useMemo(() => Array.from(life ?? [], (at) => axis.fractions[at]!), [life, axis])
+  const dots = useMemo(() => (life === undefined ? [] : dotsOf(life, axis.fractions)), [life, axis])
   const canvas = useCanvas(
     HEIGHT,
     (pen) => {
@@ -221,6 +221,9 @@ export function Scrubber({ run, axis, position, snapshots, life }: ScrubberProps
           <canvas ref={canvas} style={{ height: `${HEIGHT}px` }} />
         </div>
         <Scale run={run} axis={axis} />
+        {snapshots.length > 0 && (
+          <span class="visually-hidden">Snapshots after event {[...new Set(snapshots)].map(whole).join(', ')}</span>
+        )}
       </div>
     </section>
   )

@@ -51,3 +51,16 @@ function eventsWithin({ tape: { columns }, length }: RunTape, isOwn: Uint8Array)
 export function nextOf(positions: Uint32Array, from: number, by: 1 | -1): number | undefined {
   return by === 1 ? positions.find((at) => at > from) : positions.findLast((at) => at < from)
 }
+
+/** Finer than a screen. */
+const DOTS_MAX = 4_096
+
+/** Where dots are drawn for them: a frame must not cost more for a longer life. */
+export function dotsOf(positions: Uint32Array, fractions: Float64Array): number[] {
+  const dots: number[] = []
+  for (const position of positions) {
+    const place = fractions[position]!
+    if (dots.length === 0 || place - dots.at(-1)! >= 1 / DOTS_MAX) dots.push(place)
+  }
+  return dots
+}
