@@ -201,7 +201,7 @@ export function runPageTests({ daemon, database, browser, command, idOf }: RunPa
     expect([one!.position, two!.position]).toEqual([1, 2])
     expect(two!.atMs - one!.atMs).toBeGreaterThan(900)
     await speed.selectOption('100×')
-    await page.getByRole('button', { name: 'Play' }).waitFor()
+    await page.getByRole('button', { name: 'Play', exact: true }).waitFor()
     expect(await place()).toBe(last)
     // Five seconds of the run are one drawing.
     const drawings = (await visits()).filter(({ position }) => position > 2).length

@@ -45,7 +45,7 @@ export function EventsTab({ run, tape }: { run: ExecutionSummary; tape: RunTape 
     { length: run.event_count },
   )
   const chosen = query.value.get('event') ?? undefined
-  useKeys({ Escape: () => ask({ event: undefined }) })
+  useKeys(chosen === undefined ? {} : { Escape: () => ask({ event: undefined }) })
   return (
     <>
       <div class="filters">

@@ -19,7 +19,7 @@ export function OutboxTab({ executionId, goTo }: OutboxTabProps) {
   const [cursor, row] = ['cursor', 'row'].map((name) => query.value.get(name) ?? undefined)
   const path = apiPath('/api/internal/outbox/rows', { execution_id: executionId, cursor })
   const rows = useResource(path, (signal) => get<OutboxRows>(path, signal), { everyMs: 3_000, topics: ['outbox'] })
-  useKeys({ Escape: () => ask({ row: undefined }) })
+  useKeys(row === undefined ? {} : { Escape: () => ask({ row: undefined }) })
   return (
     <div class={row === undefined ? 'beside' : 'beside open'}>
       <div>

@@ -1,6 +1,7 @@
 // From the place of an event to a place on the screen and back: one event, one step; or by the clock. And the part of the
 // axis that the timeline shows.
 import { signal } from '@preact/signals'
+import { ask } from '../../lib/router'
 import { countedOf } from './counts'
 import type { RunTape } from './tape'
 
@@ -14,6 +15,11 @@ export interface Axis {
   fractions: Float64Array
   /** From the first event to the last. */
   spanMs: number
+}
+
+export function showNextAxis({ kind }: Axis): void {
+  const next = AXES[(AXES.indexOf(kind) + 1) % AXES.length]
+  ask({ axis: next === 'event' ? undefined : next }, { replace: true })
 }
 
 /** A pause is as long as this part of the work. */

@@ -16,6 +16,10 @@ export type Speed = keyof typeof SPEEDS
 
 export const speed = signal<Speed>('whole')
 
+export function togglePlay(): void {
+  isPlaying.value = !isPlaying.value
+}
+
 /** The page is drawn at most so often. */
 const FRAME_MS = 50
 /** Nobody watches a run wait. */

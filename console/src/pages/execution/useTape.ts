@@ -1,5 +1,5 @@
-// Loads the tape of a run, of a long one an overview first; when the log has grown what is new, and all of it when its places have moved. While the daemon
-// still reads a long log, what it has read is shown.
+// Loads the tape of a run, of a long one an overview first; when the log has grown what is new, and all of it when its places
+// have moved. While the daemon still reads a long log, what it has read is shown.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { continues, decodeTape, growTape, type Tape } from '../../../../src/domain/tape/decodeTape.js'
 import { ApiError, apiPath, fetchOwn } from '../../lib/api'
