@@ -211,6 +211,12 @@ export interface Operations {
     body: undefined
     answer: readonly ({ from?: string; to?: string; by_status?: Record<string, unknown> })[]
   }
+  getExecutionsTimelines: {
+    params: Record<never, never>
+    query: { ids?: string }
+    body: undefined
+    answer: readonly ({ execution_id?: string; begins_at?: string; events?: number; looked_at?: number; steps?: readonly ({ step?: string; from_ms?: number; to_ms?: number | null; status?: string })[] })[]
+  }
   getHealth: {
     params: Record<never, never>
     query: Record<never, never>
@@ -454,7 +460,7 @@ export interface Operations {
   postCommandsByEventIdRequeue: {
     params: { event_id: string }
     query: Record<never, never>
-    body: undefined
+    body: { note?: string | null } | undefined
     answer: { event_id?: string; execution_id?: string; command_id?: string | null; step?: string | null; action?: string | null; pool?: string | null; status?: string; priority?: number; attempt?: number; max_attempts?: number; worker_id?: string | null; lease_until?: string | null; deadline?: string | null; created_at?: string | null; claimed_at?: string | null; started_at?: string | null; completed_at?: string | null; error?: string | null }
   }
   postCommandsClaim: {
@@ -759,6 +765,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   getExecutionsByExecutionIdTape: ['GET', '/api/executions/{execution_id}/tape'],
   getExecutionsByExecutionIdWhyStuck: ['GET', '/api/executions/{execution_id}/why-stuck'],
   getExecutionsHistogram: ['GET', '/api/executions/histogram'],
+  getExecutionsTimelines: ['GET', '/api/executions/timelines'],
   getHealth: ['GET', '/api/health'],
   getInternalIngressByListener: ['GET', '/api/internal/ingress/{listener}'],
   getInternalOutboxDead: ['GET', '/api/internal/outbox/dead'],

@@ -57,29 +57,45 @@ function loadQueries(folder: string): Map<string, Query> {
 // `lease_take(kind, owner)` or `member_list`; long lists go over several comment lines.
 const SIGNATURE = /^(\w+)(?:\(([\w\s,-]*)\))?[ ]*\n/
 
+/** Text that several queries of a file have in common, with its parameters. */
+interface Part {
+  params: readonly string[]
+  body: string
+}
+
 export function parseBlocks(source: string): Query[] {
+  const parts = new Map<string, Part>()
   return source
-    .split(/^-- name: */m)
+    .split(/^-- (?=(?:name|part): )/m)
     .slice(1)
-    .map((block) => {
+    .flatMap((given) => {
+      const [kind, block] = [given.slice(0, 4), given.slice('name:'.length).trimStart()]
       const [head, name, list] = SIGNATURE.exec(block) ?? []
       if (head === undefined || name === undefined) {
         throw new CpError('internal', `a query has no readable name: ${block.slice(0, 60)}`)
       }
-      const params = list?.match(/\w+/g) ?? []
+      const params = (list?.match(/\w+/g) ?? []).flatMap((word) => parts.get(word)?.params ?? [word])
       const body = block
         .slice(head.length)
         .replace(/^--.*\n/gm, '')
         .trim()
         .replace(/;$/, '')
       if (body === '') throw new CpError('internal', `query ${name} is empty`)
-      const text = numberParams(name, params, body)
-      const plan = /^-- plan: (.*)$/m.exec(block)?.[1]
-      if (plan === undefined) return { name, text }
-      if (plan === 'each time') return { name, text, planEachTime: true }
-      if (plan === 'by key') return { name, text, planByKey: true }
-      throw new CpError('internal', `query ${name} has an unknown way to plan: ${plan}`)
+      if (kind === 'part') {
+        parts.set(name, { params, body })
+        return []
+      }
+      const whole = body.replace(/:([A-Z]\w*)/g, (found, part: string) => parts.get(part)?.body ?? found)
+      return [{ name, text: numberParams(name, params, whole), ...planOf(name, block) }]
     })
+}
+
+function planOf(name: string, block: string): Pick<Query, 'planEachTime' | 'planByKey'> {
+  const plan = /^-- plan: (.*)$/m.exec(block)?.[1]
+  if (plan === undefined) return {}
+  if (plan === 'each time') return { planEachTime: true }
+  if (plan === 'by key') return { planByKey: true }
+  throw new CpError('internal', `query ${name} has an unknown way to plan: ${plan}`)
 }
 
 /** Lists that SQL and TypeScript share, as text: they never change while the program runs. */

@@ -1,9 +1,11 @@
 // Promise: a window of events is exactly the log between two places, forwards and backwards, whatever is looked for; one
-// event comes whole or cut to a size; the list and its histogram answer the same question as `execution list`.
+// event comes whole or cut to a size; the list and its histogram answer the same question as `execution list`; a small timeline of
+// each tells its steps, at the same price for a log of any length.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventWindowRoutes } from '../../src/http/routes/executions/eventWindow.js'
 import { executionRoutes } from '../../src/http/routes/executions/executions.js'
 import { histogramRoutes } from '../../src/http/routes/executions/histogram.js'
+import { timelineRoutes } from '../../src/http/routes/executions/timelines.js'
 import { createEntryNames } from '../../src/services/catalog/entryNames.js'
 import { shownEvent } from '../../src/services/events/inThread/shownEvent.js'
 import { createStepProgress } from '../../src/services/executions/stepProgress.js'
@@ -36,7 +38,12 @@ beforeAll(async () => {
         shownEvent({ text, part, secretNames: ['password'] }),
     },
   }
-  api = openRoutes([...executionRoutes(deps), ...eventWindowRoutes(deps), ...histogramRoutes(deps)])
+  api = openRoutes([
+    ...executionRoutes(deps),
+    ...eventWindowRoutes(deps),
+    ...histogramRoutes(deps),
+    ...timelineRoutes(deps),
+  ])
 })
 afterAll(async () => {
   await api.close()
@@ -179,5 +186,67 @@ describe('the list and its histogram', () => {
     expect(failed.reduce((sum: number, one: any) => sum + (one.by_status.FAILED ?? 0), 0)).toBe(2)
     expect((await api.get('/api/executions/histogram?buckets=201')).status).toBe(400)
     expect((await api.get('/api/executions/histogram?since=2026-03-02&until=2026-03-01')).status).toBe(400)
+  })
+})
+
+describe('a small timeline', () => {
+  const plant = async (status: 'RUNNING' | 'CANCELLED', events: number, steps: string) => {
+    const id = await plantExecution(database.get(), { atMs: START, status, events })
+    // Step, type, second and status of each event.
+    await sql(
+      `update noetl.event e set event_type = given.type, node_name = given.step, status = given.status, created_at = e.created_at + given.second * interval '1 second'
+       from (${steps}) as given (version, type, step, second, status) where e.execution_id = $1 and e.stream_version = given.version`,
+      [id],
+    )
+    return id
+  }
+
+  it('has each step with its time and how it ended; what goes on has no end', async () => {
+    const steps = `values (1, 'playbook.started', null, 0, null), (2, 'step.enter', 'fetch', 1, null), (3, 'command.failed', 'fetch', 2, null),
+      (4, 'step.enter', 'charge', 3, null), (5, 'command.failed', 'charge', 4, 'FAILED'), (6, 'step.exit', 'charge', 7, 'COMPLETED'),
+      (7, 'step.enter', 'ship', 5, null), (8, 'step.exit', 'count', 8, 'FAILED')`
+    const [running, cancelled] = [await plant('RUNNING', 8, steps), await plant('CANCELLED', 8, steps)]
+    const foreign = await plantExecution(database.get(), { atMs: START, foreign: true })
+    const { status, body } = await api.get(`/api/executions/timelines?ids=${running},${cancelled},${foreign},1`)
+    expect(status).toBe(200)
+    const timeline = (id: string, open: object) => ({
+      execution_id: id,
+      begins_at: '2026-03-01T10:00:01.000000+00:00',
+      events: 8,
+      looked_at: 8,
+      steps: [
+        { step: 'fetch', from_ms: 0, to_ms: 1_000, status: 'FAILED' },
+        { step: 'charge', from_ms: 2_000, to_ms: 6_000, status: 'COMPLETED' },
+        { step: 'ship', from_ms: 4_000, ...open },
+        { step: 'count', from_ms: 7_000, to_ms: 7_000, status: 'FAILED' },
+      ],
+    })
+    expect(body).toHaveLength(2)
+    expect(body).toEqual(
+      expect.arrayContaining([
+        timeline(running, { to_ms: null, status: 'RUNNING' }),
+        timeline(cancelled, { to_ms: 4_000, status: 'CANCELLED' }),
+      ]),
+    )
+    expect((await api.get('/api/executions/timelines')).body).toEqual([])
+    expect((await api.get('/api/executions/timelines?ids=x')).status).toBe(400)
+    const many = Array.from({ length: 101 }, (_, index) => index + 1)
+    expect((await api.get(`/api/executions/timelines?ids=${many}`)).status).toBe(400)
+  })
+
+  it('of a long log is made of events spread evenly over it, first and last among them', async () => {
+    const id = await plant(
+      'RUNNING',
+      1_000,
+      `select n, 'step.exit', case when n <= 500 then 'first' else 'second' end, n, null from generate_series(1, 1000) as n`,
+    )
+    const { body } = await api.get(`/api/executions/timelines?ids=${id}`)
+    expect(body).toMatchObject([{ events: 1_000, looked_at: 200 }])
+    const [first, second] = body[0].steps
+    expect([first.step, first.from_ms, second.step, second.to_ms]).toEqual(['first', 0, 'second', 999_000])
+    // The place where one ends and the other begins is known to a sample.
+    expect(first.to_ms).toBeGreaterThan(490_000)
+    expect(second.from_ms).toBeLessThan(510_000)
+    expect(second.from_ms).toBeGreaterThan(first.to_ms)
   })
 })

@@ -42,6 +42,27 @@ select 1;
     expect(long).toEqual({ name: 'long', text: 'select $3, $1, $2', planEachTime: true })
     expect(none).toEqual({ name: 'none', text: 'select 1', planByKey: true })
   })
+  it('may share a part with others of its file, which brings its own parameters', () => {
+    const shared = `-- part: WHO(owner, kind)
+-- Whose.
+owner = :owner and kind = :kind;
+
+-- name: list(WHO, after)
+select * from t where :WHO and id > :after;
+
+-- name: count(least, WHO)
+-- plan: each time
+select count(*) from t where :WHO having count(*) > :least;
+`
+    expect(parseBlocks(shared)).toEqual([
+      { name: 'list', text: 'select * from t where owner = $1 and kind = $2 and id > $3' },
+      {
+        name: 'count',
+        text: 'select count(*) from t where owner = $2 and kind = $3 having count(*) > $1',
+        planEachTime: true,
+      },
+    ])
+  })
   it.each([
     ['a parameter that is not listed', '-- name: some(a)\nselect :a, :b\n', 'query some has no parameter b'],
     ['a constant that does not exist', '-- name: some\nselect :NO_SUCH\n', 'query some has no parameter NO_SUCH'],
@@ -49,6 +70,11 @@ select 1;
       'an unknown way to plan',
       '-- name: some\n-- plan: never\nselect 1\n',
       'query some has an unknown way to plan: never',
+    ],
+    [
+      'a part it does not list',
+      '-- part: WHO(a)\na = :a\n\n-- name: some\nselect :WHO\n',
+      'query some has no parameter a',
     ],
     ['a parameter that is not used', '-- name: some(a, b)\nselect :a\n', 'query some does not use b'],
     ['a number for a parameter', '-- name: some(a)\nselect :a, $1\n', 'query some has $1: give it a name'],

@@ -11,6 +11,13 @@ import { until } from '../support/until.js'
 import { hasBrowser, useBrowser } from '../support/webPage.js'
 
 const HOSTILE = '"><img src=x onerror="document.title=`hacked`"><script>document.title=`hacked`</script>'
+/** A part of it that no way of quoting changes. */
+const MARK = '<script>document.title=`hacked`</script>'
+const SUBSCRIPTION = `apiVersion: noetl.io/v2
+kind: Subscription
+metadata: { name: orders, path: shop/orders }
+spec: { source: nats, subject: orders.created, mode: pull, dispatch: { playbook: shop/target } }
+`
 const database = useDatabase()
 const browser = useBrowser()
 let daemon: Daemon
@@ -110,15 +117,57 @@ describe.skipIf(!hasBrowser)('the session of an operator', () => {
     await close()
   })
 
-  it('shows what strangers wrote into events as text', async () => {
+  it('shows what strangers wrote as text, wherever it comes from', async () => {
     const { url } = daemon
     const id = await begin()
+    const quoted = JSON.stringify(HOSTILE)
+    await post('/api/catalog/register', {
+      content: `apiVersion: noetl.io/v2
+kind: Playbook
+metadata: { name: ${quoted}, path: shop/hostile, description: ${quoted} }
+workload: { ${quoted}: ${quoted} }
+workflow: [{ step: start, desc: ${quoted}, tool: { kind: noop, result: ${quoted} } }]
+`,
+    })
+    await post('/api/catalog/register', { content: SUBSCRIPTION })
+    const { subscription_id: subscription } = await post('/api/subscriptions', { path: 'shop/orders' })
+    await post(`/api/subscriptions/${subscription}/activate`, { reason: HOSTILE, actor: HOSTILE })
+    await post('/api/worker/pool/register', { name: HOSTILE, labels: { pool_name: HOSTILE } })
+    await database.get().sql(
+      `insert into noetl.subscription_dead_letter (subscription_id, identity, subject, headers, body, reason, attempts)
+       values ($1::bigint, $2, $2, jsonb_build_object($2::text, $2::text), '{}', $2, 3)`,
+      [subscription, HOSTILE],
+    )
+    await database
+      .get()
+      .sql(
+        'update noetl.execution set path = $2, labels = jsonb_build_object($3::text, $2::text) where execution_id = $1',
+        [id, HOSTILE, 'team'],
+      )
     await post('/api/events', {
       ...{ execution_id: id, event_type: 'step.enter', node_name: HOSTILE, worker_id: HOSTILE, error: HOSTILE },
       context: { [HOSTILE]: HOSTILE },
       meta: { trace: HOSTILE },
     })
     const { page, faults, close } = await browser.open(url)
+    for (const place of [
+      '',
+      'executions',
+      `executions?q=${encodeURIComponent(HOSTILE)}`,
+      'catalog/shop/hostile',
+      'catalog/shop/hostile?tab=run',
+      'catalog/shop/hostile?tab=edit',
+      `subscriptions/${subscription}`,
+      `subscriptions/${subscription}?tab=dead`,
+    ]) {
+      await page.goto(`/console/${place}`)
+      await until(`${place} shows it`, async () => {
+        const seen = await page.evaluate(
+          `document.querySelector('main').textContent + [...document.querySelectorAll('main input, main textarea')].map(({ value }) => value).join()`,
+        )
+        return String(seen).includes(MARK)
+      })
+    }
     for (const tab of ['moment', 'changes', 'event', 'graph', 'events', 'state', 'why']) {
       await page.goto(`/console/executions/${id}?tab=${tab}`)
       await page.getByText(HOSTILE).first().waitFor()

@@ -1,6 +1,7 @@
 // Promise: the console finds executions as the command line does, shows one with every event, its state without losing a
 // digit, and why it stands still in the words of the command. What it shows is in the address. The page of one of them at
 // any moment is in runPageTests.ts, with the same daemon.
+import type { Route } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/binary.js'
 import { builtCli } from '../support/cli.js'
@@ -67,6 +68,51 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await page.locator('tbody tr').first().waitFor()
     await page.goBack()
     await page.getByText('Nothing matches these filters').waitFor()
+    const now = new Date().toISOString()
+    const [run] = (await daemon.get('/api/executions?status=FAILED')).body
+    for (const question of [
+      'path=demo/daily*',
+      'status=FAILED,RUNNING&q=demo/',
+      'step=charge',
+      `since=${run.start_time.replace('+00:00', 'Z')}&until=${now}`,
+      'min_seconds=0.5',
+      `q=${run.execution_id}`,
+    ]) {
+      const wanted = (await daemon.get(`/api/executions?${question}`)).body
+      expect(wanted.length, question).toBeGreaterThan(0)
+      await page.goto(`/console/executions?${question}`)
+      await until(question, async () => (await ids()).join() === idsOf(wanted).join())
+    }
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('have a small timeline each, of their steps and how these ended, which the list does not wait for', async () => {
+    const id = await idOf('FAILED', 'demo/import-orders')
+    const { page, faults, close } = await browser.open(daemon.url)
+    const held: Route[] = []
+    let isHeld = true
+    await page.route('**/api/executions/timelines**', (route) => {
+      if (isHeld) held.push(route)
+      else return route.continue()
+    })
+    await page.goto('/console/executions?status=FAILED')
+    const row = page.locator(`#row-${id}`)
+    await row.waitFor()
+    expect(await row.locator('.mini rect').count()).toBe(0)
+    await until('it is asked for', () => held.length > 0)
+    isHeld = false
+    for (const route of held) await route.continue()
+    const [timeline] = (await daemon.get(`/api/executions/timelines?ids=${id}`)).body
+    const steps = timeline.steps as { step: string; status: string }[]
+    expect(steps.map(({ status }) => status)).toContain('FAILED')
+    const drawn = row.getByRole('img')
+    await until('every step is told', async () => {
+      const told = (await drawn.getAttribute('aria-label'))?.split('\n') ?? []
+      return steps.every(({ step, status }) => told.some((line) => line.startsWith(`${step}: ${status.toLowerCase()}`)))
+    })
+    expect(await drawn.locator('rect.bar').count()).toBe(steps.length)
+    expect(await drawn.locator('rect.failed').count()).toBe(steps.filter(({ status }) => status === 'FAILED').length)
     expect(faults()).toEqual([])
     await close()
   })
@@ -76,16 +122,16 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await page.goto('/console/executions')
     const titles = async () => (await page.locator('thead th').allTextContents()).join(' ')
     await page.locator('tbody tr').first().waitFor()
-    expect(await titles()).toBe('Status Path Id Started Lasted Step Events Why')
+    expect(await titles()).toBe('Status Path Id Started Lasted Step Events Timeline Why')
     await page.getByText('Columns', { exact: true }).click()
     await page.getByRole('checkbox', { name: 'Id' }).uncheck()
     await page.getByRole('checkbox', { name: 'Last event' }).check()
-    const chosen = 'Status Path Started Lasted Step Last event Events Why'
+    const chosen = 'Status Path Started Lasted Step Last event Events Timeline Why'
     await until('the choice is in force', async () => (await titles()) === chosen)
     await page.reload()
     await page.locator('tbody tr').first().waitFor()
     expect(await titles()).toBe(chosen)
-    expect(await page.locator('tbody tr').first().locator('td').count()).toBe(8)
+    expect(await page.locator('tbody tr').first().locator('td').count()).toBe(9)
     expect(faults()).toEqual([])
     await close()
   })

@@ -156,7 +156,14 @@ describe.skipIf(!hasBrowser)('many executions', () => {
     expect(await statuses('shop/few')).toEqual({ RUNNING: 4 })
 
     await dialog.getByLabel('Reason').fill('the customer left')
+    const shown = await dialog.locator('.same code').textContent()
+    const asked = page.waitForRequest((request) => request.url().endsWith('/api/bulk'))
     await cancel.click()
+    const body = (await asked).postData()
+    expect(JSON.parse(body!)).toMatchObject({ action: 'cancel', reason: 'the customer left', limit: 2 })
+    expect(shown).toBe(
+      `curl ${daemon.url}/api/bulk -H 'content-type: application/json' -H "authorization: Bearer $NOETL_INTERNAL_API_TOKEN" -d '${body}'`,
+    )
     const job = page.getByRole('region', { name: 'Job' })
     await job.getByText('2 of 2: 2 done, 0 refused, 0 failed.').waitFor()
     expect(await statuses('shop/few')).toEqual({ RUNNING: 2, CANCELLED: 2 })

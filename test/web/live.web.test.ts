@@ -102,6 +102,77 @@ describe.skipIf(!hasBrowser)('what happens', () => {
     const since = Date.parse(new URL((await asked).url()).searchParams.get('since')!)
     expect(Date.now() - since).toBeGreaterThan(23 * 3_600_000)
     await page.waitForURL(/range=24h/)
+    await page.keyboard.press('1')
+    await page.waitForURL((address) => !address.searchParams.has('range'))
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('is looked at on the overview at any moment: by keys, by dragging, by a link', async () => {
+    const { page, context, faults, close } = await browser.open(daemon.url, { timezoneId: 'UTC' })
+    const series = async () => (await daemon.get('/api/overview/series?names=events_applied_per_second')).body
+    await until('a few moments are known', async () => (await series()).at.length > 4)
+    const rate = page.locator('figure.chart').filter({ hasText: 'Events' }).locator('figcaption span').first()
+    const moment = page.getByRole('slider', { name: 'Moment on the charts' })
+    const asked = (name: string) => Date.parse(new URL(page.url()).searchParams.get(name) ?? '')
+    // As the chart of events writes it.
+    const shows = async (at: number) => {
+      const { at: times, columns } = await series()
+      const value = columns.events_applied_per_second[times.indexOf(at)]
+      const clock = new Date(at).toISOString().slice(0, 19).replace('T', ' ')
+      await until('the numbers of that moment', async () => {
+        const told = await moment.getAttribute('aria-valuetext')
+        return told?.startsWith(`${clock}; `) === true && told.includes(`Events, applied ${await wordOf(value)}`)
+      })
+      expect(await moment.textContent()).toBe(clock)
+      expect(await rate.textContent()).toBe(`applied ${await wordOf(value)}`)
+    }
+    const wordOf = async (value: number | null) => {
+      if (value === null) return (await rate.textContent())!.includes('–') ? '–' : 'unknown'
+      return `${value >= 100 ? Math.round(value).toLocaleString('en-US') : Math.round(value * 10) / 10}/s`
+    }
+    await page.goto('/console/')
+    await page.locator('figure.chart canvas').first().waitFor()
+    await page.keyboard.press('ArrowLeft')
+    await page.waitForURL(/at=/)
+    const first = asked('at')
+    await page.keyboard.press('ArrowLeft')
+    await page.waitForURL(() => asked('at') < first)
+    const second = asked('at')
+    const { at: times } = await series()
+    expect(times.indexOf(first) - times.indexOf(second)).toBe(1)
+    await shows(second)
+    await page.keyboard.press('+')
+    await page.waitForURL(/since=/)
+    expect([asked('until') - asked('since') >= 60_000, asked('since') <= second]).toEqual([true, true])
+
+    const other = await context.newPage()
+    await other.goto(page.url())
+    await other.getByText(new Date(second).toISOString().slice(11, 19)).first().waitFor()
+    await other.keyboard.press('Enter')
+    await other.waitForURL(/executions\?since=/)
+    await other.close()
+
+    await page.keyboard.press('Escape')
+    await page.waitForURL((address) => address.search === '')
+    const box = (await page.locator('figure.chart .u-over').nth(1).boundingBox())!
+    const x = (share: number) => box.x + box.width * share
+    await page.mouse.move(x(0.5), box.y + 20)
+    await page.mouse.down()
+    await page.mouse.move(x(0.6), box.y + 20, { steps: 3 })
+    await page.mouse.move(x(0.9), box.y + 20, { steps: 3 })
+    await page.mouse.up()
+    await page.waitForURL(/since=.*until=/)
+    expect([new URL(page.url()).pathname, asked('until') - asked('since') >= 60_000]).toEqual(['/console/', true])
+    await page.goBack()
+    await page.waitForURL((address) => address.search === '')
+    await page.mouse.click(x(0.9), box.y + 20)
+    await page.waitForURL(/executions\?since=/)
+
+    await page.goto('/console/?at=2001-01-01T00:00:00Z')
+    await page.getByText('Nothing is kept of that time').waitFor()
+    await page.getByRole('button', { name: 'Back to now' }).click()
+    await page.locator('figure.chart canvas').first().waitFor()
     expect(faults()).toEqual([])
     await close()
   })

@@ -2,8 +2,10 @@
 // nothing, and steers a subscription by exactly the actions its state allows; each act is on record with its reason. The
 // overview says in one line how it is and leads to what needs somebody; no secret is shown among the settings.
 import { execFileSync } from 'node:child_process'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/binary.js'
+import { builtCli } from '../support/cli.js'
 import { useDatabase } from '../support/database.js'
 import { DOCTOR_PROBLEMS } from '../support/servers.js'
 import { until } from '../support/until.js'
@@ -62,6 +64,15 @@ function wordsOf(text: string | undefined): string[] {
   const env = { NOETL_INTERNAL_API_TOKEN: 'T' }
   const said = execFileSync('sh', ['-c', `say() { printf '%s\\n' "$@"; }; say ${text}`], { env })
   return said.toString().trimEnd().split('\n')
+}
+
+/** What the open dialog offers to be copied. */
+async function shownOrder(page: Page): Promise<{ command: string[]; address: string | undefined; body: unknown }> {
+  await page.getByText('Copy as a command').click()
+  const [command, request] = await page.locator('dialog .same code').allTextContents()
+  const sent = wordsOf(request)
+  expect(sent).toContain('authorization: Bearer T')
+  return { command: wordsOf(command), address: sent[1], body: JSON.parse(sent.at(-1)!) }
 }
 
 describe.skipIf(!hasBrowser)('an operator', () => {
@@ -179,8 +190,12 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     expect((await daemon.get(`/api/executions/${execution}`)).status).toBe(200)
     await page.getByText('No message was given up.').waitFor()
 
-    await act('Deactivate')
-    await isIn('deactivated')
+    await act('Deactivate', async () => {
+      const button = page.getByRole('dialog').getByRole('button', { name: 'Deactivate', exact: true })
+      expect(await button.isDisabled()).toBe(true)
+      await page.getByLabel('Reason').fill('another one takes over')
+    })
+    expect((await isIn('deactivated')).reason).toBe('another one takes over')
     const { activity } = (await daemon.get('/api/activity?action=subscriptions')).body
     expect(activity.map((one: any) => [one.action, one.outcome]).toReversed()).toEqual(
       ['activate', 'pause', 'resume', 'dead.redrive', 'deactivate'].map((name) => [`subscriptions.${name}`, 'done']),
@@ -200,6 +215,18 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     await page.goto(`/console/executions/${id}?tab=why`)
     const finding = page.locator('.findings li').filter({ hasText: /dead/i })
     await finding.getByRole('button', { name: 'Requeue…' }).click()
+    const [row] = await database
+      .get()
+      .sql<{ id: string }>(
+        "select outbox_id::text as id from noetl.outbox where execution_id = $1 and status = 'DEAD'",
+        [id],
+      )
+    const { origin } = new URL(daemon.url)
+    expect(await shownOrder(page)).toEqual({
+      command: ['noetl-cp', 'outbox', 'dead', 'redrive', row!.id, '--execution', id, '--url', origin],
+      address: `${origin}/api/internal/outbox/redrive`,
+      body: { ids: [row!.id], execution_id: id },
+    })
     await page.getByRole('dialog').getByRole('button', { name: 'Requeue', exact: true }).click()
     await finding.waitFor({ state: 'detached' })
     const rows = await database
@@ -226,7 +253,22 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     await dialog.getByLabel('Reason').fill('its machine is gone')
     await act.click()
     await finding.waitFor({ state: 'detached' })
-    await page.locator('.findings li').filter({ hasText: 'failed step' }).waitFor()
+    const broken = page.locator('.findings li').filter({ hasText: 'failed step' })
+    await broken.getByRole('button', { name: 'Finalize…' }).click()
+    const ending = page.getByRole('dialog', { name: 'Finalize' })
+    await ending.getByLabel('End as').selectOption('COMPLETED')
+    await ending.getByLabel('Reason').fill("it's counted by hand")
+    const { origin } = new URL(daemon.url)
+    const body = { status: 'COMPLETED', reason: "it's counted by hand" }
+    const options = Object.entries(body).flatMap(([name, value]) => [`--${name}`, value])
+    expect(await shownOrder(page)).toEqual({
+      command: ['noetl-cp', 'execution', 'finalize', id, ...options, '--url', origin],
+      address: `${origin}/api/executions/${id}/finalize`,
+      body,
+    })
+    await ending.getByRole('button', { name: 'Finalize', exact: true }).click()
+    await broken.waitFor({ state: 'detached' })
+    expect((await daemon.get(`/api/executions/${id}/status`)).body.status).toBe('COMPLETED')
     const rows = await database.get().sql(
       `select node_name, error, meta ->> 'command_id' as command from noetl.event
        where execution_id = $1::bigint and event_type = 'command.failed'`,
@@ -256,19 +298,96 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     await close()
   })
 
+  it('takes a command of the engine away from a worker that is gone, and cancels the run, by the buttons of the list', async () => {
+    const content = PLAYBOOK.replaceAll('handle-order', 'wait-for-worker').replace(
+      'noop',
+      'http, url: "http://x.invalid"',
+    )
+    await post('/api/catalog/register', { content })
+    const { execution_id: id } = await post('/api/execute', { path: 'shop/wait-for-worker', execution_pool: 'lost' })
+    const issued = await until('it is claimed', async () => {
+      await post('/api/commands/claim', { worker_id: 'gone-2', pools: ['lost'], wait_seconds: 1 })
+      const [claimed] = await database
+        .get()
+        .sql<{ id: string }>(
+          "select event_id::text as id from noetl.command where execution_id = $1 and worker_id = 'gone-2'",
+          [id],
+        )
+      return claimed?.id
+    })
+    const { page, faults, close } = await openAsOperator()
+    await page.goto(`/console/executions?why=${id}`)
+    const drawer = page.getByRole('dialog', { name: 'Why it has not ended' })
+    const finding = drawer.locator('.findings li').filter({ hasText: 'expired command' })
+    await finding.getByRole('button', { name: 'Requeue the command…' }).click()
+    const { origin } = new URL(daemon.url)
+    expect(await shownOrder(page)).toEqual({
+      command: ['noetl-cp', 'command', 'requeue', issued, '--url', origin],
+      address: `${origin}/api/commands/${issued}/requeue`,
+      body: {},
+    })
+    const requeue = page.getByRole('dialog', { name: 'Requeue the command' })
+    await requeue.getByLabel('Reason').fill('its machine is gone')
+    await requeue.getByRole('button', { name: 'Requeue the command', exact: true }).click()
+    await finding.waitFor({ state: 'detached' })
+    const { activity } = (await daemon.get('/api/activity?action=commands.requeue')).body
+    expect(activity).toMatchObject([{ outcome: 'done', reason: 'its machine is gone', target_id: issued }])
+
+    await page.goto(`/console/executions/${id}`)
+    await page.getByRole('button', { name: 'Cancel…' }).click()
+    await page.getByLabel('Reason').fill('no longer wanted')
+    const cancel = ['execution', 'cancel', id, '--reason', 'no longer wanted', '--url', origin]
+    expect(await shownOrder(page)).toMatchObject({
+      command: ['noetl-cp', ...cancel],
+      body: { reason: 'no longer wanted' },
+    })
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel', exact: true }).click()
+    await page.getByRole('button', { name: 'Run again…' }).click()
+    expect(await shownOrder(page)).toMatchObject({
+      command: ['noetl-cp', 'execution', 'rerun', id, '--url', origin],
+      body: {},
+    })
+    expect(faults()).toEqual([])
+    await close()
+  })
+
   it('is told on one page how the instance is, and led to what needs attention', async () => {
+    await post('/api/catalog/register', { content: PLAYBOOK })
+    await post('/api/execute', { path: 'shop/handle-order', driven: false })
     const { body: overview } = await daemon.get('/api/overview')
     const { dead: given, label } = overview.shards[0]
     expect(given).toBeGreaterThan(0)
     const { page, faults, close } = await openAsOperator()
-    await page.getByText('Ready. Nothing was published in the last minute').waitFor()
-    expect(
-      await page
-        .getByRole('row', { name: `0 ${label}` })
-        .getByRole('cell')
-        .nth(4)
-        .textContent(),
-    ).toBe(`${given}`)
+    await page.getByText('Ready. ').waitFor()
+    // What the commands say at that moment: each number of the page is one of theirs.
+    const command = async (...args: string[]) => {
+      const { stdout } = await builtCli([...args, '--json', '--port', new URL(daemon.url).port], { env: env() })
+      return JSON.parse(stdout)
+    }
+    const cells = (row: string) => page.getByRole('row', { name: row }).getByRole('cell').allTextContents()
+    await until('the page tells what the commands tell', async () => {
+      const { executions, subscriptions, checks } = await command('status')
+      const [shard] = (await command('outbox', 'status')).shards
+      const { pending_ready, pending_waiting, failed_ready, failed_waiting, in_flight_live, in_flight_expired } = shard
+      const tiles = ['RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'].map(
+        (status) => `${executions[status] ?? 0} ${status.toLowerCase()}`,
+      )
+      expect(await page.locator('.tiles li').allTextContents()).toEqual(
+        [...tiles, `${subscriptions.by_state.ACTIVE} active subscriptions`].map((text) =>
+          expect.stringMatching(`^${text.replace(' ', '\\s*')}$`),
+        ),
+      )
+      const [, , waiting, , deadRows, lastMinute] = await cells(`0 ${label}`)
+      const open = pending_ready + pending_waiting + failed_ready + failed_waiting + in_flight_live + in_flight_expired
+      expect([waiting, deadRows, lastMinute].map(Number)).toEqual([open, shard.dead, shard.published_last_minute])
+      const states = Object.entries<{ ok: boolean; required: boolean }>(checks).map(
+        ([name, { ok, required }]) => `${name} ${ok ? 'ok' : required ? 'failed' : 'off'}`,
+      )
+      const shown = await page.getByRole('table', { name: 'Checks' }).locator('tbody tr').all()
+      const told = shown.map(async (row) => (await row.getByRole('cell').allTextContents()).slice(0, 2).join(' '))
+      expect((await Promise.all(told)).toSorted()).toEqual(states.toSorted())
+      return true
+    })
     await page.getByRole('link', { name: `${given} rows of the outbox of shard 0 given up` }).click()
     await page.getByRole('button', { name: 'Requeue all…' }).waitFor()
 

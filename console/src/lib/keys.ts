@@ -25,6 +25,7 @@ export function listenToKeys(): void {
     if (event.metaKey || event.ctrlKey || event.altKey || isWriting(event.target)) return
     if (document.querySelector('dialog[open]') !== null) return
     const key = event.key === ' ' ? 'Space' : event.key
+    if ((key === 'Enter' || key === 'Space') && isPressable(event.target)) return
     const wanted = chord === undefined ? key : `${chord} ${key}`
     chord = undefined
     clearTimeout(chordTimer)
@@ -42,6 +43,11 @@ export function listenToKeys(): void {
       }, 1_000)
     }
   })
+}
+
+/** Reached by Tab, it is pressed by these keys itself. One that was clicked lets them through to the screen. */
+function isPressable(target: EventTarget | null): boolean {
+  return target instanceof Element && target.matches('a[href], button, summary') && target.matches(':focus-visible')
 }
 
 function isWriting(target: EventTarget | null): boolean {

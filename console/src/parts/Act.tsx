@@ -2,14 +2,16 @@
 // as it is unless told otherwise. Without the right to act it says why.
 
 import { useSignal } from '@preact/signals'
-import { ApiError } from '../lib/api'
+import { send } from '../lib/api'
 import { useKeys } from '../lib/keys'
 import { whyNotOperator, whyNotWriter } from '../lib/session'
+import { useAttempt } from '../lib/useAttempt'
 import { Confirm } from './Confirm'
 import { Dialog } from './Dialog'
-import type { Same } from './SameAct'
+import { Reason } from './Reason'
+import type { Order } from './SameAct'
 
-export interface ActProps {
+export interface ActProps<T> {
   name: string
   /** One sentence: what will be different. */
   consequence: string
@@ -20,13 +22,14 @@ export interface ActProps {
   choice?: { label: string; options: readonly { value: string; name: string }[] }
   /** Opens the dialog. */
   hotkey?: string
-  act: (reason: string, choice: string) => Promise<unknown>
-  /** The same as a command and a request. */
-  same?: (reason: string, choice: string) => Same
-  onDone: () => void
+  /** What is sent, and shown to be copied. */
+  order: (reason: string, choice: string) => Order
+  /** Instead of sending it once. */
+  act?: (order: Order) => Promise<T>
+  onDone: (answer: T) => void
 }
 
-export function Act(props: ActProps) {
+export function Act<T = unknown>(props: ActProps<T>) {
   const isOpen = useSignal(false)
   const why = props.isPublic === true ? whyNotWriter.value : whyNotOperator.value
   const open = (): void => {
@@ -50,39 +53,22 @@ export function Act(props: ActProps) {
   )
 }
 
-function ActDialog(props: ActProps & { onClose: () => void }) {
-  const { name, consequence, needsReason, choice, act, same, onDone, onClose } = props
+function ActDialog<T>(props: ActProps<T> & { onClose: () => void }) {
+  const { name, consequence, needsReason = false, choice, act = sendOnce, onDone, onClose } = props
   const reason = useSignal('')
   const chosen = useSignal(choice?.options[0]?.value ?? '')
-  const isBusy = useSignal(false)
-  const refusal = useSignal<string | undefined>(undefined)
-  const run = async (): Promise<void> => {
-    isBusy.value = true
-    refusal.value = undefined
-    try {
-      await act(reason.value.trim(), chosen.value)
+  const attempt = useAttempt()
+  const order = props.order(reason.value.trim(), chosen.value)
+  const run = (): Promise<void> =>
+    attempt.run(async () => {
+      const answer = await act(order)
       onClose()
-      onDone()
-    } catch (error) {
-      refusal.value = error instanceof ApiError ? error.message : String(error)
-    } finally {
-      isBusy.value = false
-    }
-  }
+      onDone(answer)
+    })
   return (
     <Dialog title={name} onClose={onClose}>
       <p>{consequence}</p>
-      <label class="field">
-        Reason{needsReason === true ? '' : ' (optional)'}
-        <input
-          type="text"
-          maxLength={500}
-          value={reason.value}
-          onInput={(event) => {
-            reason.value = event.currentTarget.value
-          }}
-        />
-      </label>
+      <Reason reason={reason} isOptional={!needsReason} />
       {choice !== undefined && (
         <label class="field">
           {choice.label}
@@ -102,13 +88,16 @@ function ActDialog(props: ActProps & { onClose: () => void }) {
       )}
       <Confirm
         act={name}
-        refusal={refusal.value}
-        isBusy={isBusy.value}
-        isReady={needsReason !== true || reason.value.trim() !== ''}
-        same={same?.(reason.value.trim(), chosen.value)}
+        attempt={attempt}
+        isReady={!needsReason || reason.value.trim() !== ''}
+        order={order}
         onAct={run}
         onClose={onClose}
       />
     </Dialog>
   )
+}
+
+function sendOnce<T>({ path, body }: Order): Promise<T> {
+  return send('POST', path, body)
 }

@@ -1,18 +1,19 @@
 // The end of a dialog that acts: why it was refused, the way out (which has the focus), and the act.
 import { useEffect, useRef } from 'preact/hooks'
-import { type Same, SameAct } from './SameAct'
+import type { Attempt } from '../lib/useAttempt'
+import { type Order, SameAct } from './SameAct'
 
 interface ConfirmProps {
   act: string
-  refusal: string | undefined
-  isBusy: boolean
+  attempt: Attempt
   isReady: boolean
-  same?: Same | undefined
+  /** What is sent, to be copied. */
+  order?: Order | undefined
   onAct: () => void
   onClose: () => void
 }
 
-export function Confirm({ act, refusal, isBusy, isReady, same, onAct, onClose }: ConfirmProps) {
+export function Confirm({ act, attempt: { refusal, isBusy }, isReady, order, onAct, onClose }: ConfirmProps) {
   const keep = useRef<HTMLButtonElement>(null)
   // A dialog may have been open for a while before there is something to confirm.
   useEffect(() => keep.current?.focus(), [])
@@ -23,7 +24,7 @@ export function Confirm({ act, refusal, isBusy, isReady, same, onAct, onClose }:
           {refusal}
         </p>
       )}
-      {same !== undefined && <SameAct {...same} />}
+      {order !== undefined && <SameAct {...order} />}
       <div class="buttons">
         <button ref={keep} type="button" autofocus onClick={onClose}>
           Keep as it is

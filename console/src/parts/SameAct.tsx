@@ -3,21 +3,22 @@ import { PREFIX } from '../lib/prefix'
 import { session } from '../lib/session'
 import { CopyText } from './CopyText'
 
-export interface Same {
-  /** Words after `noetl-cp`. */
-  cli: readonly string[]
+export interface Order {
+  /** Words after `noetl-cp`, where a command does the same. */
+  cli?: readonly string[]
   path: string
   body: object
 }
 
-export function SameAct({ cli, path, body }: Same) {
+export function SameAct({ cli, path, body }: Order) {
   const daemon = window.location.origin + PREFIX
-  const command = ['noetl-cp', ...cli, '--url', daemon].map(quoted).join(' ')
   const request = `curl ${quoted(daemon + path)} -H 'content-type: application/json'${bearer()} -d ${quoted(JSON.stringify(body))}`
   return (
     <details class="same">
       <summary>Copy as a command</summary>
-      <CopyText text={command} name="for noetl-cp" />
+      {cli !== undefined && (
+        <CopyText text={['noetl-cp', ...cli, '--url', daemon].map(quoted).join(' ')} name="for noetl-cp" />
+      )}
       <CopyText text={request} name="for curl" />
     </details>
   )

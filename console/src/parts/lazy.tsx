@@ -13,7 +13,10 @@ export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): C
           found = loaded
           setState('there')
         },
-        () => setState('missing'),
+        (error: unknown) => {
+          reportError(error)
+          setState('missing')
+        },
       )
     }, [])
     if (state === 'missing') return <Missing />

@@ -11,9 +11,17 @@ const EVERYWHERE: readonly (readonly [string, string])[] = [
   ['y', 'copy the link to this screen'],
   ['j k', 'next and previous row'],
   ['Enter', 'open the row'],
+  ['f', 'filter the executions'],
   ['w', 'why the execution of the row has not ended'],
-  ['x', 'choose the execution of the row (operators)'],
+  ['x', 'choose the execution of the row (operators); c compares two'],
   ['Esc', 'close'],
+]
+
+const OVERVIEW: readonly (readonly [string, string])[] = [
+  ['← →', 'the moment on the charts; with Shift ten steps'],
+  ['+ −', 'nearer and farther'],
+  ['1 … 4', 'the last 15 minutes to 24 hours'],
+  ['Enter', 'executions of that moment'],
 ]
 
 const EXECUTION: readonly (readonly [string, string])[] = [
@@ -41,6 +49,7 @@ export function Help({ onClose }: { onClose: () => void }) {
     <Dialog title="Keys" onClose={onClose}>
       <div class="keys">
         <KeyList title="Everywhere" keys={[...EVERYWHERE, ...places]} />
+        <KeyList title="Overview" keys={OVERVIEW} />
         <KeyList title="One execution" keys={EXECUTION} />
         <KeyList title="Outbox and subscriptions (each asks first)" keys={OPERATIONS} />
       </div>

@@ -4,6 +4,7 @@ import { Executions } from '../pages/executions/Executions'
 import { Activity } from '../pages/instance/Activity'
 import { Doctor } from '../pages/instance/Doctor'
 import { Settings } from '../pages/instance/Settings'
+import { Jobs } from '../pages/jobs/Jobs'
 import { Outbox } from '../pages/outbox/Outbox'
 import { Overview } from '../pages/overview/Overview'
 import { Subscriptions } from '../pages/subscriptions/Subscriptions'
@@ -59,7 +60,7 @@ export const PLACES: readonly Place[] = [
     path: '/jobs',
     key: 'j',
     icon: 'M2 3h2v2H2zM6 3h8v2H6zM2 7h2v2H2zM6 7h8v2H6zM2 11h2v2H2zM6 11h8v2H6z',
-    page: lazy(() => import('../pages/jobs/Jobs').then(({ Jobs }) => Jobs)),
+    page: Jobs,
     isBehindCog: true,
   },
   {

@@ -107,16 +107,36 @@ select
 from noetl.execution
 where execution_id = :execution_id::bigint;
 
--- name: execution_list(
+-- part: EXECUTION_FILTER(
 --   status, statuses, catalog_id, path_pattern, since, until, parent_execution_id, step, tenant_id, seconds_min,
---   seconds_max, text_pattern, text_id, labels, worker_id,
---   start_time, execution_id, limit_rows
+--   seconds_max, text_pattern, text_id, labels, worker_id
 -- )
--- A page of executions, newest first. Filters: `status` or `statuses`, catalog `catalog_id`, path pattern `path_pattern`
--- (LIKE), `since`, `until`, parent `parent_execution_id`, the `step` it is at, `tenant_id`, how long it lasts between
--- `seconds_min` and `seconds_max`, `text_pattern` (LIKE) in path, step or error, or an id that is `text_id`, all of
--- `labels` (JSON), a command held by worker `worker_id`. Starts after the position (`start_time` time, `execution_id` id);
--- at most `limit_rows` rows. Without a start time the time of the first news counts. A subscription, which its start event tells, is no execution though it is kept like one.
+-- Which executions: `status` or `statuses`, catalog `catalog_id`, path pattern `path_pattern` (LIKE), `since`, `until`,
+-- parent `parent_execution_id`, the `step` it is at, `tenant_id`, how long it lasts between `seconds_min` and
+-- `seconds_max`, `text_pattern` (LIKE) in path, step or error, or an id that is `text_id`, all of `labels` (JSON), a
+-- command held by worker `worker_id`. Without a start time the time of the first news counts. A subscription, which its
+-- start event tells, is no execution though it is kept like one.
+coalesce(start_event_type, '') not in ('subscription.registered', 'subscription_registered')
+  and (:status::text is null or status = :status)
+  and (:statuses::text[] is null or status = any(:statuses))
+  and (:catalog_id::bigint is null or catalog_id = :catalog_id)
+  and (:path_pattern::text is null or path like :path_pattern)
+  and (:since::timestamptz is null or coalesce(start_time, created_at) >= :since)
+  and (:until::timestamptz is null or coalesce(start_time, created_at) < :until)
+  and (:parent_execution_id::bigint is null or parent_execution_id = :parent_execution_id)
+  and (:step::text is null or last_node_name = :step)
+  and (:tenant_id::text is null or tenant_id = :tenant_id)
+  and (:seconds_min::double precision is null or extract(epoch from coalesce(end_time, now()) - start_time) >= :seconds_min)
+  and (:seconds_max::double precision is null or extract(epoch from coalesce(end_time, now()) - start_time) <= :seconds_max)
+  and (:text_pattern::text is null or path ilike :text_pattern or last_node_name ilike :text_pattern or error ilike :text_pattern
+    or execution_id = :text_id::bigint or parent_execution_id = :text_id or catalog_id = :text_id)
+  and (:labels::jsonb is null or labels @> :labels)
+  and (:worker_id::text is null
+    or execution_id = any(array(select distinct c.execution_id from noetl.command c where c.worker_id = :worker_id)));
+
+-- name: execution_list(EXECUTION_FILTER, start_time, execution_id, limit_rows)
+-- A page of the executions that the filter lets through, newest first. Starts after the position (`start_time` time,
+-- `execution_id` id); at most `limit_rows` rows.
 -- plan: each time
 select
   execution_id, catalog_id, path, parent_execution_id, status, last_event_type, last_node_name, last_event_id,
@@ -124,58 +144,21 @@ select
   event_count, start_event_id, terminal_event_id, start_event_type, updated_at::text as updated_at, engine, labels,
   coalesce(start_time, created_at)::text as listed_at
 from noetl.execution
-where coalesce(start_event_type, '') not in ('subscription.registered', 'subscription_registered')
-  and (:status::text is null or status = :status)
-  and (:statuses::text[] is null or status = any(:statuses))
-  and (:catalog_id::bigint is null or catalog_id = :catalog_id)
-  and (:path_pattern::text is null or path like :path_pattern)
-  and (:since::timestamptz is null or coalesce(start_time, created_at) >= :since)
-  and (:until::timestamptz is null or coalesce(start_time, created_at) < :until)
-  and (:parent_execution_id::bigint is null or parent_execution_id = :parent_execution_id)
-  and (:step::text is null or last_node_name = :step)
-  and (:tenant_id::text is null or tenant_id = :tenant_id)
-  and (:seconds_min::double precision is null or extract(epoch from coalesce(end_time, now()) - start_time) >= :seconds_min)
-  and (:seconds_max::double precision is null or extract(epoch from coalesce(end_time, now()) - start_time) <= :seconds_max)
-  and (:text_pattern::text is null or path ilike :text_pattern or last_node_name ilike :text_pattern or error ilike :text_pattern
-    or execution_id = :text_id::bigint or parent_execution_id = :text_id or catalog_id = :text_id)
-  and (:labels::jsonb is null or labels @> :labels)
-  and (:worker_id::text is null
-    or execution_id = any(array(select distinct c.execution_id from noetl.command c where c.worker_id = :worker_id)))
+where :EXECUTION_FILTER
   and (:start_time::timestamptz is null or (coalesce(start_time, created_at), execution_id) < (:start_time::timestamptz, :execution_id::bigint))
 order by coalesce(start_time, created_at) desc, execution_id desc
 limit :limit_rows::int;
 
--- name: execution_histogram(
---   status, statuses, catalog_id, path_pattern, since, until, parent_execution_id, step, tenant_id, seconds_min,
---   seconds_max, text_pattern, text_id, labels, worker_id,
---   buckets
--- )
--- How many executions began in each of `buckets` equal spans between `since` and `until`, by status; the other filters
--- (`status`, `statuses`, `catalog_id`, `path_pattern`, `parent_execution_id`, `step`, `tenant_id`, `seconds_min`,
--- `seconds_max`, `text_pattern`, `text_id`, `labels`, `worker_id`) as in the list.
+-- name: execution_histogram(EXECUTION_FILTER, buckets)
+-- How many executions that the filter lets through began in each of `buckets` equal spans between `since` and `until`,
+-- by status.
 -- plan: each time
 select width_bucket(
     extract(epoch from coalesce(start_time, created_at)), extract(epoch from :since::timestamptz),
     extract(epoch from :until::timestamptz), :buckets::int
   ) - 1 as bucket, status, count(*)::int as count
 from noetl.execution
-where coalesce(start_event_type, '') not in ('subscription.registered', 'subscription_registered')
-  and (:status::text is null or status = :status)
-  and (:statuses::text[] is null or status = any(:statuses))
-  and (:catalog_id::bigint is null or catalog_id = :catalog_id)
-  and (:path_pattern::text is null or path like :path_pattern)
-  and (:since::timestamptz is null or coalesce(start_time, created_at) >= :since)
-  and (:until::timestamptz is null or coalesce(start_time, created_at) < :until)
-  and (:parent_execution_id::bigint is null or parent_execution_id = :parent_execution_id)
-  and (:step::text is null or last_node_name = :step)
-  and (:tenant_id::text is null or tenant_id = :tenant_id)
-  and (:seconds_min::double precision is null or extract(epoch from coalesce(end_time, now()) - start_time) >= :seconds_min)
-  and (:seconds_max::double precision is null or extract(epoch from coalesce(end_time, now()) - start_time) <= :seconds_max)
-  and (:text_pattern::text is null or path ilike :text_pattern or last_node_name ilike :text_pattern or error ilike :text_pattern
-    or execution_id = :text_id::bigint or parent_execution_id = :text_id or catalog_id = :text_id)
-  and (:labels::jsonb is null or labels @> :labels)
-  and (:worker_id::text is null
-    or execution_id = any(array(select distinct c.execution_id from noetl.command c where c.worker_id = :worker_id)))
+where :EXECUTION_FILTER
 group by 1, 2;
 
 -- name: execution_oldest

@@ -1,8 +1,11 @@
 -- name: state_stuck_events(execution_id, event_ids)
--- When the events `event_ids` of execution `execution_id` happened, and what their meta says about worker and pool.
-select event_id, created_at::text as created_at, extract(epoch from (now() at time zone 'utc') - created_at)::float8 as age_seconds,
-  worker_id, meta ->> 'execution_pool' as pool
-from noetl.event where execution_id = :execution_id::bigint and event_id = any(:event_ids::bigint[]);
+-- When the events `event_ids` of execution `execution_id` happened, what their meta says about worker and pool, and whether
+-- the command that one has issued waits in its pool, whoever has claimed it before.
+select e.event_id, e.created_at::text as created_at,
+  extract(epoch from (now() at time zone 'utc') - e.created_at)::float8 as age_seconds,
+  e.worker_id, e.meta ->> 'execution_pool' as pool, coalesce(c.status = 'PENDING', false) as is_waiting
+from noetl.event e left join noetl.command c on c.execution_id = e.execution_id and c.event_id = e.event_id
+where e.execution_id = :execution_id::bigint and e.event_id = any(:event_ids::bigint[]);
 
 -- name: state_stuck_claims(execution_id, command_ids)
 -- Who claimed the commands `command_ids` of execution `execution_id`.

@@ -22,6 +22,7 @@ import { type HistogramRouteDeps, histogramRoutes } from './executions/histogram
 import { type RerunRouteDeps, rerunRoutes } from './executions/rerun.js'
 import { type ResultRouteDeps, resultRoutes } from './executions/result.js'
 import { type ResumeRouteDeps, resumeRoutes } from './executions/resume.js'
+import { timelineRoutes } from './executions/timelines.js'
 import { type VarRouteDeps, varRoutes } from './executions/vars.js'
 import { type WhyStuckRouteDeps, whyStuckRoutes } from './executions/whyStuck.js'
 import { type HealthRouteDeps, healthRoutes } from './health/health.js'
@@ -113,6 +114,7 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...eventStreamRoutes(deps),
     ...eventWindowRoutes(deps),
     ...histogramRoutes(deps),
+    ...timelineRoutes(deps),
     ...whyStuckRoutes(deps),
     ...rerunRoutes(deps),
     ...resultRoutes(deps),

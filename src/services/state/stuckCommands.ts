@@ -9,7 +9,7 @@ const POOL_SECONDS_MAX = 60
 
 export function commandFindings(
   row: ExecutionRow,
-  open: readonly OpenWork[],
+  openByLog: readonly OpenWork[],
   ages: readonly EventAge[],
   claims: readonly ClaimAge[],
   pools: readonly PoolAge[],
@@ -19,6 +19,7 @@ export function commandFindings(
   const claimOf = new Map(claims.map((row) => [row.command_id, row]))
   const alive = pools.filter(({ age_seconds, status }) => age_seconds < POOL_SECONDS_MAX && status !== 'offline')
   const findings: Finding[] = []
+  const open = openByLog.map((item) => (isGivenBack(item, ageOf) ? { ...item, kind: 'unclaimed' as const } : item))
   for (const item of open) {
     const age = item.eventId === undefined ? undefined : ageOf.get(item.eventId)
     const finding = withDeadline(item, findingOf(row, item, claimOf.get(item.commandId ?? ''), alive))
@@ -42,6 +43,11 @@ export function commandFindings(
   }
   if (open.some(({ kind }) => kind === 'unclaimed')) findings.unshift(...pauseFindings(wanted, limits))
   return findings
+}
+
+/** Taken away from its worker again: that is no event, so the log still has it as claimed. */
+function isGivenBack({ kind, eventId }: OpenWork, ages: ReadonlyMap<string, EventAge>): boolean {
+  return (kind === 'claimed' || kind === 'started') && eventId !== undefined && ages.get(eventId)?.is_waiting === true
 }
 
 function pauseFindings(wanted: readonly string[], limits: readonly CommandLimit[]): Finding[] {

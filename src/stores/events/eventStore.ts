@@ -277,8 +277,8 @@ export interface StepRank {
   variables: string | null
 }
 
-const COMPLETED_TYPES = spellingsOf(({ rank }) => rank === 3)
-const FAILED_TYPES = spellingsOf(({ rank }) => rank === 2)
+export const COMPLETED_TYPES = spellingsOf(({ rank }) => rank === 3)
+export const FAILED_TYPES = spellingsOf(({ rank }) => rank === 2)
 
 export function readStepRanks(db: Queryable, executionId: string, afterVersion: string): Promise<StepRank[]> {
   return db.run<StepRank>(q.event_step_ranks, [executionId, afterVersion, COMPLETED_TYPES, FAILED_TYPES])

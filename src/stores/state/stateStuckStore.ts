@@ -17,6 +17,8 @@ export interface EventAge {
   age_seconds: number
   worker_id: string | null
   pool: string | null
+  /** It has issued a command, and that is in its pool, not with a worker. */
+  is_waiting: boolean
 }
 
 export function readEventAges(db: Queryable, executionId: string, eventIds: readonly string[]): Promise<EventAge[]> {

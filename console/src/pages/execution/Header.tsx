@@ -1,5 +1,4 @@
 // The head of the page: which run, how it stands, what can be done with it.
-import { send } from '../../lib/api'
 import { go, hrefOf } from '../../lib/router'
 import { whole } from '../../lib/time'
 import { Act } from '../../parts/Act'
@@ -7,12 +6,12 @@ import { CopyText } from '../../parts/CopyText'
 import { Status } from '../../parts/Status'
 import { Ago, Lasted } from '../../parts/Time'
 import { Labels } from '../executions/Labels'
+import { cancelOrder, rerunOrder } from '../executions/orders'
 import type { ExecutionSummary } from '../executions/summary'
 
 const ENDED = ['COMPLETED', 'FAILED', 'CANCELLED']
 
 export function Header({ run, reload }: { run: ExecutionSummary; reload: () => void }) {
-  const path = `/api/executions/${run.execution_id}`
   const hasEnded = ENDED.includes(run.status)
   return (
     <header class="run">
@@ -31,18 +30,15 @@ export function Header({ run, reload }: { run: ExecutionSummary; reload: () => v
               name="Run again"
               isPublic
               consequence="Starts a new execution of the same playbook with the same workload. This one stays as it is."
-              act={async () => {
-                const started = await send<{ execution_id: string }>('POST', `${path}/rerun`, {})
-                go(hrefOf(`/executions/${started.execution_id}`))
-              }}
-              onDone={() => undefined}
+              order={() => rerunOrder(run.execution_id)}
+              onDone={(started: { execution_id: string }) => go(hrefOf(`/executions/${started.execution_id}`))}
             />
           ) : (
             <Act
               name="Cancel"
               isPublic
               consequence="Ends this execution: no new command is issued, and what still runs is told to stop. There is no way back."
-              act={(reason) => send('POST', `${path}/cancel`, reason === '' ? {} : { reason })}
+              order={(reason) => cancelOrder(run.execution_id, reason)}
               onDone={reload}
             />
           )}

@@ -1,6 +1,7 @@
 // What can be done with the executions that were chosen, or with all that match the filters.
 import { useSignal } from '@preact/signals'
-import { hrefOf } from '../../lib/router'
+import { useKeys } from '../../lib/keys'
+import { go, hrefOf } from '../../lib/router'
 import { whole } from '../../lib/time'
 import { BulkDialog } from './BulkDialog'
 import { ACTIONS, type BulkAction, type BulkScope } from './bulk'
@@ -20,6 +21,8 @@ export function BulkBar({ ids, asked, isWholePage, onClear }: BulkBarProps) {
   const isAll = useSignal(false)
   const open = useSignal<BulkAction | undefined>(undefined)
   const isEverything = isAll.value && isWholePage
+  const pair = ids.length === 2 && !isEverything ? hrefOf('/compare', { a: ids[0], b: ids[1] }) : undefined
+  useKeys(pair === undefined ? {} : { c: () => go(pair) })
   const scope: BulkScope = isEverything ? { filter: given(asked) } : { ids }
   return (
     <>
@@ -50,8 +53,8 @@ export function BulkBar({ ids, asked, isWholePage, onClear }: BulkBarProps) {
             {name}…
           </button>
         ))}
-        {ids.length === 2 && !isEverything && (
-          <a class="button" href={hrefOf('/compare', { a: ids[0], b: ids[1] })}>
+        {pair !== undefined && (
+          <a class="button" href={pair}>
             Compare
           </a>
         )}

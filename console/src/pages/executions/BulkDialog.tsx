@@ -1,16 +1,20 @@
 // One act on many executions: first what it would do, then why; the rest is a job that the list shows.
 
 import { useSignal } from '@preact/signals'
-import { ApiError } from '../../lib/api'
+import { send } from '../../lib/api'
 import { ask, hrefOf } from '../../lib/router'
 import { whole } from '../../lib/time'
+import { useAttempt } from '../../lib/useAttempt'
 import { useResource } from '../../lib/useResource'
 import { Confirm } from '../../parts/Confirm'
 import { Dialog } from '../../parts/Dialog'
+import type { JobAnswer } from '../../parts/jobKinds'
 import { Panel } from '../../parts/Panel'
+import { Reason } from '../../parts/Reason'
 import { Status } from '../../parts/Status'
 import { isTyped, TypedNumber } from '../../parts/TypedNumber'
-import { ACTIONS, type BulkAction, type BulkPlan, type BulkScope, begin, dryRun } from './bulk'
+import { ACTIONS, type BulkAction, type BulkPlan, type BulkScope, dryRun, orderOf } from './bulk'
+import { ENDINGS } from './orders'
 
 interface BulkProps {
   action: BulkAction
@@ -58,25 +62,18 @@ function Plan({ action, scope, planned, onClose, onBegun }: BulkProps & { planne
   const typed = useSignal('')
   const cascade = useSignal(false)
   const status = useSignal('FAILED')
-  const isBusy = useSignal(false)
-  const refusal = useSignal<string | undefined>(undefined)
+  const attempt = useAttempt()
   const { matched, concerned, more } = planned
   const isReady = reason.value.trim() !== '' && isTyped(matched, typed.value) && (concerned > 0 || cascade.value)
-  const run = async (): Promise<void> => {
-    isBusy.value = true
-    refusal.value = undefined
-    try {
-      const order = { reason: reason.value.trim(), cascade: cascade.value, status: status.value }
-      const job = await begin(action, scope, planned, order)
+  const how = { reason: reason.value.trim(), cascade: cascade.value, status: status.value }
+  const order = orderOf(action, scope, planned, how)
+  const run = (): Promise<void> =>
+    attempt.run(async () => {
+      const job = await send<JobAnswer>('POST', order.path, order.body)
       onClose()
       onBegun()
       ask({ job: job.job_id })
-    } catch (error) {
-      refusal.value = error instanceof ApiError ? error.message : String(error)
-    } finally {
-      isBusy.value = false
-    }
-  }
+    })
   return (
     <>
       <p>
@@ -111,29 +108,19 @@ function Plan({ action, scope, planned, onClose, onBegun }: BulkProps & { planne
               status.value = event.currentTarget.value
             }}
           >
-            <option>FAILED</option>
-            <option>COMPLETED</option>
+            {ENDINGS.options.map(({ value }) => (
+              <option key={value}>{value}</option>
+            ))}
           </select>
         </label>
       )}
-      <label class="field">
-        Reason
-        <input
-          type="text"
-          maxLength={500}
-          placeholder="kept with every act"
-          value={reason.value}
-          onInput={(event) => {
-            reason.value = event.currentTarget.value
-          }}
-        />
-      </label>
+      <Reason reason={reason} hint="kept with every act" />
       <TypedNumber count={matched} typed={typed} />
       <Confirm
         act={`${name} ${executions(matched)}`}
-        refusal={refusal.value}
-        isBusy={isBusy.value}
+        attempt={attempt}
         isReady={isReady}
+        order={order}
         onAct={run}
         onClose={onClose}
       />

@@ -3,8 +3,9 @@
 import { useState } from 'preact/hooks'
 import { useKeys } from '../../lib/keys'
 import { ask, go, hrefOf } from '../../lib/router'
-import { COLUMNS, shownColumns } from './columns'
+import { COLUMNS, shownColumns, TIMELINE } from './columns'
 import { type ExecutionSummary, hasEnded } from './summary'
+import { useTimelines } from './timelines'
 
 interface ExecutionTableProps {
   rows: readonly ExecutionSummary[]
@@ -12,9 +13,12 @@ interface ExecutionTableProps {
   onChoose?: (ids: ReadonlySet<string>) => void
 }
 
+const NONE: readonly ExecutionSummary[] = []
+
 export function ExecutionTable({ rows, chosen, onChoose }: ExecutionTableProps) {
   const [at, setAt] = useState(-1)
   const columns = COLUMNS.filter(({ name }) => shownColumns.value.has(name))
+  useTimelines(shownColumns.value.has(TIMELINE) ? rows : NONE)
   const move = (by: number): void => {
     const next = Math.min(rows.length - 1, Math.max(0, at + by))
     setAt(next)

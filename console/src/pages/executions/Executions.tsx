@@ -1,12 +1,14 @@
 // Find one run, or all runs of a kind.
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { apiPath, getAnswer } from '../../lib/api'
 import { ask, path as place, query } from '../../lib/router'
 import { isOperator } from '../../lib/session'
 import { useResource } from '../../lib/useResource'
 import { CopyText } from '../../parts/CopyText'
+import { Job } from '../../parts/Job'
 import { lazy } from '../../parts/lazy'
 import { Panel } from '../../parts/Panel'
+import { BulkBar } from './BulkBar'
 import { ColumnChoice } from './columns'
 import { ExecutionTable } from './ExecutionTable'
 import { Filters } from './Filters'
@@ -14,10 +16,9 @@ import { Histogram } from './Histogram'
 import { NoneMatch } from './NoneMatch'
 import { type ExecutionSummary, FILTERS } from './summary'
 
-const Execution = lazy(() => import('../execution/Execution').then((module) => module.Execution))
-const BulkBar = lazy(() => import('./BulkBar').then((module) => module.BulkBar))
+const loadExecution = () => import('../execution/Execution').then((module) => module.Execution)
+const Execution = lazy(loadExecution)
 const WhyDrawer = lazy(() => import('./WhyDrawer').then((module) => module.WhyDrawer))
-const Job = lazy(() => import('../../parts/Job').then((module) => module.Job))
 
 export function Executions() {
   const id = /^\/executions\/(.+)$/.exec(place.value)?.[1]
@@ -32,6 +33,8 @@ function ExecutionList() {
     everyMs: 3_000,
     topics: ['executions'],
   })
+  // Whoever looks at the list opens one of them next.
+  useEffect(() => void loadExecution().catch(() => undefined), [])
   const why = query.value.get('why')
   const isFiltered = Object.values(asked).some((value) => value !== undefined)
   const next = list.data?.headers.get('x-noetl-next-cursor') ?? undefined
@@ -43,7 +46,7 @@ function ExecutionList() {
       </div>
       <Filters />
       <Histogram asked={asked} />
-      {query.value.has('job') && <Job />}
+      <Job />
       <Panel
         resource={list}
         lines={10}
@@ -51,61 +54,46 @@ function ExecutionList() {
         missing={list.data?.headers.get('x-noetl-failed-shards') ?? undefined}
         empty={isFiltered ? <NoneMatch asked={asked} /> : <NoneYet />}
       >
-        {({ body }) => (
-          <HeldRows
-            key={path}
-            rows={body}
-            hasMore={next !== undefined}
-            asked={asked}
-            isFirstPage={cursor === undefined}
-          />
-        )}
+        {({ body }) => <HeldRows key={path} rows={body} next={next} asked={asked} cursor={cursor} />}
       </Panel>
       {why !== null && <WhyDrawer key={why} id={why} />}
-      <nav class="pages" aria-label="Pages">
-        {cursor !== undefined && (
-          <button type="button" onClick={() => ask({ cursor: undefined })}>
-            Newest
-          </button>
-        )}
-        {next !== undefined && (
-          <button type="button" onClick={() => ask({ cursor: next })}>
-            Load older
-          </button>
-        )}
-      </nav>
     </div>
   )
 }
 
 interface HeldRowsProps {
   rows: readonly ExecutionSummary[]
-  /** There are older ones. */
-  hasMore: boolean
+  /** Where older ones begin, if there are any. */
+  next: string | undefined
   asked: Record<string, string | undefined>
-  isFirstPage: boolean
+  /** Undefined on the first page. */
+  cursor: string | undefined
 }
 
-/** Rows change in place; new ones wait behind a button, so that nothing moves under the eye. */
-function HeldRows({ rows, hasMore, asked, isFirstPage }: HeldRowsProps) {
-  const held = useRef(rows)
+/**
+ * Rows change in place; new ones wait behind a button, so that nothing moves under the eye. What comes after the rows that are shown
+ * is where it was when they came: by now others may be the last of the newest.
+ */
+function HeldRows({ rows, next, asked, cursor }: HeldRowsProps) {
+  const held = useRef({ rows, next })
   const [, show] = useState(rows)
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set())
-  const kept = stillHeld(held.current, rows, hasMore)
+  const kept = stillHeld(held.current.rows, rows, next !== undefined)
   const list = kept.length === 0 ? rows : kept
-  held.current = list
+  held.current = kept.length === 0 ? { rows, next } : { rows: kept, next: held.current.next }
+  const older = held.current.next
   const shown = new Set(list.map((row) => row.execution_id))
   const fresh = rows.filter((row) => !shown.has(row.execution_id)).length
   // What nobody sees any more is not acted on.
   const chosen = new Set([...shown].filter((id) => ticked.has(id)))
   return (
     <>
-      {isFirstPage && fresh > 0 && (
+      {cursor === undefined && fresh > 0 && (
         <button
           type="button"
           class="fresh"
           onClick={() => {
-            held.current = rows
+            held.current = { rows, next }
             show(rows)
           }}
         >
@@ -125,6 +113,18 @@ function HeldRows({ rows, hasMore, asked, isFirstPage }: HeldRowsProps) {
           onClear={() => setTicked(new Set())}
         />
       )}
+      <nav class="pages" aria-label="Pages">
+        {cursor !== undefined && (
+          <button type="button" onClick={() => ask({ cursor: undefined })}>
+            Newest
+          </button>
+        )}
+        {older !== undefined && (
+          <button type="button" onClick={() => ask({ cursor: older })}>
+            Load older
+          </button>
+        )}
+      </nav>
     </>
   )
 }

@@ -1,30 +1,18 @@
 // The ids of what was chosen as a file, one per line, for whatever is done with them elsewhere.
-import { useSignal } from '@preact/signals'
-import { ApiError } from '../../lib/api'
+import { useAttempt } from '../../lib/useAttempt'
 import { type BulkScope, idsOf } from './bulk'
 
 export function ExportIds({ scope }: { scope: BulkScope }) {
-  const isBusy = useSignal(false)
-  const refusal = useSignal<string | undefined>(undefined)
-  const run = async (): Promise<void> => {
-    isBusy.value = true
-    refusal.value = undefined
-    try {
-      save(`${(await idsOf(scope)).join('\n')}\n`)
-    } catch (error) {
-      refusal.value = error instanceof ApiError ? error.message : String(error)
-    } finally {
-      isBusy.value = false
-    }
-  }
+  const { isBusy, refusal, run } = useAttempt()
+  const write = (): Promise<void> => run(async () => save(`${(await idsOf(scope)).join('\n')}\n`))
   return (
     <>
-      <button type="button" disabled={isBusy.value} title="A file with one id per line" onClick={run}>
-        {isBusy.value ? 'Reading…' : 'Export ids'}
+      <button type="button" disabled={isBusy} title="A file with one id per line" onClick={write}>
+        {isBusy ? 'Reading…' : 'Export ids'}
       </button>
-      {refusal.value !== undefined && (
+      {refusal !== undefined && (
         <span class="failed" role="alert">
-          {refusal.value}
+          {refusal}
         </span>
       )}
     </>

@@ -1,9 +1,13 @@
 // The filters of the list. They are in the address, so a saved view is a link.
+import { useRef } from 'preact/hooks'
+import { useKeys } from '../../lib/keys'
 import { ask, query } from '../../lib/router'
 import { Glyph, kindOf } from '../../parts/Status'
 import { FILTERS, type Filter, filterText, STATUSES } from './summary'
 
 export function Filters() {
+  const box = useRef<HTMLElement>(null)
+  useKeys({ f: () => box.current?.querySelector('input')?.focus() })
   const chosen = new Set((query.value.get('status') ?? '').toUpperCase().split(',').filter(Boolean))
   const toggle = (status: string): void => {
     const next = new Set(chosen)
@@ -11,7 +15,7 @@ export function Filters() {
     ask({ status: [...next].join(','), cursor: undefined })
   }
   return (
-    <search class="filters">
+    <search ref={box} class="filters">
       {STATUSES.map((status) => (
         <button
           key={status}

@@ -40,8 +40,9 @@ function Bars({ buckets }: { buckets: readonly Bucket[] }) {
     if (from !== to) ask({ since: buckets[from]!.from, until: buckets[to]!.to, cursor: undefined })
   }
   const total = buckets.reduce((sum, bucket) => sum + totalOf(bucket), 0)
+  const text = `${whole(total)} ${total === 1 ? 'execution' : 'executions'}`
   return (
-    <figure class="histogram" aria-label={`${whole(total)} executions by time of start and status`}>
+    <figure class="histogram" aria-label={`${text} by time of start and status`}>
       <div
         ref={box}
         class="bars"
@@ -70,7 +71,7 @@ function Bars({ buckets }: { buckets: readonly Bucket[] }) {
       </div>
       <figcaption>
         <time>{clockText(millisOf(buckets[0]!.from))}</time>
-        <span>{whole(total)} executions · drag to choose a time</span>
+        <span>{text} · drag to choose a time</span>
         <time>{clockText(millisOf(buckets.at(-1)!.to))}</time>
       </figcaption>
     </figure>

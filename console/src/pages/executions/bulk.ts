@@ -1,6 +1,6 @@
 // Acts on many executions, as POST /api/bulk takes them.
 import { apiPath, getAnswer, send } from '../../lib/api'
-import type { JobAnswer } from '../../parts/jobKinds'
+import type { Order } from '../../parts/SameAct'
 
 export type BulkScope = { ids: readonly string[] } | { filter: Readonly<Record<string, string>> }
 
@@ -37,29 +37,33 @@ export interface BulkPlan {
   sample: { execution_id: string; status: string }[]
 }
 
+const PATH = '/api/bulk'
 /** As many as the server takes at once. */
 const LIMIT_MAX = 100_000
 
 export function dryRun(action: BulkAction, scope: BulkScope): Promise<BulkPlan> {
-  return send('POST', '/api/bulk', { action, ...scope, limit: LIMIT_MAX, dry_run: true, reason: 'dry run' })
+  return send('POST', PATH, { action, ...scope, limit: LIMIT_MAX, dry_run: true, reason: 'dry run' })
 }
 
-export interface BulkOrder {
+export interface BulkHow {
   reason: string
   cascade: boolean
   status: string
 }
 
 /** Never on more than the dry run has counted. */
-export function begin(action: BulkAction, scope: BulkScope, plan: BulkPlan, order: BulkOrder): Promise<JobAnswer> {
-  return send('POST', '/api/bulk', {
-    action,
-    ...scope,
-    limit: plan.matched,
-    reason: order.reason,
-    ...(action === 'cancel' ? { cascade: order.cascade } : {}),
-    ...(action === 'finalize' ? { status: order.status } : {}),
-  })
+export function orderOf(action: BulkAction, scope: BulkScope, plan: BulkPlan, how: BulkHow): Order {
+  return {
+    path: PATH,
+    body: {
+      action,
+      ...scope,
+      limit: plan.matched,
+      reason: how.reason,
+      ...(action === 'cancel' ? { cascade: how.cascade } : {}),
+      ...(action === 'finalize' ? { status: how.status } : {}),
+    },
+  }
 }
 
 const EXPORT_PAGE = 100

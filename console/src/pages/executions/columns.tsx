@@ -7,6 +7,7 @@ import { whole } from '../../lib/time'
 import { Status } from '../../parts/Status'
 import { Ago, Lasted } from '../../parts/Time'
 import { Labels } from './Labels'
+import { MiniTimeline } from './MiniTimeline'
 import { type ExecutionSummary, hasEnded } from './summary'
 
 interface Column {
@@ -19,6 +20,7 @@ interface Column {
 }
 
 const ALWAYS = 'Path'
+export const TIMELINE = 'Timeline'
 
 export const COLUMNS: readonly Column[] = [
   { name: 'Status', cell: (row) => <Status status={row.status} /> },
@@ -35,6 +37,7 @@ export const COLUMNS: readonly Column[] = [
   },
   { name: 'Last event', isExtra: true, cell: (row) => row.last_event_type },
   { name: 'Events', isNumber: true, cell: (row) => whole(row.event_count) },
+  { name: TIMELINE, cell: (row) => <MiniTimeline row={row} /> },
   { name: 'Why', cell: (row) => !hasEnded(row) && <WhyButton id={row.execution_id} /> },
 ]
 

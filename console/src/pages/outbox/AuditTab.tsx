@@ -1,8 +1,8 @@
 // Is everything that was published really in the stream? A job finds out; sending what is missing again is a second step.
-import { send } from '../../lib/api'
 import { ask } from '../../lib/router'
 import { Act } from '../../parts/Act'
 import type { JobAnswer } from '../../parts/jobKinds'
+import type { Order } from '../../parts/SameAct'
 
 const HOUR_MS = 3_600_000
 const SPANS = [
@@ -13,15 +13,7 @@ const SPANS = [
 ] as const
 
 export function AuditTab() {
-  const begin = async (note: string, span: string, republish: boolean): Promise<void> => {
-    const since = span === '0' ? null : new Date(Date.now() - Number(span)).toISOString()
-    const job = await send<JobAnswer>('POST', '/api/internal/outbox/audit', {
-      since,
-      republish,
-      note: note === '' ? null : note,
-    })
-    ask({ job: job.job_id })
-  }
+  const follow = (job: JobAnswer): void => ask({ job: job.job_id })
   const choice = { label: 'Published within', options: SPANS }
   return (
     <div class="empty">
@@ -32,18 +24,23 @@ export function AuditTab() {
           consequence="Reads the published rows and the stream, and changes nothing."
           choice={choice}
           hotkey="a"
-          act={(note, span) => begin(note, span, false)}
-          onDone={() => undefined}
+          order={(note, span) => orderOf(note, span, false)}
+          onDone={follow}
         />
         <Act
           name="Publish again"
           consequence="Compares once more, and publishes again whatever the stream does not hold. Consumers may see a message twice."
           needsReason
           choice={choice}
-          act={(note, span) => begin(note, span, true)}
-          onDone={() => undefined}
+          order={(note, span) => orderOf(note, span, true)}
+          onDone={follow}
         />
       </div>
     </div>
   )
+}
+
+function orderOf(note: string, span: string, republish: boolean): Order {
+  const since = span === '0' ? null : new Date(Date.now() - Number(span)).toISOString()
+  return { path: '/api/internal/outbox/audit', body: { since, republish, note: note === '' ? null : note } }
 }

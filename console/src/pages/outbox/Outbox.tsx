@@ -1,7 +1,7 @@
 // Is everything published, what was given up, and the way back for it.
-import { query } from '../../lib/router'
-import { lazy } from '../../parts/lazy'
+import { Job } from '../../parts/Job'
 import { chosenTab, type Tab, Tabs } from '../../parts/Tabs'
+import { JobReport } from '../jobs/JobReport'
 import { AuditTab } from './AuditTab'
 import { DeadTab } from './DeadTab'
 import { NowTab } from './NowTab'
@@ -14,15 +14,13 @@ const TABS: readonly Tab[] = [
   { id: 'audit', name: 'Audit' },
 ]
 
-const OutboxJob = lazy(() => import('./OutboxJob').then((module) => module.OutboxJob))
-
 export function Outbox() {
   const tab = chosenTab(TABS)
   return (
     <div class="page">
       <h1>Outbox</h1>
       <Tabs tabs={TABS} label="Parts of the outbox" />
-      {query.value.has('job') && <OutboxJob />}
+      <Job report={JobReport} />
       {tab === 'now' && <NowTab />}
       {tab === 'rows' && <RowsTab />}
       {tab === 'dead' && <DeadTab />}

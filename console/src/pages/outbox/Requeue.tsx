@@ -2,17 +2,19 @@
 // or all of a reason, are a job.
 
 import { useSignal } from '@preact/signals'
-import { ApiError, send } from '../../lib/api'
+import { send } from '../../lib/api'
 import { useKeys } from '../../lib/keys'
 import { ask } from '../../lib/router'
 import { whyNotOperator } from '../../lib/session'
 import { whole } from '../../lib/time'
+import { useAttempt } from '../../lib/useAttempt'
 import { useResource } from '../../lib/useResource'
 import { Confirm } from '../../parts/Confirm'
 import { Dialog } from '../../parts/Dialog'
 import type { JobAnswer } from '../../parts/jobKinds'
 import { Panel } from '../../parts/Panel'
-import type { Same } from '../../parts/SameAct'
+import { Reason } from '../../parts/Reason'
+import type { Order } from '../../parts/SameAct'
 import { isTyped, TypedNumber } from '../../parts/TypedNumber'
 import type { OutboxRow } from './outbox'
 import { SampleTable } from './SampleTable'
@@ -115,25 +117,17 @@ interface PlanProps {
 function Plan({ planned, scope, onClose, onDone }: PlanProps) {
   const reason = useSignal('')
   const typed = useSignal('')
-  const isBusy = useSignal(false)
-  const refusal = useSignal<string | undefined>(undefined)
+  const attempt = useAttempt()
   const rows = rowsText(planned.matched, planned.more)
-  const run = async (): Promise<void> => {
-    isBusy.value = true
-    refusal.value = undefined
-    try {
+  const run = (): Promise<void> =>
+    attempt.run(async () => {
       const note = reason.value.trim()
       if (scope.keys === undefined) {
         const job = await beginRedrive(scope, planned, note)
         onClose()
         ask({ job: job.job_id })
       } else onDone(await redrive(scope, { note }))
-    } catch (error) {
-      refusal.value = error instanceof ApiError ? error.message : String(error)
-    } finally {
-      isBusy.value = false
-    }
-  }
+    })
   return (
     <>
       <p>
@@ -141,25 +135,13 @@ function Plan({ planned, scope, onClose, onDone }: PlanProps) {
         {scope.reason !== undefined && <> They are those whose reason contains “{scope.reason}”.</>}
       </p>
       <SampleTable rows={planned.sample} total={planned.matched} />
-      <label class="field">
-        Reason
-        <input
-          type="text"
-          maxLength={500}
-          placeholder="for the record: why now"
-          value={reason.value}
-          onInput={(event) => {
-            reason.value = event.currentTarget.value
-          }}
-        />
-      </label>
+      <Reason reason={reason} hint="for the record: why now" />
       <TypedNumber count={planned.matched} typed={typed} />
       <Confirm
         act={`Requeue ${rows}`}
-        refusal={refusal.value}
-        isBusy={isBusy.value}
+        attempt={attempt}
         isReady={reason.value.trim() !== '' && isTyped(planned.matched, typed.value)}
-        same={sameOf(scope, planned, reason.value.trim())}
+        order={orderOf(scope, planned, reason.value.trim())}
         onAct={run}
         onClose={onClose}
       />
@@ -194,7 +176,7 @@ function jobOf(scope: RequeueScope, planned: Redriven, note: string): object {
 }
 
 /** Rows of several databases are several commands: those are not shown. */
-function sameOf(scope: RequeueScope, planned: Redriven, note: string): Same | undefined {
+function orderOf(scope: RequeueScope, planned: Redriven, note: string): Order | undefined {
   const redriven = ['outbox', 'dead', 'redrive']
   if (scope.keys === undefined) {
     const which = scope.reason === undefined ? ['--all'] : ['--reason', scope.reason]

@@ -10,6 +10,8 @@ export interface ChartSpec {
   title: string
   lines: readonly { column: string; name: string; color: string }[]
   format: (value: number) => string
+  /** Its lines are parts of one number. */
+  isStacked?: boolean
 }
 
 const count = (value: number): string => (value >= 100 ? Math.round(value).toLocaleString('en-US') : trimmed(value))
@@ -30,6 +32,7 @@ export const CHARTS: readonly ChartSpec[] = [
       { column: 'outbox_dead', name: 'dead', color: 'stuck' },
     ],
     format: count,
+    isStacked: true,
   },
   {
     title: 'Age of the oldest row',
@@ -71,7 +74,19 @@ export const RANGES = [
   { id: '24h', minutes: 1_440, step: 60 },
 ] as const
 
-/** What it is now, as text. */
-export function lastOf({ columns }: Series, column: string): number | undefined {
-  return columns[column]?.findLast((value) => value !== null) ?? undefined
+/** What it was at a moment, or is now. */
+export function valueAt({ columns, at: times, step }: Series, column: string, at?: number): number | undefined {
+  const values = columns[column] ?? []
+  if (at === undefined) return values.findLast((value) => value !== null) ?? undefined
+  const index = indexNear(times, at)
+  const isNear = Math.abs((times[index] ?? Number.NaN) - at) <= step * 1_000
+  return isNear ? (values[index] ?? undefined) : undefined
+}
+
+export function indexNear(times: readonly number[], at: number): number {
+  let best = 0
+  times.forEach((time, index) => {
+    if (Math.abs(time - at) < Math.abs(times[best]! - at)) best = index
+  })
+  return best
 }

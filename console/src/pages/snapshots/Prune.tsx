@@ -1,5 +1,4 @@
 // Removes what nobody needs any more: snapshots of live states whose executions have ended. A job of the daemon.
-import { send } from '../../lib/api'
 import { ask } from '../../lib/router'
 import { Act } from '../../parts/Act'
 import type { JobAnswer } from '../../parts/jobKinds'
@@ -10,11 +9,8 @@ export function Prune() {
       name="Prune"
       needsReason
       consequence="Removes snapshots of live states, and keys of decisions, whose executions have ended or are gone. Those of replays stay."
-      act={async (reason) => {
-        const job = await send<JobAnswer>('POST', '/api/internal/snapshots/prune', { reason })
-        ask({ job: job.job_id })
-      }}
-      onDone={() => undefined}
+      order={(reason) => ({ path: '/api/internal/snapshots/prune', body: { reason } })}
+      onDone={(job: JobAnswer) => ask({ job: job.job_id })}
     />
   )
 }

@@ -2,7 +2,7 @@
 import { ApiError, send } from '../../lib/api'
 import { session } from '../../lib/session'
 import { Act } from '../../parts/Act'
-import type { Same } from '../../parts/SameAct'
+import type { Order } from '../../parts/SameAct'
 import { ACTIONS, type Action, LEADS_TO, type Subscription } from './subscription'
 
 const NAMES: Readonly<Record<Action, string>> = {
@@ -24,6 +24,9 @@ const CONSEQUENCES: Readonly<Record<Action, string>> = {
 
 const HOTKEYS: Partial<Record<Action, string>> = { pause: 'p', resume: 'r', drain: 'd' }
 
+/** Whoever finds that deliveries have stopped asks why. */
+const EXPLAINED: readonly Action[] = ['pause', 'drain', 'deactivate']
+
 const MINUTE = 60_000
 const ENDS = [
   { value: '', name: 'until it is resumed' },
@@ -43,12 +46,12 @@ export function Actions({ subscription, onDone }: { subscription: Subscription; 
             key={action}
             name={NAMES[action]}
             consequence={consequenceOf(action, state)}
-            needsReason={action === 'pause'}
+            needsReason={EXPLAINED.includes(action)}
             isPublic
             {...(HOTKEYS[action] === undefined ? {} : { hotkey: HOTKEYS[action] })}
             {...(action === 'pause' ? { choice: { label: 'How long', options: ENDS } } : {})}
-            act={(reason, lasts) => change(id, action, { reason, lasts })}
-            same={(reason, lasts) => sameOf(id, action, { reason, lasts })}
+            order={(reason, lasts) => orderOf(id, action, { reason, lasts })}
+            act={change}
             onDone={onDone}
           />
         ))}
@@ -73,11 +76,10 @@ const TRIES = 5
 const BETWEEN_MS = 2_000
 
 /** 503: changed, but not stopped everywhere yet. Repeating it changes nothing more and waits for the rest. */
-async function change(id: string, action: Action, order: Order): Promise<void> {
-  const body = bodyOf(order)
+async function change({ path, body }: Order): Promise<void> {
   for (let tried = 1; ; tried++) {
     try {
-      await send('POST', pathOf(id, action), body)
+      await send('POST', path, body)
       return
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 503 || tried === TRIES) throw error
@@ -86,23 +88,22 @@ async function change(id: string, action: Action, order: Order): Promise<void> {
   }
 }
 
-interface Order {
+interface Wanted {
   reason: string
   /** Milliseconds; empty is without end. */
   lasts: string
 }
 
-function pathOf(id: string, action: Action): string {
-  return `/api/subscriptions/${id}/${action}`
-}
-
-function bodyOf({ reason, lasts }: Order): object {
-  const until = lasts === '' ? {} : { until: new Date(Date.now() + Number(lasts)).toISOString() }
-  return { actor: session.value?.actor ?? null, ...(reason === '' ? {} : { reason }), ...until }
-}
-
-function sameOf(id: string, action: Action, order: Order): Same {
-  const reason = order.reason === '' ? [] : ['--reason', order.reason]
-  const until = order.lasts === '' ? [] : ['--until', `${Number(order.lasts) / MINUTE}m`]
-  return { cli: ['subscription', action, id, ...reason, ...until], path: pathOf(id, action), body: bodyOf(order) }
+function orderOf(id: string, action: Action, { reason, lasts }: Wanted): Order {
+  const why = reason === '' ? [] : ['--reason', reason]
+  const end = lasts === '' ? [] : ['--until', `${Number(lasts) / MINUTE}m`]
+  return {
+    cli: ['subscription', action, id, ...why, ...end],
+    path: `/api/subscriptions/${id}/${action}`,
+    body: {
+      actor: session.value?.actor ?? null,
+      ...(reason === '' ? {} : { reason }),
+      ...(lasts === '' ? {} : { until: new Date(Date.now() + Number(lasts)).toISOString() }),
+    },
+  }
 }

@@ -1,12 +1,12 @@
 // Messages that were given up, each with the way back: it starts an execution after all, or says why it cannot.
 import { useSignal } from '@preact/signals'
-import { apiPath, get, send } from '../../lib/api'
+import { apiPath, get } from '../../lib/api'
 import { hrefOf } from '../../lib/router'
 import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { Act } from '../../parts/Act'
 import { Panel } from '../../parts/Panel'
-import type { Same } from '../../parts/SameAct'
+import type { Order } from '../../parts/SameAct'
 import { Ago } from '../../parts/Time'
 
 interface DeadMessage {
@@ -26,6 +26,10 @@ interface Started {
   reason: string | null
 }
 
+interface Redriven {
+  results: Started[]
+}
+
 const LIMIT = 200
 
 export function DeadMessages({ id }: { id: string }) {
@@ -35,10 +39,9 @@ export function DeadMessages({ id }: { id: string }) {
     topics: ['subscriptions'],
   })
   const outcome = useSignal<Started | undefined>(undefined)
-  const startAgain = async (message: DeadMessage): Promise<void> => {
-    const { path, body } = redriveOf(message)
-    const { results } = await send<{ results: Started[] }>('POST', path, body)
+  const tell = ({ results }: Redriven): void => {
     outcome.value = results[0]
+    dead.reload()
   }
   return (
     <>
@@ -46,7 +49,7 @@ export function DeadMessages({ id }: { id: string }) {
       <Panel resource={dead} isEmpty={(data) => data.dead_letters.length === 0} empty={<p>No message was given up.</p>}>
         {(data) => (
           <>
-            <Messages messages={data.dead_letters} startAgain={startAgain} onDone={dead.reload} />
+            <Messages messages={data.dead_letters} onDone={tell} />
             {data.has_more && <p class="muted">The oldest {LIMIT}; there are more.</p>}
           </>
         )}
@@ -55,7 +58,7 @@ export function DeadMessages({ id }: { id: string }) {
   )
 }
 
-function redriveOf({ dead_letter_id: id }: DeadMessage): Same {
+function redriveOf({ dead_letter_id: id }: DeadMessage): Order {
   return {
     cli: ['subscription', 'dead', 'redrive', id],
     path: '/api/subscriptions/dead/redrive',
@@ -83,11 +86,10 @@ function Outcome({ started }: { started: Started }) {
 
 interface MessagesProps {
   messages: readonly DeadMessage[]
-  startAgain: (message: DeadMessage) => Promise<void>
-  onDone: () => void
+  onDone: (answer: Redriven) => void
 }
 
-function Messages({ messages, startAgain, onDone }: MessagesProps) {
+function Messages({ messages, onDone }: MessagesProps) {
   return (
     <div class="scroll">
       <table class="wide rows">
@@ -123,8 +125,7 @@ function Messages({ messages, startAgain, onDone }: MessagesProps) {
                 <Act
                   name="Start again"
                   consequence={`Starts an execution from the message ${message.dead_letter_id}. If it fails again, it stays here.`}
-                  act={() => startAgain(message)}
-                  same={() => redriveOf(message)}
+                  order={() => redriveOf(message)}
                   onDone={onDone}
                 />
               </td>

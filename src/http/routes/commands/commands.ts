@@ -208,8 +208,12 @@ export function commandRoutes({ commands, readResult }: CommandRouteDeps): Route
       method: 'POST',
       path: '/api/commands/:event_id/requeue',
       summary: 'Take a command away from its worker and give it to the next',
-      access: 'internal',
+      access: 'operator',
       effect: 'write',
+      body: {
+        type: 'object',
+        properties: { note: { type: 'string', nullable: true, maxLength: 2_000, description: 'why, for the record' } },
+      },
       bodyOptional: true,
       responses: { 200: ROW, 404: 'unknown command', 409: 'nobody holds it' },
       handler: async ({ params }) => ({ body: toRow(await commands.requeue(idOf(params))) }),
