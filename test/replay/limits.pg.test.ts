@@ -15,7 +15,8 @@ let harness: Harness
 const LONG = '7001'
 const SHORT = '7002'
 const LONG_TOO = '7005'
-const EVENTS = 200_000
+/** Kept as a whole they would take more than the 64 MB of a thread. */
+const EVENTS = 100_000
 const KILLABLE = fileURLToPath(new URL('./killableEntry.mjs', import.meta.url))
 
 beforeAll(async () => {
@@ -41,7 +42,7 @@ async function plantEvents(executionId: string, count: number, after = 0): Promi
   await database.get().sql(
     `insert into noetl.event (execution_id, event_id, catalog_id, event_type, node_name, status, meta, command_id, stream_version)
      select $1::bigint, 1000000 + n, 1, case n % 3 when 0 then 'command.issued' when 1 then 'command.started' else 'command.completed' end,
-       'step ' || n % 10, null, jsonb_build_object('loop_id', 'L', 'worker_id', 'w' || n % 5, 'n', n, 'text', repeat('x', 100)), n % 100, n
+       'step ' || n % 10, null, jsonb_build_object('loop_id', 'L', 'worker_id', 'w' || n % 5, 'n', n, 'text', repeat('x', 500)), n % 100, n
      from generate_series($3::int + 1, $3::int + $2::int) as n`,
     [executionId, count, after],
   )
