@@ -1,6 +1,6 @@
 // Promise: tape, state and checksum of an execution at any event are those of `replay`, through the thread and the routes
 // that the console uses; a late event moves the places after it, raises the epoch, and everything is right again.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createConnection } from '../../src/db/connection.js'
 import type { JsonObject } from '../../src/domain/json/value.js'
 import { decodeTape, spanStatusAt } from '../../src/domain/tape/decodeTape.js'
@@ -8,6 +8,7 @@ import { scrubRoutes } from '../../src/http/routes/replay/scrub.js'
 import { systemClock } from '../../src/runtime/clock.js'
 import { openSettings, toWorkerDatabase } from '../../src/services/replay/inThread/database.js'
 import { ScrubbedLog } from '../../src/services/replay/inThread/scrubbedLog.js'
+import { openTapes } from '../../src/services/replay/inThread/tapeTasks.js'
 import { createScrubbing, type Scrubbing } from '../../src/services/replay/scrubbing.js'
 import { createTapeThread } from '../../src/workers/resident.js'
 import { useDatabase } from '../support/database.js'
@@ -186,6 +187,29 @@ describe('an execution at any event', () => {
     await connection.close(5_000)
     await log.catchUp(() => true)
     expect(log.ids.length).toBe(log.total)
+  })
+
+  it('is not told from a reading that was broken off for somebody who has gone', async () => {
+    const { catchUp } = ScrubbedLog.prototype
+    // As if this question came when those who began the reading had just gone.
+    const reading = vi.spyOn(ScrubbedLog.prototype, 'catchUp').mockImplementationOnce(function (this: ScrubbedLog) {
+      return catchUp.call(this, () => false)
+    })
+    const { settings } = harness.databases.shards[0]!
+    const databases = [toWorkerDatabase(settings)]
+    const tapes = openTapes({ databases, bytesMax: 64_000_000, deadlineMs: 60_000, secretNames: [] })
+    const { bytes } = await tapes.at({
+      shard: 0,
+      executionId: ID,
+      owner: { tenant_id: 'default', organization_id: 'default' },
+      mark: 'x',
+      cancelled: new SharedArrayBuffer(4),
+      place: { by: 'event', value: idAt(rows.length) },
+      timeMs: 0,
+      parts: { head: true, counts: false, touched: false, entities: [], pages: [] },
+    })
+    reading.mockRestore()
+    expect(JSON.parse(Buffer.from(bytes).toString())).toMatchObject({ position: rows.length })
   })
 
   it('that nobody waits for is given up, and answered when somebody asks again', async () => {

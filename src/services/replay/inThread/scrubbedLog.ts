@@ -79,6 +79,11 @@ export class ScrubbedLog {
     return this.settled
   }
 
+  /** To its end, as far as known. */
+  get isRead(): boolean {
+    return this.isWhole
+  }
+
   /** Whether the log is still the one that was read; false: it is somebody else's, or its end is gone. */
   async check(connection: Connection): Promise<'current' | 'behind' | 'another'> {
     const news = await readNews(connection, this.read, this.deadlineMs)

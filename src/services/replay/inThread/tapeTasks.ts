@@ -136,7 +136,8 @@ export function openTapes(setup: TapeSetup): TapeTasks {
   ): Promise<T> => {
     const waiter = new Int32Array(question.cancelled)
     const started = performance.now()
-    for (let round = 0; ; round++) {
+    let hasMoved = false
+    for (;;) {
       const entry = await open(question)
       entry.waiters.add(waiter)
       try {
@@ -145,12 +146,16 @@ export function openTapes(setup: TapeSetup): TapeTasks {
           if (performance.now() - started > waitMs) break
           await Promise.race([entry.reading, pause(SHOWN_EVERY_MS)])
         }
+        // It was broken off for those who had gone before this one came.
+        const isLate = performance.now() - started > waitMs
+        if (entry.reading === undefined && !entry.log.isRead && !isFarEnough(entry.log) && !isLate) continue
         return await entry.turns(() => {
           if (!isWaiting(waiter)) throw gone()
           return work(entry.log, connectionOf(question.shard))
         })
       } catch (error) {
-        if (!(error instanceof CpError) || error.details['moved'] !== true || round > 0) throw error
+        if (!(error instanceof CpError) || error.details['moved'] !== true || hasMoved) throw error
+        hasMoved = true
       } finally {
         entry.waiters.delete(waiter)
       }
