@@ -1,7 +1,9 @@
 // The console: how soon a long log can be scrubbed, a jump to any event, the checksum there; the same in a browser, from
-// the pointer to the exact state on the screen, and the script of each frame; and what all of it costs those who ingest.
+// the pointer to the exact state on the screen, and the script of each frame; the list among
+// very many executions; and what all of it costs those who ingest.
 import { readFileSync } from 'node:fs'
 import { costOfWorkerIndex, ingestBesideScrubbing } from './lib/consoleIngest.mjs'
+import { measureList } from './lib/consoleList.mjs'
 import { measureFrames, measureJumps, openBrowser, openScrubber } from './lib/consolePage.mjs'
 import { median, percentile } from './lib/context.mjs'
 import { createClient } from './lib/http.mjs'
@@ -29,6 +31,7 @@ export default {
     const rows = [
       ...(await measure(ctx, database.url, VECTOR)),
       ...(await measurePages(ctx, database.url)),
+      rowOfList(await measureList(ctx)),
       ...(await measureCost(ctx, database.url, sql)),
     ]
     if (!ctx.full) return rows
@@ -129,6 +132,10 @@ async function measurePages(ctx, url) {
     await browser.close()
     await daemon.stop()
   }
+}
+
+function rowOfList({ executions, ms }) {
+  return row(`browser: rows of the list on the screen, ${executions.toLocaleString('en')} executions`, ms, 500)
 }
 
 async function measureCost(ctx, url, sql) {
