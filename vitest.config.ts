@@ -39,7 +39,6 @@ export default defineConfig({
           name: 'web',
           include: ['test/web/*.web.test.ts'],
           ...services,
-          ...shared,
           globalSetup: [...services.globalSetup, 'test/support/globalBrowser.ts'],
         },
       },

@@ -19,7 +19,7 @@ export function tellWaiting(context: CommandContext, what: () => string): () => 
   let isShown = false
   const timer = setInterval(() => {
     isShown = true
-    const seconds = Math.floor((performance.now() - started) / 1_000)
+    const seconds = Math.round((performance.now() - started) / 1_000)
     stderr.write(`\r${printable(what())}, ${seconds} s \x1b[K`)
   }, WAITED_MS)
   return () => {
