@@ -45,7 +45,7 @@ function ExecutionList() {
         <ColumnChoice />
       </div>
       <Filters />
-      <Histogram asked={asked} />
+      <Histogram asked={asked} isReady={list.data !== undefined} />
       <Job />
       <Panel
         resource={list}

@@ -16,9 +16,17 @@ export interface Bucket {
 const HEIGHT = 56
 const BUCKETS = 120
 
-export function Histogram({ asked }: { asked: Record<string, string | undefined> }) {
+interface HistogramProps {
+  asked: Record<string, string | undefined>
+  /** The rows are here: counting a million must not hold them up. */
+  isReady: boolean
+}
+
+export function Histogram({ asked, isReady }: HistogramProps) {
   const path = apiPath('/api/executions/histogram', { ...asked, buckets: BUCKETS })
-  const { data } = useResource(path, (signal) => getAnswer<Bucket[]>(path, signal), { everyMs: 10_000 })
+  const { data } = useResource(isReady ? path : null, (signal) => getAnswer<Bucket[]>(path, signal), {
+    everyMs: 10_000,
+  })
   const buckets = data?.body ?? []
   // Room for it while it is asked for; where there is nothing to draw, none.
   if (buckets.length === 0) return data === undefined ? <div class="histogram" /> : null
