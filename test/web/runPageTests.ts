@@ -26,6 +26,9 @@ const NOTE_PLACES = `{
   new MutationObserver(note).observe(handle, { attributeFilter: ['aria-valuenow'] })
 }`
 
+/** Faster than the page is drawn. */
+const TWO_KEYS_AT_ONCE = `for (const key of ['e', 'e']) document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))`
+
 interface LogEvent {
   position: number
   event_id: string
@@ -166,6 +169,10 @@ export function runPageTests({ daemon, database, browser, command, idOf }: RunPa
       expect((await labelsOf()).length).toBeGreaterThan(0)
       expect(new Set(await labelsOf()).size).toBe((await labelsOf()).length)
     }
+    await page.evaluate(TWO_KEYS_AT_ONCE)
+    await page.waitForURL(/axis=work/)
+    await page.keyboard.press('e')
+    await page.waitForURL((address) => !address.searchParams.has('axis'))
     await page.keyboard.press('0')
 
     const rows = page.getByRole('combobox', { name: 'Rows' })

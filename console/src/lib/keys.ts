@@ -1,5 +1,5 @@
 // Keys of the console. A screen adds its own while it is shown; no key acts on the installation by itself.
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 export type Keys = Readonly<Record<string, (event: KeyboardEvent) => void>>
 
@@ -12,7 +12,8 @@ let chordTimer: ReturnType<typeof setTimeout> | undefined
 export function useKeys(keys: Keys): void {
   const newest = useRef(keys)
   newest.current = keys
-  useEffect(() => {
+  // With the drawing, not after it: what is seen can be worked with.
+  useLayoutEffect(() => {
     layers.push(newest)
     return () => {
       layers.splice(layers.indexOf(newest), 1)

@@ -1,11 +1,11 @@
 // Scrubber, timeline and the tabs that follow the handle.
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import { ask, query } from '../../lib/router'
 import { whole } from '../../lib/time'
 import { lazy } from '../../parts/lazy'
 import { chosenTab, type Tab, Tabs } from '../../parts/Tabs'
 import type { ExecutionSummary } from '../executions/summary'
-import { AXES, axisOf, view, viewOf, viewText } from './axis'
+import { axisOf, chosenAxis, view, viewOf, viewText } from './axis'
 import { ChangesTab } from './ChangesTab'
 import { moveTo, pin, positionAt, readCursor } from './cursor'
 import { EventDetail } from './EventDetail'
@@ -46,7 +46,7 @@ export function Replay({ run }: { run: ExecutionSummary }) {
   const tape = loaded ?? overview
   const [readEpoch, setReadEpoch] = useState<string>()
   const epoch = tape?.epoch
-  useEffect(keepViewInAddress, [])
+  useLayoutEffect(keepViewInAddress, [])
   // The address names events: where they are is asked once, and again when places have moved.
   useEffect(() => {
     if (epoch === undefined) return
@@ -93,7 +93,7 @@ function keepViewInAddress(): () => void {
 }
 
 function Moments({ run, tape, reload }: { run: ExecutionSummary; tape: RunTape; reload: () => void }) {
-  const kind = AXES.find((one) => one === query.value.get('axis')) ?? 'event'
+  const kind = chosenAxis()
   const axis = useMemo(() => axisOf(kind, tape), [kind, tape])
   const position = positionAt(tape.length)
   const snapshots = useSnapshots(run.execution_id, tape)

@@ -71,7 +71,7 @@ export function ScrubBar({ run, axis, position, go }: ScrubBarProps) {
         <button
           type="button"
           title="Axis by event, by time, or by time at work: pauses shortened (e)"
-          onClick={() => showNextAxis(axis)}
+          onClick={showNextAxis}
         >
           by {axis.kind}
         </button>

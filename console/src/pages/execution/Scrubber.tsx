@@ -85,7 +85,7 @@ export function Scrubber({ run, axis, position, snapshots, life }: ScrubberProps
     Escape: () => choose(undefined),
     m: () => togglePin(here()),
     Space: togglePlay,
-    e: () => showNextAxis(axis),
+    e: showNextAxis,
     w: () => zoomBy(ZOOM, axis.fractions[here()]!),
     s: () => zoomBy(1 / ZOOM, axis.fractions[here()]!),
     a: () => panBy(-PAN),

@@ -1,12 +1,12 @@
 // From the place of an event to a place on the screen and back: one event, one step; or by the clock. And the part of the
 // axis that the timeline shows.
 import { signal } from '@preact/signals'
-import { ask } from '../../lib/router'
+import { ask, query } from '../../lib/router'
 import { countedOf } from './counts'
 import type { RunTape } from './tape'
 
 /** Each event one step; by the clock; by the clock with pauses shortened, in which nothing was at work. */
-export const AXES = ['event', 'time', 'work'] as const
+const AXES = ['event', 'time', 'work'] as const
 export type AxisKind = (typeof AXES)[number]
 
 export interface Axis {
@@ -17,8 +17,13 @@ export interface Axis {
   spanMs: number
 }
 
-export function showNextAxis({ kind }: Axis): void {
-  const next = AXES[(AXES.indexOf(kind) + 1) % AXES.length]
+export function chosenAxis(): AxisKind {
+  return AXES.find((one) => one === query.value.get('axis')) ?? 'event'
+}
+
+/** After the one of the address: keys come faster than the page is drawn. */
+export function showNextAxis(): void {
+  const next = AXES[(AXES.indexOf(chosenAxis()) + 1) % AXES.length]
   ask({ axis: next === 'event' ? undefined : next }, { replace: true })
 }
 
