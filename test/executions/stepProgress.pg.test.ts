@@ -61,6 +61,27 @@ it('follows appended, foreign and late events, and reads each of them once', asy
   expect(rows).toBe(0)
 })
 
+it('counts a step by what its end said, before what its commands said, and none that was not taken', async () => {
+  const id = await start(core, catalogId)
+  const progress = createStepProgress()
+  const counted = async () => {
+    const { total, completed, failed, running, completedSteps } = await progress(core.databases.of(id), id)
+    return { total, completed, failed, running, completedSteps }
+  }
+  await append(core, id, 'step.enter', 'loop')
+  await append(core, id, 'command.completed', 'loop')
+  await append(core, id, 'command.failed', 'loop')
+  await append(core, id, 'step.exit', 'loop', { status: 'FAILED' })
+  await append(core, id, 'command.completed', 'tool', { status: 'error' })
+  await append(core, id, 'step.skipped', 'other')
+  expect(await counted()).toEqual({ total: 2, completed: 0, failed: 2, running: 0, completedSteps: [] })
+
+  // Taken up again, and by another way.
+  await append(core, id, 'step.exit', 'loop', { status: 'COMPLETED' })
+  await append(core, id, 'step.enter', 'other')
+  expect(await counted()).toEqual({ total: 3, completed: 1, failed: 1, running: 1, completedSteps: ['loop'] })
+})
+
 // A standby that lacked the last commits took over; what was lost is gone, and its versions go to other events.
 it.each([
   ['is shorter', []],

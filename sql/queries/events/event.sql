@@ -230,28 +230,31 @@ from (
   from noetl.event where execution_id = :execution_id::bigint and event_id = :event_id::bigint
 ) as started;
 
--- name: event_step_ranks(execution_id, after_version, completed_types, failed_types)
+-- name: event_step_ranks(execution_id, after_version, completed_types, failed_types, skipped_types)
 -- How far each step of execution `execution_id` has come by the events after version `after_version`, and apart from
--- them by those without a version: 3 completed (types `completed_types`), 2 failed (types `failed_types`), 1 running.
+-- them by those without a version: 5 ended, 4 ended in a failure, 3 a command of it completed, 2 one failed, 1 running,
+-- 0 not taken. Types `completed_types` complete, unless their status says that they failed, as types `failed_types` do.
 -- What belongs to no step is under null. Besides, without a rank, what each of these events said about variables, and
 -- which event has version `after_version` and which has the highest: whoever remembers what came before learns whether
 -- that is still the log.
 with fresh as (
-  select node_name, event_type, event_id, true as is_numbered,
+  select node_name, event_type, event_id, status, true as is_numbered,
     case when event_type = 'ctx.updated' then context end as context
   from noetl.event
   where execution_id = :execution_id::bigint and stream_version > :after_version::bigint
   union all
-  select node_name, event_type, event_id, false, case when event_type = 'ctx.updated' then context end
+  select node_name, event_type, event_id, status, false, case when event_type = 'ctx.updated' then context end
   from noetl.event
   where execution_id = :execution_id::bigint and stream_version is null
 )
 select
   case when event_type ~ '^(step|command|action)[._]' then node_name end as node_name,
   max(case
-    when event_type = any(:completed_types::text[]) then 3
-    when event_type = any(:failed_types::text[]) then 2
-    else 1 end)::int as rank,
+    when event_type = any(:skipped_types::text[]) then 0
+    when event_type <> all(:completed_types::text[] || :failed_types::text[]) then 1
+    else (case when event_type ~ '^step' then 2 else 0 end)
+      + (case when event_type = any(:failed_types::text[]) or upper(status) in ('FAILED', 'ERROR') then 2 else 3 end)
+    end)::int as rank,
   is_numbered, null::bigint as stream_version, null::text as mark, null::bigint as event_id, null::text as variables
 from fresh
 group by 1, 3

@@ -13,8 +13,8 @@ export interface EventMeaning {
   readonly namesNode?: true
   /** What it says about the step or the command that it names. */
   readonly step?: 'running' | 'done' | 'failed' | 'cancelled'
-  /** How far it brings its step in the counts of an execution: 3 completed, 2 failed; others 1, running. */
-  readonly rank?: 2 | 3
+  /** How far it brings its step in the counts of an execution: 3 completed, 2 failed, 0 not taken; others 1, running. */
+  readonly rank?: 0 | 2 | 3
   /** The live fold of an execution that is looked at takes it into its steps. */
   readonly folded?: true
 }
@@ -46,7 +46,7 @@ export const EVENT_TYPES: Readonly<Record<string, EventMeaning>> = {
   },
   'step.exit': { aliases: ['step.completed'], namesNode: true, step: 'done', rank: 3, folded: true },
   'step.failed': { step: 'failed', rank: 2, folded: true },
-  'step.skipped': { step: 'done', folded: true },
+  'step.skipped': { step: 'done', rank: 0, folded: true },
   'command.issued': { step: 'running', folded: true },
   'command.claimed': { step: 'running', folded: true },
   'command.started': { aliases: ['action.started'], step: 'running', folded: true },

@@ -42,7 +42,8 @@ const EXECUTIONS_MAX = 1_000
 const STEPS_MAX = 1_000
 const VARIABLES_BYTES_MAX = 64 * 1024
 const BEFORE_ALL = '-1'
-const COMPLETED = 3
+/** By rank. What the end of a step said is above what its commands said, so that it counts. */
+const COUNTED_AS = ['nothing', 'running', 'failed', 'completed', 'failed', 'completed'] as const
 
 export function createStepProgress(): StepProgress {
   // In the order of their last use.
@@ -108,17 +109,16 @@ function bytesOf(variables: ReadonlyMap<string, Variable>): number {
 }
 
 function countsOf(ranks: ReadonlyMap<string, number>, known: ReadonlyMap<string, Variable>): StepCounts {
-  const of = (wanted: number): number => Array.from(ranks.values()).filter((rank) => rank === wanted).length
-  const completedSteps = Array.from(ranks.keys())
-    .filter((name) => ranks.get(name) === COMPLETED)
-    .sort()
+  const of = (wanted: (typeof COUNTED_AS)[number]): string[] =>
+    Array.from(ranks.keys()).filter((name) => COUNTED_AS[ranks.get(name)!] === wanted)
+  const completedSteps = of('completed').sort()
   const variables: JsonObject = {}
   for (const [name, { text }] of known) if (text !== undefined) setKey(variables, name, parseJson(text))
   return {
-    total: ranks.size,
+    total: ranks.size - of('nothing').length,
     completed: completedSteps.length,
-    failed: of(2),
-    running: of(1),
+    failed: of('failed').length,
+    running: of('running').length,
     completedSteps,
     variables,
   }

@@ -267,7 +267,7 @@ export async function readStartWorkload(
 export interface StepRank {
   /** Null for events of no step. */
   node_name: string | null
-  /** 3 completed, 2 failed, 1 running. Null: this row tells of variables, or which event has a version. */
+  /** 5 ended, 4 in a failure, 3 a command completed, 2 failed, 1 running, 0 not taken. Null: this row tells of variables, or which event has a version. */
   rank: number | null
   is_numbered: boolean
   stream_version: string | null
@@ -279,9 +279,11 @@ export interface StepRank {
 
 export const COMPLETED_TYPES = spellingsOf(({ rank }) => rank === 3)
 export const FAILED_TYPES = spellingsOf(({ rank }) => rank === 2)
+const SKIPPED_TYPES = spellingsOf(({ rank }) => rank === 0)
 
 export function readStepRanks(db: Queryable, executionId: string, afterVersion: string): Promise<StepRank[]> {
-  return db.run<StepRank>(q.event_step_ranks, [executionId, afterVersion, COMPLETED_TYPES, FAILED_TYPES])
+  const types = [COMPLETED_TYPES, FAILED_TYPES, SKIPPED_TYPES]
+  return db.run<StepRank>(q.event_step_ranks, [executionId, afterVersion, ...types])
 }
 
 export interface LastOf {
