@@ -124,6 +124,9 @@ describe('a playbook with', () => {
   it.each([
     'workload: {x: 1}\nworkflow: [{step: a, tool: {kind: noop}, when: x, next: {arcs: [{step: b, when: "{{ a.ok }}"}, {step: end}]}}, {step: b, tool: {kind: noop}}]',
     'workflow: [{step: a, loop: {in: [1], iterator: row}, tool: [{name: get, kind: http, url: "{{ row }}", set: {got: "{{ output }}"}}, {kind: noop, result: "{{ got }} {{ get }} {{ _prev }} {{ results.get }}"}]}]',
+    step(
+      'next: b, set: {ctx.x: "{{ trace }} {{ env }} {{ job }} {{ steps }} {{ vars }} {{ playbook }} {{ parent_execution_id }}"}',
+    ),
   ])('nothing wrong has no warning', (body) => {
     expect(problemsOf(body)).toEqual([])
   })

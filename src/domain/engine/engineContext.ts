@@ -2,6 +2,7 @@
 // reserved root, a step, a key of ctx, a key of the workload.
 
 import { type JsonObject, type JsonValue, setKey } from '../json/value.js'
+import { RESERVED_ROOTS } from '../playbook/templateRoots.js'
 import type { TemplateContext, TemplateValue } from '../template/run.js'
 import type { ArrivalOnBoard, Board } from './board.js'
 import { dataIn } from './references.js'
@@ -37,7 +38,7 @@ export class EngineContext implements TemplateContext {
   }
 
   isStep(name: string): boolean {
-    return !this.locals.has(name) && !RESERVED.has(name) && this.visitOf(name) !== undefined
+    return !this.locals.has(name) && !RESERVED_ROOTS.has(name) && this.visitOf(name) !== undefined
   }
 
   isEventNamed(actual: string, wanted: string): boolean {
@@ -54,7 +55,7 @@ export class EngineContext implements TemplateContext {
   private make(name: string): TemplateValue {
     const local = this.locals.get(name)
     if (local !== undefined) return local()
-    if (RESERVED.has(name)) return this.reserved(name)
+    if (RESERVED_ROOTS.has(name)) return this.reserved(name)
     const visit = this.visitOf(name)
     if (visit !== undefined) return visit.reference === undefined ? stepRoot(visit) : dataIn(this.board, visit)
     const { ctx, workload } = this.board
@@ -93,25 +94,6 @@ export class EngineContext implements TemplateContext {
     return all
   }
 }
-
-const RESERVED: ReadonlySet<string> = new Set([
-  'workload',
-  'ctx',
-  'vars',
-  'steps',
-  'iter',
-  'output',
-  'event',
-  'execution_id',
-  'catalog_id',
-  'parent_execution_id',
-  'job',
-  'path',
-  'version',
-  'playbook',
-  'env',
-  'trace',
-])
 
 /** What a comparison with `event.name` may ask for, beside the name itself. */
 const EVENT_NAMES: Readonly<Record<string, readonly string[]>> = {

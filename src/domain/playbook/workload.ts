@@ -10,31 +10,12 @@ import type { Template } from '../template/template.js'
 import { needsSecrets } from './deferral.js'
 import type { WorkloadDefault } from './plan.js'
 import type { PlanSite } from './site.js'
-
-/** Roots that are there from the start and never change. */
-const START_ROOTS: ReadonlySet<string> = new Set([
-  'workload',
-  'ctx',
-  'execution_id',
-  'catalog_id',
-  'parent_execution_id',
-  'job',
-  'path',
-  'version',
-  'playbook',
-  'env',
-])
-
-/** Roots that come into being later. */
-const LATER_ROOTS: ReadonlySet<string> = new Set([
-  ...['vars', 'steps', 'iter', 'loop', 'loop_index', 'loop_results', '_index', '_total', 'trace', 'keychain'],
-  ...['output', 'result', 'event', 'error', 'input', 'args', 'results', '_prev', '__frame_max_rows'],
-])
+import { KNOWN_ROOTS, START_ROOTS } from './templateRoots.js'
 
 /** In an order in which each finds what it reads; asked for when every name of the playbook is known. */
 export function planWorkload(workload: JsonObject, site: PlanSite): WorkloadDefault[] {
   const isLater = (root: string): boolean =>
-    !START_ROOTS.has(root) && !Object.hasOwn(workload, root) && (LATER_ROOTS.has(root) || site.names.has(root))
+    !START_ROOTS.has(root) && !Object.hasOwn(workload, root) && (KNOWN_ROOTS.has(root) || site.names.has(root))
   const isLeft = (template: Template): boolean =>
     needsSecrets(template) || template.paths.some(({ root }) => isLater(root))
   const found = new Map<string, WorkloadDefault>()

@@ -3,15 +3,10 @@
 
 import { needsSecrets } from './deferral.js'
 import type { PlanSite } from './site.js'
-
-const RESERVED: readonly string[] = [
-  ...['workload', 'ctx', 'vars', 'steps', 'iter', 'loop', 'loop_index', 'loop_results', '_index', '_total'],
-  ...['execution_id', 'catalog_id', 'parent_execution_id', 'job', 'path', 'version', 'playbook', 'env'],
-  ...['output', 'result', 'event', 'error', 'input', 'args', 'results', '_prev', 'keychain', '__frame_max_rows'],
-]
+import { KNOWN_ROOTS } from './templateRoots.js'
 
 export function warnUnknownRoots(site: PlanSite): void {
-  const known = new Set([...RESERVED, ...site.names])
+  const known = new Set([...KNOWN_ROOTS, ...site.names])
   for (const { pointer, template, by, isBareGuard } of site.uses) {
     if (by === 'engine' && needsSecrets(template)) {
       site.problems.warn(pointer, 'reads keychain or token(), which are only known where a tool runs')
