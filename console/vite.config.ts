@@ -3,9 +3,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
 
-// What the page of one execution shares with others stays in one file with it: many small files are larger together.
-const EXECUTION = /pages\/(execution|graph)\/|domain\/(tape|memo)|parts\/Differences|lib\/(useRested|difference)/
-
 export default defineConfig(({ command }) => ({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: command === 'serve' ? '/console/' : './',
@@ -17,12 +14,9 @@ export default defineConfig(({ command }) => ({
     target: 'es2022',
     // The policy of the page allows nothing inline.
     assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
+    // Few files are smaller together than many, and none of them needs another that the page does not have yet.
+    cssCodeSplit: false,
+    modulePreload: false,
     chunkSizeWarningLimit: 300,
-    rolldownOptions: {
-      output: {
-        codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: 'execution', test: EXECUTION }] },
-      },
-    },
   },
 }))

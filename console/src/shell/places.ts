@@ -38,13 +38,13 @@ export const PLACES: readonly Place[] = [
     path: '/catalog',
     key: 'c',
     icon: 'M3 1h9a1 1 0 0 1 1 1v13l-5-3-5 3V2zM5 4v1.5h6V4zM5 7v1.5h6V7z',
-    page: lazy(() => import('../pages/catalog/Catalog').then(({ Catalog }) => Catalog)),
+    page: lazy(() => import('../pages/later').then(({ Catalog }) => Catalog)),
   },
   {
     name: 'Compare',
     path: '/compare',
     icon: 'M2 2h5v12H2zm1.5 1.5v9h2v-9zM9 2h5v12H9zm1.5 3v2h2V5zm0 3.5v2h2v-2z',
-    page: lazy(() => import('../pages/compare/Compare').then(({ Compare }) => Compare)),
+    page: lazy(() => import('../pages/later').then(({ Compare }) => Compare)),
     isBehindCog: true,
   },
   {
@@ -52,7 +52,7 @@ export const PLACES: readonly Place[] = [
     path: '/snapshots',
     key: 'n',
     icon: 'M5 2h6l1 2h3v10H1V4h3zm3 3.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7zM8 7a2 2 0 1 1 0 4 2 2 0 0 1 0-4z',
-    page: lazy(() => import('../pages/snapshots/Snapshots').then(({ Snapshots }) => Snapshots)),
+    page: lazy(() => import('../pages/later').then(({ Snapshots }) => Snapshots)),
     isBehindCog: true,
   },
   {

@@ -2,9 +2,9 @@
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import { ask, query } from '../../lib/router'
 import { whole } from '../../lib/time'
-import { lazy } from '../../parts/lazy'
 import { chosenTab, type Tab, Tabs } from '../../parts/Tabs'
 import type { ExecutionSummary } from '../executions/summary'
+import { GraphTab } from '../graph/GraphTab'
 import { axisOf, chosenAxis, view, viewOf, viewText } from './axis'
 import { ChangesTab } from './ChangesTab'
 import { moveTo, pin, positionAt, readCursor } from './cursor'
@@ -38,8 +38,6 @@ const TABS: readonly Tab[] = [
 ]
 
 const NOTHING_YET = <div class="empty">Nothing has happened yet.</div>
-
-const GraphTab = lazy(() => import('../graph/GraphTab').then((module) => module.GraphTab))
 
 export function Replay({ run }: { run: ExecutionSummary }) {
   const { run: loaded, overview, error, reload } = useTape(run.execution_id, run.event_count)

@@ -16,9 +16,9 @@ import { Histogram } from './Histogram'
 import { NoneMatch } from './NoneMatch'
 import { type ExecutionSummary, FILTERS } from './summary'
 
-const loadExecution = () => import('../execution/Execution').then((module) => module.Execution)
-const Execution = lazy(loadExecution)
-const WhyDrawer = lazy(() => import('./WhyDrawer').then((module) => module.WhyDrawer))
+const loadLater = () => import('../later')
+const Execution = lazy(() => loadLater().then((module) => module.Execution))
+const WhyDrawer = lazy(() => loadLater().then((module) => module.WhyDrawer))
 
 export function Executions() {
   const id = /^\/executions\/(.+)$/.exec(place.value)?.[1]
@@ -34,7 +34,7 @@ function ExecutionList() {
     topics: ['executions'],
   })
   // Whoever looks at the list opens one of them next.
-  useEffect(() => void loadExecution().catch(() => undefined), [])
+  useEffect(() => void loadLater().catch(() => undefined), [])
   const why = query.value.get('why')
   const isFiltered = Object.values(asked).some((value) => value !== undefined)
   const next = list.data?.headers.get('x-noetl-next-cursor') ?? undefined
