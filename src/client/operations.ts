@@ -175,6 +175,12 @@ export interface Operations {
     body: undefined
     answer: unknown
   }
+  getExecutionsByExecutionIdOrigin: {
+    params: { execution_id: string }
+    query: Record<never, never>
+    body: undefined
+    answer: { execution_id?: string; shard?: number; shards?: number; created?: { at?: string; catalog_id?: string; path?: string | null; parent_execution_id?: string | null } | null; nearest?: readonly ({ execution_id?: string; path?: string | null; status?: string; created_at?: string })[] }
+  }
   getExecutionsByExecutionIdResult: {
     params: { execution_id: string }
     query: { step?: string }
@@ -759,6 +765,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   getExecutionsByExecutionIdEvents: ['GET', '/api/executions/{execution_id}/events'],
   getExecutionsByExecutionIdEventsByEventId: ['GET', '/api/executions/{execution_id}/events/{event_id}'],
   getExecutionsByExecutionIdEventsStream: ['GET', '/api/executions/{execution_id}/events/stream'],
+  getExecutionsByExecutionIdOrigin: ['GET', '/api/executions/{execution_id}/origin'],
   getExecutionsByExecutionIdResult: ['GET', '/api/executions/{execution_id}/result'],
   getExecutionsByExecutionIdState: ['GET', '/api/executions/{execution_id}/state'],
   getExecutionsByExecutionIdStatus: ['GET', '/api/executions/{execution_id}/status'],

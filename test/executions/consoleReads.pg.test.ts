@@ -5,9 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventWindowRoutes } from '../../src/http/routes/executions/eventWindow.js'
 import { executionRoutes } from '../../src/http/routes/executions/executions.js'
 import { histogramRoutes } from '../../src/http/routes/executions/histogram.js'
+import { originRoutes } from '../../src/http/routes/executions/origin.js'
 import { timelineRoutes } from '../../src/http/routes/executions/timelines.js'
 import { createEntryNames } from '../../src/services/catalog/entryNames.js'
 import { shownEvent } from '../../src/services/events/inThread/shownEvent.js'
+import { executionHistogram } from '../../src/services/executions/histogram.js'
 import { createStepProgress } from '../../src/services/executions/stepProgress.js'
 import { cli } from '../support/cli.js'
 import { openCore, type TestCore } from '../support/core.js'
@@ -43,6 +45,7 @@ beforeAll(async () => {
     ...eventWindowRoutes(deps),
     ...histogramRoutes(deps),
     ...timelineRoutes(deps),
+    ...originRoutes(deps),
   ])
 })
 afterAll(async () => {
@@ -185,7 +188,51 @@ describe('the list and its histogram', () => {
     expect(failed).toHaveLength(200)
     expect(failed.reduce((sum: number, one: any) => sum + (one.by_status.FAILED ?? 0), 0)).toBe(2)
     expect((await api.get('/api/executions/histogram?buckets=201')).status).toBe(400)
+    // Of more than it counts the newest, from when they began; fewer by a filter are all counted.
+    const every = { catalogId: null, pathPattern: null, since: null, until: '2026-03-01T10:10:00Z' }
+    const newest = await executionHistogram(core, every, 2, 2)
+    expect(newest).toMatchObject({ isCut: true, buckets: [{ from: '2026-03-01T10:01:00.000000+00:00' }, {}] })
+    expect(newest.buckets.map(({ byStatus }) => byStatus)).toEqual([{ FAILED: 2 }, { RUNNING: 1 }])
+    expect(await executionHistogram(core, { ...every, statuses: ['FAILED'] }, 1, 2)).toMatchObject({
+      isCut: false,
+      buckets: [{ byStatus: { FAILED: 2 } }],
+    })
     expect((await api.get('/api/executions/histogram?since=2026-03-02&until=2026-03-01')).status).toBe(400)
+  })
+})
+
+describe('the origin', () => {
+  it('of an execution is who created it and when, of an unknown id the nearest ids, also beyond 2^53', async () => {
+    await sql('delete from noetl.execution')
+    const executionId = (n: number) => 380_994_186_641_326_080n + BigInt(n)
+    const plant = (n: number) => plantExecution(database.get(), { atMs: START, executionId: executionId(n) })
+    for (const n of [1, 9, 2, 30, 4, 90]) await plant(n)
+    await sql('update noetl.execution set parent_execution_id = $2, created_at = $3 where execution_id = $1', [
+      String(executionId(9)),
+      String(executionId(1)),
+      '2026-03-01T10:00:00Z',
+    ])
+    const origin = async (id: bigint | string) => api.get(`/api/executions/${id}/origin`)
+    expect((await origin(executionId(9))).body).toEqual({
+      execution_id: String(executionId(9)),
+      shard: 0,
+      shards: 1,
+      created: {
+        at: '2026-03-01T10:00:00.000000+00:00',
+        catalog_id: '1',
+        path: 'test/planted',
+        parent_execution_id: String(executionId(1)),
+      },
+      nearest: [],
+    })
+    const { body } = await origin(executionId(3))
+    expect(body.created).toBeNull()
+    expect(body.nearest.map((near: { execution_id: string }) => BigInt(near.execution_id) - executionId(0))).toEqual(
+      expect.arrayContaining([2n, 4n, 1n, 9n, 30n]),
+    )
+    expect(body.nearest.at(-1)).toMatchObject({ execution_id: String(executionId(30)), status: 'COMPLETED' })
+    expect((await origin('0')).body.nearest[0].execution_id).toBe(String(executionId(1)))
+    expect((await origin('no-id')).status).toBe(400)
   })
 })
 

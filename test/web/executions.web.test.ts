@@ -1,7 +1,7 @@
 // Promise: the console finds executions as the command line does, shows one with every event, its state without losing a
 // digit, and why it stands still in the words of the command. What it shows is in the address. The page of one of them at
 // any moment is in runPageTests.ts, with the same daemon.
-import type { Route } from 'playwright-core'
+import type { Locator, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/binary.js'
 import { builtCli } from '../support/cli.js'
@@ -12,6 +12,7 @@ import { runPageTests } from './runPageTests.js'
 
 const database = useDatabase()
 const browser = useBrowser()
+const CLIPBOARD = ['clipboard-read', 'clipboard-write']
 let daemon: Daemon
 
 const command = async (...args: string[]) => {
@@ -29,6 +30,11 @@ const idOf = async (status: string, path: string): Promise<string> =>
     const found = executions.find((row: { path: string }) => row.path === path)
     return found === undefined ? undefined : String(found.execution_id)
   })
+
+interface Shown {
+  id: string
+  event: string
+}
 
 describe.skipIf(!hasBrowser)('executions', () => {
   beforeAll(async () => {
@@ -138,7 +144,7 @@ describe.skipIf(!hasBrowser)('executions', () => {
 
   it('are shown one by one: events, a whole event, state, and why they wait', async () => {
     const id = await idOf('RUNNING', 'demo/payment-sync')
-    const { page, faults, close } = await browser.open(daemon.url)
+    const { page, faults, close } = await browser.open(daemon.url, { permissions: CLIPBOARD })
     await page.goto(`/console/executions/${id}`)
     await page.getByRole('tab', { name: 'Events' }).click()
     const events = page.getByRole('list', { name: 'Events' })
@@ -148,6 +154,7 @@ describe.skipIf(!hasBrowser)('executions', () => {
     const detail = page.getByRole('complementary', { name: 'Event' })
     await detail.getByText('event_id: ').first().waitFor()
     expect(await detail.textContent()).toContain(event)
+    await payloadIsSearchedAndCopied(page, detail, { id, event })
 
     await page.getByRole('combobox', { name: 'Only of one type' }).selectOption('command.issued')
     await page.waitForURL(/event_type=command.issued/)
@@ -198,6 +205,37 @@ describe.skipIf(!hasBrowser)('executions', () => {
     expect(faults()).toEqual([])
     await close()
   })
+
+  /** Keys as they came or sorted; a search shows what was found alone; a line gives its value and where it is, by keys, too. */
+  async function payloadIsSearchedAndCopied(page: Page, detail: Locator, { id, event }: Shown): Promise<void> {
+    const { body: stored } = await daemon.get(`/api/executions/${id}/events/${event}`)
+    const lines = () => detail.locator('.json > .children > .line .key').allTextContents()
+    const keysOf = (names: string[]) => names.map((name) => name.replace(/:\s*$/, ''))
+    expect(keysOf(await lines())).toEqual(Object.keys(stored))
+    await detail.getByRole('button', { name: 'sorted keys' }).click()
+    await until('sorted', async () => keysOf(await lines()).join() === Object.keys(stored).toSorted().join())
+
+    await detail.getByRole('searchbox', { name: 'Find in the value' }).fill('NODE_NAME')
+    await detail.getByText('1 found').waitFor()
+    expect(keysOf(await lines())).toEqual(['node_name'])
+    expect(new URL(page.url()).searchParams.get('within')).toBe('NODE_NAME')
+    const copied = () => page.evaluate('navigator.clipboard.readText()')
+    // Past the switch to the tree, a line down, and past the line to what copies it.
+    for (const key of ['Tab', 'Tab', 'ArrowDown', 'Tab', 'Enter']) await page.keyboard.press(key)
+    await until('the value is copied', async () => (await copied()) === stored.node_name)
+    for (const key of ['Tab', 'Enter']) await page.keyboard.press(key)
+    await until('its place is copied', async () => (await copied()) === '/node_name')
+    for (const key of ['Shift+Tab', 'Shift+Tab', 'ArrowLeft', 'ArrowLeft']) await page.keyboard.press(key)
+    await until('all of it is folded', async () => (await lines()).length === 0)
+    // None of these keys was one of the screen.
+    expect(new URL(page.url()).searchParams.get('event')).toBe(event)
+
+    await detail.getByRole('searchbox', { name: 'Find in the value' }).fill('nothing has this')
+    await detail.getByText('No key and no value contains it.').waitFor()
+    await detail.getByRole('searchbox', { name: 'Find in the value' }).fill('')
+    await detail.getByText(`event_id: ${event}`).waitFor()
+    await detail.getByRole('button', { name: 'sorted keys' }).click()
+  }
 
   runPageTests({ daemon: () => daemon, database, browser, command, idOf })
 })

@@ -21,6 +21,7 @@ let env: Record<string, string>
 let id: string
 /** Of another playbook. */
 let other: string
+let event: string
 
 const command = async (...args: string[]) => {
   const { code, stdout, stderr } = await builtCli([...args, '--port', new URL(daemon.url).port], { env })
@@ -35,7 +36,7 @@ const places = () => [
   { path: '/console/executions', shows: 'Load older|demo/' },
   { path: `/console/executions/${id}`, shows: 'checksum [0-9a-f]{8}' },
   { path: `/console/executions/${id}?tab=graph`, shows: 'As a table' },
-  { path: `/console/executions/${id}?tab=events`, shows: 'failed only' },
+  { path: `/console/executions/${id}?tab=events&event=${event}&within=id`, shows: '\\d found' },
   { path: `/console/executions/${id}?tab=why`, shows: '.' },
   { path: '/console/outbox', shows: 'Outbox' },
   { path: '/console/outbox?tab=audit', shows: 'Publish again' },
@@ -67,6 +68,7 @@ describe.skipIf(!hasBrowser)('everybody', () => {
       (await daemon.get(`/api/executions?ids=string&status=${status}`)).body[0].execution_id
     id = await newest('FAILED')
     other = await newest('COMPLETED')
+    event = (await daemon.get(`/api/executions/${id}/events?limit=1`)).body.events[0].event_id
     const taken = await fetch(new URL(`/api/internal/snapshots/${id}/take`, daemon.url), {
       method: 'POST',
       headers: { authorization: `Bearer ${TOKEN}` },
@@ -133,6 +135,8 @@ describe.skipIf(!hasBrowser)('everybody', () => {
         )) as [number, number]
         if (needed > width || has > 0) found.push(`${place.path} at ${width}: ${needed} ${has}`)
       }
+      // What a chosen line offers is looked at as well.
+      for (const line of (await page.locator('.json .leaf').all()).slice(0, 1)) await line.click()
       await look(place.path)
     }
     await page.goto('/console/executions?status=FAILED')

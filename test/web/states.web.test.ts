@@ -9,6 +9,7 @@ import { shardOf } from '../../src/domain/shards/shards.js'
 import { type Daemon, startDaemon } from '../support/binary.js'
 import { builtCli } from '../support/cli.js'
 import { useDatabase } from '../support/database.js'
+import { plantExecution } from '../support/executions.js'
 import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
 import { INTERNAL_TOKEN } from '../support/tokens.js'
 import { until } from '../support/until.js'
@@ -178,6 +179,22 @@ describe.skipIf(!hasBrowser)('a screen', () => {
     await tells('/console/catalog/no/such', 'Not found')
     await page.goto('/console/nowhere')
     await page.locator('main').getByRole('link').first().waitFor()
+    expect(faults()).toEqual([])
+  })
+
+  it('of an id that nobody knows tells the nearest ids and the shard it would be on, of a run without events who created it', async () => {
+    const { page, faults } = opened
+    const known = BigInt((await daemon.get('/api/executions?limit=1')).body[0].execution_id)
+    const unknown = known + 1n
+    await page.goto(`/console/executions/${unknown}`)
+    await page.getByText(`It would be on shard ${shardOf(unknown, 2)} of 2`).waitFor()
+    await page.getByRole('region', { name: 'Nearest ids' }).getByRole('link').first().click()
+    await page.waitForURL(`**/console/executions/${known}`)
+    await page.getByRole('tab', { name: 'Events' }).waitFor()
+
+    await plantExecution(databases[shardOf(unknown, 2)]!.get(), { atMs: Date.now(), executionId: unknown, events: 0 })
+    await page.goto(`/console/executions/${unknown}`)
+    await page.getByText(/This execution has no events: it was created .* by a start of test\/planted/).waitFor()
     expect(faults()).toEqual([])
   })
 })

@@ -1,8 +1,26 @@
 // A text to copy: an id, a command. A click selects it whole, the button puts it on the clipboard.
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 
 /** `name` is for a text that is too long to be heard with its button. */
 export function CopyText({ text, shown = text, name = shown }: { text: string; shown?: string; name?: string }) {
+  return (
+    <span class="copy">
+      <code class="whole">{shown}</code>
+      <CopyButton text={() => text} name={name} />
+    </span>
+  )
+}
+
+interface CopyButtonProps {
+  /** Asked for when it is copied: it may be long. */
+  text: () => string
+  name: string
+  /** A word beside the picture. */
+  children?: ComponentChildren
+}
+
+export function CopyButton({ text, name, children }: CopyButtonProps) {
   const [isCopied, setCopied] = useState(false)
   useEffect(() => {
     if (!isCopied) return
@@ -10,32 +28,30 @@ export function CopyText({ text, shown = text, name = shown }: { text: string; s
     return () => clearTimeout(timer)
   }, [isCopied])
   return (
-    <span class="copy">
-      <code class="whole">{shown}</code>
-      <button
-        type="button"
-        class="quiet"
-        aria-label={isCopied ? 'Copied' : `Copy ${name}`}
-        title="Copy"
-        onClick={() =>
-          navigator.clipboard.writeText(text).then(
-            () => setCopied(true),
-            () => undefined,
-          )
-        }
-      >
-        <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
-          <path
-            d={
-              isCopied
-                ? 'M3 8.5l3.2 3.2L13 4.8l-1.3-1.3-5.5 5.6-1.9-1.9z'
-                : 'M5 1h9v10h-2V3H5zM2 5h8v10H2zm1.5 1.5v7h5v-7z'
-            }
-            fill="currentColor"
-            fill-rule="evenodd"
-          />
-        </svg>
-      </button>
-    </span>
+    <button
+      type="button"
+      class="quiet"
+      aria-label={isCopied ? 'Copied' : `Copy ${name}`}
+      title="Copy"
+      onClick={() =>
+        navigator.clipboard.writeText(text()).then(
+          () => setCopied(true),
+          () => undefined,
+        )
+      }
+    >
+      <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
+        <path
+          d={
+            isCopied
+              ? 'M3 8.5l3.2 3.2L13 4.8l-1.3-1.3-5.5 5.6-1.9-1.9z'
+              : 'M5 1h9v10h-2V3H5zM2 5h8v10H2zm1.5 1.5v7h5v-7z'
+          }
+          fill="currentColor"
+          fill-rule="evenodd"
+        />
+      </svg>
+      {children}
+    </button>
   )
 }

@@ -149,6 +149,16 @@ where :EXECUTION_FILTER
 order by coalesce(start_time, created_at) desc, execution_id desc
 limit :limit_rows::int;
 
+-- name: execution_counted_since(EXECUTION_FILTER, offset_rows)
+-- When the execution began that `offset_rows` newer ones follow, of those that the filter lets through.
+-- plan: each time
+select coalesce(start_time, created_at)::text as listed_at
+from noetl.execution
+where :EXECUTION_FILTER
+order by coalesce(start_time, created_at) desc, execution_id desc
+offset :offset_rows::int
+limit 1;
+
 -- name: execution_histogram(EXECUTION_FILTER, buckets)
 -- How many executions that the filter lets through began in each of `buckets` equal spans between `since` and `until`,
 -- by status.
@@ -167,6 +177,30 @@ select coalesce(start_time, created_at)::text as listed_at from noetl.execution
 where coalesce(start_event_type, '') not in ('subscription.registered', 'subscription_registered')
 order by coalesce(start_time, created_at), execution_id
 limit 1;
+
+-- name: execution_origin(execution_id)
+-- Where execution `execution_id` comes from.
+select catalog_id, path, parent_execution_id, created_at::text as created_at
+from noetl.execution
+where execution_id = :execution_id::bigint;
+
+-- name: execution_nearest(execution_id, limit_rows)
+-- Executions with ids next to `execution_id`, at most `limit_rows` on either side.
+(
+  select execution_id, path, status, created_at::text as created_at from noetl.execution
+  where execution_id < :execution_id::bigint
+    and coalesce(start_event_type, '') not in ('subscription.registered', 'subscription_registered')
+  order by execution_id desc
+  limit :limit_rows::int
+)
+union all
+(
+  select execution_id, path, status, created_at::text as created_at from noetl.execution
+  where execution_id > :execution_id::bigint
+    and coalesce(start_event_type, '') not in ('subscription.registered', 'subscription_registered')
+  order by execution_id
+  limit :limit_rows::int
+);
 
 -- name: execution_children(parents, after, limit_rows)
 -- Children of the executions `parents` with ids `after`, in order, at most `limit_rows`; also those that have ended.

@@ -19,6 +19,7 @@ import { type EventWindowRouteDeps, eventWindowRoutes } from './executions/event
 import { type ExecuteRouteDeps, executeRoutes } from './executions/execute.js'
 import { type ExecutionRouteDeps, executionRoutes } from './executions/executions.js'
 import { type HistogramRouteDeps, histogramRoutes } from './executions/histogram.js'
+import { originRoutes } from './executions/origin.js'
 import { type RerunRouteDeps, rerunRoutes } from './executions/rerun.js'
 import { type ResultRouteDeps, resultRoutes } from './executions/result.js'
 import { type ResumeRouteDeps, resumeRoutes } from './executions/resume.js'
@@ -114,6 +115,7 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...eventStreamRoutes(deps),
     ...eventWindowRoutes(deps),
     ...histogramRoutes(deps),
+    ...originRoutes(deps),
     ...timelineRoutes(deps),
     ...whyStuckRoutes(deps),
     ...rerunRoutes(deps),

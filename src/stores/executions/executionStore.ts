@@ -20,7 +20,10 @@ const q = queries(
   'execution_stale',
   'execution_counts',
   'execution_histogram',
+  'execution_counted_since',
   'execution_oldest',
+  'execution_origin',
+  'execution_nearest',
 )
 
 export interface LockedExecution {
@@ -267,10 +270,44 @@ export function countByTime(
   return db.run<HistogramCell>(q.execution_histogram, [...selectionValues(selection), buckets])
 }
 
+/** When the one began that so many newer ones follow; undefined when there are not so many. */
+export async function countedSince(
+  db: Queryable,
+  selection: ExecutionSelection,
+  newer: number,
+): Promise<string | undefined> {
+  const [row] = await db.run<{ listed_at: string }>(q.execution_counted_since, [...selectionValues(selection), newer])
+  return row?.listed_at
+}
+
 /** When the first execution began; undefined when there is none. */
 export async function oldestExecution(db: Queryable): Promise<string | undefined> {
   const [row] = await db.run<{ listed_at: string }>(q.execution_oldest)
   return row?.listed_at
+}
+
+export interface OriginRow {
+  catalog_id: string
+  path: string | null
+  parent_execution_id: string | null
+  created_at: string
+}
+
+export async function originOf(db: Queryable, id: string): Promise<OriginRow | undefined> {
+  const [row] = await db.run<OriginRow>(q.execution_origin, [id])
+  return row
+}
+
+export interface NearRow {
+  execution_id: string
+  path: string | null
+  status: string
+  created_at: string
+}
+
+/** Those with ids next to it, so many on either side. */
+export function nearestExecutions(db: Queryable, id: string, limit: number): Promise<NearRow[]> {
+  return db.run<NearRow>(q.execution_nearest, [id, limit])
 }
 
 /** In id order, those that have ended included. */

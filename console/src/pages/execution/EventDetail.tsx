@@ -4,7 +4,7 @@ import { getJson } from '../../lib/losslessJson'
 import { ask, query } from '../../lib/router'
 import { useResource } from '../../lib/useResource'
 import { CopyText } from '../../parts/CopyText'
-import { JsonTree } from '../../parts/JsonTree'
+import { JsonView } from '../../parts/JsonView'
 import { Panel } from '../../parts/Panel'
 
 export function EventDetail({ executionId, eventId }: { executionId: string; eventId: string }) {
@@ -22,7 +22,7 @@ export function EventDetail({ executionId, eventId }: { executionId: string; eve
         )}
       </div>
       <Panel resource={event} lines={8}>
-        {(value) => <JsonTree value={value} open={3} />}
+        {(value) => <JsonView value={value} open={3} />}
       </Panel>
     </aside>
   )

@@ -4,6 +4,7 @@ import { useResource } from '../../lib/useResource'
 import { Panel } from '../../parts/Panel'
 import type { ExecutionSummary } from '../executions/summary'
 import { Header } from './Header'
+import { NearestIds, NoEvents } from './Origin'
 import { Replay } from './Replay'
 import '../../styles/execution.css'
 
@@ -19,10 +20,11 @@ export function Execution({ id }: { id: string }) {
         {(run) => (
           <>
             <Header run={run} reload={summary.reload} />
-            <Replay key={run.execution_id} run={run} />
+            {run.event_count === 0 ? <NoEvents id={id} /> : <Replay key={run.execution_id} run={run} />}
           </>
         )}
       </Panel>
+      {summary.data === undefined && summary.error?.status === 404 && <NearestIds id={id} />}
     </div>
   )
 }

@@ -2,7 +2,7 @@
 import { apiPath } from '../../lib/api'
 import { getJson } from '../../lib/losslessJson'
 import { useResource } from '../../lib/useResource'
-import { JsonTree } from '../../parts/JsonTree'
+import { JsonView } from '../../parts/JsonView'
 import { Panel } from '../../parts/Panel'
 import type { ExecutionSummary } from '../executions/summary'
 
@@ -11,7 +11,7 @@ export function StateTab({ run }: { run: ExecutionSummary }) {
   const state = useResource(path, (signal) => getJson(path, signal), { length: run.event_count })
   return (
     <Panel resource={state} lines={10}>
-      {(value) => <JsonTree value={value} open={3} />}
+      {(value) => <JsonView value={value} open={3} />}
     </Panel>
   )
 }

@@ -30,10 +30,10 @@ export function Histogram({ asked, isReady }: HistogramProps) {
   const buckets = data?.body ?? []
   // Room for it while it is asked for; where there is nothing to draw, none.
   if (buckets.length === 0) return data === undefined ? <div class="histogram" /> : null
-  return <Bars buckets={buckets} />
+  return <Bars buckets={buckets} isCut={data?.headers.get('x-noetl-truncated') === 'true'} />
 }
 
-function Bars({ buckets }: { buckets: readonly Bucket[] }) {
+function Bars({ buckets, isCut }: { buckets: readonly Bucket[]; isCut: boolean }) {
   const box = useRef<HTMLDivElement>(null)
   const [brush, setBrush] = useState<readonly [number, number]>()
   const most = Math.max(1, ...buckets.map(totalOf))
@@ -48,7 +48,7 @@ function Bars({ buckets }: { buckets: readonly Bucket[] }) {
     if (from !== to) ask({ since: buckets[from]!.from, until: buckets[to]!.to, cursor: undefined })
   }
   const total = buckets.reduce((sum, bucket) => sum + totalOf(bucket), 0)
-  const text = `${whole(total)} ${total === 1 ? 'execution' : 'executions'}`
+  const text = `${isCut ? 'the newest ' : ''}${whole(total)} ${total === 1 ? 'execution' : 'executions'}`
   return (
     <figure class="histogram" aria-label={`${text} by time of start and status`}>
       <div

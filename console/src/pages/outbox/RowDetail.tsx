@@ -3,7 +3,7 @@ import { apiPath } from '../../lib/api'
 import { getJson } from '../../lib/losslessJson'
 import { ask } from '../../lib/router'
 import { useResource } from '../../lib/useResource'
-import { JsonTree } from '../../parts/JsonTree'
+import { JsonView } from '../../parts/JsonView'
 import { Panel } from '../../parts/Panel'
 
 export function RowDetail({ row }: { row: string }) {
@@ -18,7 +18,7 @@ export function RowDetail({ row }: { row: string }) {
           ✕
         </button>
       </div>
-      <Panel resource={detail}>{(value) => <JsonTree value={value} />}</Panel>
+      <Panel resource={detail}>{(value) => <JsonView value={value} />}</Panel>
     </aside>
   )
 }

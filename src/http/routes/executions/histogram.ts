@@ -26,16 +26,20 @@ export function histogramRoutes({ queries, clock }: HistogramRouteDeps): RouteSp
       responses: {
         200: {
           type: 'array',
-          description: 'every span, also those without any; X-Noetl-Failed-Shards',
+          description:
+            'every span, also those without any; X-Noetl-Truncated: it begins later than asked, with the newest 100,000; X-Noetl-Failed-Shards',
           items: answerOf({ from: TIME, to: TIME, by_status: { type: 'object', description: 'status → number' } }),
         },
         400: 'malformed',
       },
       handler: async ({ query }) => {
         const count = Number(query['buckets'] ?? 60)
-        const { buckets, failures } = await executionHistogram({ ...queries, clock }, filterOf(query), count)
+        const { buckets, isCut, failures } = await executionHistogram({ ...queries, clock }, filterOf(query), count)
         return {
-          headers: failures.length === 0 ? {} : { 'x-noetl-failed-shards': failures.map((one) => one.shard).join(',') },
+          headers: {
+            'x-noetl-truncated': String(isCut),
+            ...(failures.length === 0 ? {} : { 'x-noetl-failed-shards': failures.map((one) => one.shard).join(',') }),
+          },
           body: buckets.map(({ from, to, byStatus }) => ({ from, to, by_status: byStatus })),
         }
       },
