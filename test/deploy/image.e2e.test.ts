@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { runBinary, startDaemon } from '../support/binary.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
-import { freePort } from '../support/natsServer.js'
+import { freePort } from '../support/freePort.js'
 import { useStream } from '../support/stream.js'
 import { ROOT, readText } from './deployFiles.js'
 

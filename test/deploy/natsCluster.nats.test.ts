@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { connect } from 'nats'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { findNatsServer } from '../../src/embedded/natsBinary.js'
-import { freePort } from '../support/natsServer.js'
+import { freePort } from '../support/freePort.js'
 import { until } from '../support/until.js'
 import { readText, readYaml } from './deployFiles.js'
 

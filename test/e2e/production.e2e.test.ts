@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished } f
 import { type Daemon, type EndedEarly, startDaemon } from '../support/binary.js'
 import { builtCli } from '../support/cli.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
-import { freePort, startNats } from '../support/natsServer.js'
+import { freePort } from '../support/freePort.js'
+import { startNats } from '../support/natsServer.js'
 import { DOCTOR_PROBLEMS } from '../support/servers.js'
 import { INTERNAL_TOKEN, INTERNAL_TOKEN_PREVIOUS } from '../support/tokens.js'
 

@@ -1,10 +1,10 @@
 // Promise: an event too large for the stream reaches another installation whole, through the reference in its place;
 // while the publisher's API is away it waits without holding up others; one that is gone for good is set aside.
-import net from 'node:net'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/binary.js'
 import { playbook } from '../support/core.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
+import { freePort } from '../support/freePort.js'
 import { type TestStream, useStream } from '../support/stream.js'
 import { INTERNAL_TOKEN } from '../support/tokens.js'
 import { until } from '../support/until.js'
@@ -15,14 +15,6 @@ let stream: TestStream
 let publisher: Daemon
 let reader: Daemon
 let env: Record<string, string>
-
-async function freePort(): Promise<number> {
-  const server = net.createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as net.AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 const startPublisher = (port: number) =>
   startDaemon(['--port', String(port)], {

@@ -83,6 +83,9 @@ export class EndedEarly extends Error {
   }
 }
 
+/** Long enough for a machine that has much else to do. */
+const ANSWER_MS = 60_000
+
 const running = new Set<ChildProcess>()
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL')
@@ -133,7 +136,7 @@ export async function startDaemon(args: readonly string[], options: RunOptions =
     },
     finished,
     get: async (path, headers = {}) => {
-      const response = await fetch(new URL(path, url), { headers, signal: AbortSignal.timeout(10_000) })
+      const response = await fetch(new URL(path, url), { headers, signal: AbortSignal.timeout(ANSWER_MS) })
       const text = await response.text()
       let body: unknown
       try {

@@ -5,6 +5,7 @@ import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findNatsServer } from '../../src/embedded/natsBinary.js'
+import { freePort } from './freePort.js'
 import { until } from './until.js'
 
 export interface OwnNats {
@@ -53,14 +54,6 @@ export async function startNats(args: readonly string[] = []): Promise<OwnNats> 
       await rm(folder, { recursive: true, force: true })
     },
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = net.createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as net.AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 export function answers(port: number): Promise<boolean> {

@@ -3,8 +3,8 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/domain/json/value.js'
+import { freePort } from '../support/freePort.js'
 import { reply, type SeenRequest, useHttpServer } from '../support/httpServer.js'
-import { freePort } from '../support/natsServer.js'
 import { credentialsOf, useTools } from '../support/toolRunner.js'
 import { until } from '../support/until.js'
 

@@ -109,8 +109,8 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await page.keyboard.press('?')
     await page.getByRole('dialog', { name: 'Keys' }).waitFor()
     await page.keyboard.press('Escape')
-    await page.keyboard.press('g')
-    await page.keyboard.press('o')
+    // Without a pause: they belong together for a second.
+    await Promise.all([page.keyboard.press('g'), page.keyboard.press('o')])
     await page.getByText('Ready.').waitFor()
     expect(await page.title()).toBe('Overview · noetl-cp')
     expect(await page.locator('img').count()).toBe(0)

@@ -62,7 +62,8 @@ describe.skipIf(!hasBrowser)('the graph', () => {
     await steps.first().waitFor()
     const handle = page.getByRole('slider', { name: 'Position in the log' })
     const place = async () => Number(await handle.getAttribute('aria-valuenow'))
-    const last = await place()
+    const last: number = (await daemon.get(`/api/executions/${id}/events`)).body.total
+    await until('all of it is drawn', async () => (await place()) === last)
     expect(await steps.locator('b').allTextContents()).toEqual(NAMES)
     expect(await page.locator('.arc.taken').count()).toBe(2)
     expect(await page.locator('.arc.open').count()).toBe(2)

@@ -48,6 +48,11 @@ async function keys(page: Page, ...pressed: string[]): Promise<void> {
   for (const key of pressed) await page.keyboard.press(key)
 }
 
+/** One behind the other without a pause: two keys belong together for a second. */
+async function chord(page: Page, ...pressed: string[]): Promise<void> {
+  await Promise.all(pressed.map((key) => page.keyboard.press(key)))
+}
+
 describe.skipIf(!hasBrowser)('with the keyboard', () => {
   beforeAll(async () => {
     daemon = await startDaemon([], {
@@ -110,7 +115,7 @@ describe.skipIf(!hasBrowser)('with the keyboard', () => {
     await keys(page, '7')
     const finding = page.locator('.findings li').filter({ hasText: 'dead' })
     await finding.waitFor()
-    await keys(page, 'g', 'x')
+    await chord(page, 'g', 'x')
     await page
       .getByText('Everything is published.')
       .or(page.getByText(/waits?, the oldest/))
@@ -132,7 +137,7 @@ describe.skipIf(!hasBrowser)('with the keyboard', () => {
     await keys(page, 'Enter')
     await page.getByText('1 of 1: 1 came back').waitFor()
 
-    await keys(page, 'g', 's')
+    await chord(page, 'g', 's')
     await page.getByRole('link', { name: 'shop/orders' }).waitFor()
     await tabTo(page, /^shop\/orders$/)
     await keys(page, 'Enter')
@@ -143,6 +148,12 @@ describe.skipIf(!hasBrowser)('with the keyboard', () => {
     await keys(page, 'Escape')
     await dialog.waitFor({ state: 'detached' })
     expect(await focused(page)).toBe('Pause…')
+    await keys(page, 'Enter')
+    await dialog.waitFor()
+    expect(await focused(page)).toBe('Keep as it is')
+    await keys(page, 'Enter')
+    await dialog.waitFor({ state: 'detached' })
+    expect(await focused(page)).toBe('Pause…')
     await keys(page, 'p')
     await dialog.waitFor()
     await tabTo(page, /^Reason/)
@@ -150,8 +161,10 @@ describe.skipIf(!hasBrowser)('with the keyboard', () => {
     await tabTo(page, /^Pause$/)
     await keys(page, 'Enter')
     await page.getByRole('img', { name: 'Lifecycle: paused;' }).waitFor()
+    // The page may hear of it before the dialog has its answer.
+    await dialog.waitFor({ state: 'detached' })
 
-    await keys(page, 'g', 'c')
+    await chord(page, 'g', 'c')
     await page.getByRole('link', { name: 'shop/run' }).waitFor()
     await tabTo(page, /^shop\/run$/)
     await keys(page, 'Enter')
@@ -237,6 +250,7 @@ describe.skipIf(!hasBrowser)('with the keyboard', () => {
     await page.keyboard.press('ArrowLeft')
     await page.getByRole('button', { name: 'Jump to now' }).waitFor()
     const position = await place.getAttribute('aria-valuenow')
+    await page.locator('.virtual-row').first().waitFor()
     await page.evaluate("document.querySelector('.virtual').scrollTop = 28 * 100")
     const line = page.getByRole('list', { name: 'Events' }).getByRole('button', { name: /^111 / })
     await line.focus()

@@ -4,6 +4,7 @@ import type { Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/binary.js'
 import { useDatabase } from '../support/database.js'
+import { freePort } from '../support/freePort.js'
 import { until } from '../support/until.js'
 import { hasBrowser, useBrowser } from '../support/webPage.js'
 
@@ -33,10 +34,13 @@ const streams = async (): Promise<number> => {
 /** Their requests and their time are not in the hands of a test. */
 const withoutSharedWorkers = () => Reflect.deleteProperty(globalThis, 'SharedWorker')
 const start = () => post('/api/execute', { path: 'shop/live' })
-const serve = (...args: string[]) => startDaemon(args, { env: { NOETL_DATABASE_URL: database.get().url } })
+/** It comes back there. */
+let port: string
+const serve = () => startDaemon(['--port', port], { env: { NOETL_DATABASE_URL: database.get().url } })
 
 describe.skipIf(!hasBrowser)('what happens', () => {
   beforeAll(async () => {
+    port = String(await freePort())
     daemon = await serve()
     await post('/api/catalog/register', { content: DOCUMENT })
     await start()
@@ -66,7 +70,8 @@ describe.skipIf(!hasBrowser)('what happens', () => {
       await tab.getByRole('button', { name: 'live', exact: true }).waitFor()
       await tab.locator('tbody tr').first().waitFor()
     }
-    expect(await streams()).toBe(1)
+    // That of a page that was closed before is let go when the daemon hears of it.
+    await until('one stream for all of them', async () => (await streams()) === 1)
     await start()
     for (const tab of tabs) await tab.getByRole('button', { name: 'Show 1 new' }).waitFor()
     for (const tab of tabs.slice(0, 7)) await tab.close()
@@ -189,7 +194,6 @@ describe.skipIf(!hasBrowser)('what happens', () => {
     await page.goto('/console/executions')
     await isLive.waitFor()
     await page.locator('tbody tr').first().waitFor()
-    const { port } = new URL(daemon.url)
     expect((await daemon.stop()).code).toBe(0)
     await page.getByText(/no answer for/).waitFor()
     // From here the page has the time that it is given.
@@ -203,7 +207,7 @@ describe.skipIf(!hasBrowser)('what happens', () => {
       return seconds
     }
     await pass(200, async () => false)
-    daemon = await serve('--port', port)
+    daemon = await serve()
     expect(await pass(40, () => isLive.isVisible())).toBeLessThan(10)
     await page.clock.resume()
     await start()

@@ -59,6 +59,14 @@ async function openAsOperator() {
   return opened
 }
 
+/** Newest first. The page may show what an act has changed before its record says that it is done. */
+async function isOnRecord(action: string, acts: object[]): Promise<void> {
+  await until(`${action} is on record`, async () => {
+    expect((await daemon.get(`/api/activity?action=${action}`)).body.activity).toMatchObject(acts)
+    return true
+  })
+}
+
 /** The words that a shell makes of a command that is offered to be copied. */
 function wordsOf(text: string | undefined): string[] {
   const env = { NOETL_INTERNAL_API_TOKEN: 'T' }
@@ -124,8 +132,7 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     await page.getByRole('link', { name: 'no responders' }).click()
     await page.getByRole('button', { name: left!.id, exact: true }).click()
     await page.getByRole('complementary', { name: 'Row' }).getByText('9007199254740993').waitFor()
-    const { activity } = (await daemon.get('/api/activity?action=outbox.redrive')).body
-    expect(activity).toMatchObject([
+    await isOnRecord('outbox.redrive', [
       { outcome: 'done', reason: "the stream's limit is larger now" },
       { outcome: 'done', reason: 'dry run', request: { dry_run: true } },
     ])
@@ -196,9 +203,10 @@ describe.skipIf(!hasBrowser)('an operator', () => {
       await page.getByLabel('Reason').fill('another one takes over')
     })
     expect((await isIn('deactivated')).reason).toBe('another one takes over')
-    const { activity } = (await daemon.get('/api/activity?action=subscriptions')).body
-    expect(activity.map((one: any) => [one.action, one.outcome]).toReversed()).toEqual(
-      ['activate', 'pause', 'resume', 'dead.redrive', 'deactivate'].map((name) => [`subscriptions.${name}`, 'done']),
+    const acts = ['activate', 'pause', 'resume', 'dead.redrive', 'deactivate']
+    await isOnRecord(
+      'subscriptions',
+      acts.map((name) => ({ action: `subscriptions.${name}`, outcome: 'done' })).toReversed(),
     )
     expect(faults()).toEqual([])
     await close()
@@ -275,8 +283,7 @@ describe.skipIf(!hasBrowser)('an operator', () => {
       [id],
     )
     expect(rows).toEqual([{ node_name: 'start', error: 'its machine is gone', command: `${id}:start` }])
-    const { activity } = (await daemon.get('/api/activity?action=events')).body
-    expect(activity).toMatchObject([{ action: 'events', outcome: 'done', reason: 'its machine is gone' }])
+    await isOnRecord('events', [{ action: 'events', outcome: 'done', reason: 'its machine is gone' }])
 
     await page.getByRole('tab', { name: 'Outbox' }).click()
     const sent = await database
@@ -330,8 +337,7 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     await requeue.getByLabel('Reason').fill('its machine is gone')
     await requeue.getByRole('button', { name: 'Requeue the command', exact: true }).click()
     await finding.waitFor({ state: 'detached' })
-    const { activity } = (await daemon.get('/api/activity?action=commands.requeue')).body
-    expect(activity).toMatchObject([{ outcome: 'done', reason: 'its machine is gone', target_id: issued }])
+    await isOnRecord('commands.requeue', [{ outcome: 'done', reason: 'its machine is gone', target_id: issued }])
 
     await page.goto(`/console/executions/${id}`)
     await page.getByRole('button', { name: 'Cancel…' }).click()

@@ -64,8 +64,12 @@ describe.skipIf(!hasBrowser)('everybody', () => {
     env = { NOETL_DATABASE_URL: database.get().url, NOETL_INTERNAL_API_TOKEN: TOKEN }
     daemon = await startDaemon([], { env })
     await command('demo')
-    const newest = async (status: string): Promise<string> =>
-      (await daemon.get(`/api/executions?ids=string&status=${status}`)).body[0].execution_id
+    // Where it is slow, the demo does not wait for all of them.
+    const newest = (status: string): Promise<string> =>
+      until(
+        `one is ${status}`,
+        async () => (await daemon.get(`/api/executions?ids=string&status=${status}`)).body[0]?.execution_id,
+      )
     id = await newest('FAILED')
     other = await newest('COMPLETED')
     event = (await daemon.get(`/api/executions/${id}/events?limit=1`)).body.events[0].event_id

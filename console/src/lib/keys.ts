@@ -5,8 +5,9 @@ export type Keys = Readonly<Record<string, (event: KeyboardEvent) => void>>
 
 /** Each with the keys of the newest drawing: a key that comes between a drawing and its effects must not act on the last one. */
 const layers: { current: Keys }[] = []
-let chord: string | undefined
-let chordTimer: ReturnType<typeof setTimeout> | undefined
+/** The first key of two, and when it was pressed. */
+let chord: { key: string; atMs: number } | undefined
+const CHORD_MS = 1_000
 
 /** `g o` is two keys one after the other; a letter in capitals is with Shift. */
 export function useKeys(keys: Keys): void {
@@ -27,9 +28,10 @@ export function listenToKeys(): void {
     if (document.querySelector('dialog[open]') !== null) return
     const key = event.key === ' ' ? 'Space' : event.key
     if ((key === 'Enter' || key === 'Space') && isPressable(event.target)) return
-    const wanted = chord === undefined ? key : `${chord} ${key}`
+    // By when they were pressed, not by when a busy page comes to it.
+    const isSecond = chord !== undefined && event.timeStamp - chord.atMs <= CHORD_MS
+    const wanted = isSecond ? `${chord!.key} ${key}` : key
     chord = undefined
-    clearTimeout(chordTimer)
     for (const layer of [...layers].reverse()) {
       const act = layer.current[wanted]
       if (act === undefined) continue
@@ -37,12 +39,7 @@ export function listenToKeys(): void {
       act(event)
       return
     }
-    if (key === 'g') {
-      chord = 'g'
-      chordTimer = setTimeout(() => {
-        chord = undefined
-      }, 1_000)
-    }
+    if (key === 'g') chord = { key, atMs: event.timeStamp }
   })
 }
 

@@ -1,5 +1,5 @@
 // The end of a dialog that acts: why it was refused, the way out (which has the focus), and the act.
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Attempt } from '../lib/useAttempt'
 import { type Order, SameAct } from './SameAct'
 
@@ -15,8 +15,9 @@ interface ConfirmProps {
 
 export function Confirm({ act, attempt: { refusal, isBusy }, isReady, order, onAct, onClose }: ConfirmProps) {
   const keep = useRef<HTMLButtonElement>(null)
-  // A dialog may have been open for a while before there is something to confirm.
-  useEffect(() => keep.current?.focus(), [])
+  // A dialog may have been open for a while before there is something to confirm. With the drawing: who writes the reason at once
+  // must not lose the focus to it.
+  useLayoutEffect(() => keep.current?.focus(), [])
   return (
     <>
       {refusal !== undefined && (

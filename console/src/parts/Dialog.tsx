@@ -1,6 +1,6 @@
 // A dialog of the browser itself: it keeps the focus inside, gives it back, and closes with Escape.
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 interface DialogProps {
   title: string
@@ -12,12 +12,12 @@ interface DialogProps {
 
 export function Dialog(props: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  // With the drawing, not after it: the next key is for the dialog.
+  useLayoutEffect(() => {
     const before = document.activeElement
     element.current?.showModal()
-    return () => {
-      if (before instanceof HTMLElement) before.focus()
-    }
+    // While it is open nothing behind it takes the focus, and it is open until it is gone.
+    return () => queueMicrotask(() => before instanceof HTMLElement && before.focus())
   }, [])
   return (
     <dialog ref={element} class={props.kind} aria-label={props.title} onClose={props.onClose}>

@@ -1,6 +1,6 @@
 // The frame around every screen: navigation, top bar, help, and the keys that hold everywhere.
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { listenToKeys, useKeys } from '../lib/keys'
 import { live } from '../lib/live'
 import { followLink, go, hrefOf, path } from '../lib/router'
@@ -30,7 +30,7 @@ export function App() {
     y: () => void navigator.clipboard.writeText(window.location.href),
   })
   const found = placeOf(path.value)
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = found === undefined ? 'noetl-cp' : `${found.place.name} · noetl-cp`
   }, [found?.place.name])
   const Page = found?.place.page
