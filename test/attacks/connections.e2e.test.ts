@@ -36,7 +36,7 @@ const post = (path: string, body: unknown) =>
   fetch(new URL(path, daemon.url), {
     method: 'POST',
     body: JSON.stringify(body),
-    signal: AbortSignal.timeout(10_000),
+    signal: AbortSignal.timeout(60_000),
   })
 
 const oneEvent = () => post('/api/events', { execution_id: executionId, step: 'a', event_type: 'step.enter' })

@@ -1,6 +1,7 @@
 // Attacks a running daemon and tells what it cost: how long others waited for /livez, and how much memory it took.
 // The bounds are those of docs/security.md: /livez at most ten times as slow as in the calm part of the same run (or
-// half a second, whichever is more), memory by no more than the test allows.
+// half a second, whichever is more), memory by no more than the test allows. What other processes take of the machine meanwhile is
+// not counted, see livezProbe.mjs.
 import { readFileSync } from 'node:fs'
 import net from 'node:net'
 import { Worker } from 'node:worker_threads'
@@ -40,7 +41,7 @@ export async function expectUnmoved(daemon: Daemon, grownMbMax: number, attack: 
 
 async function costOf(daemon: Daemon, beforeMb: number, attack: () => Promise<void>): Promise<Cost> {
   const probe = new Worker(new URL('./livezProbe.mjs', import.meta.url), {
-    workerData: { url: daemon.url, everyMs: PROBE_EVERY_MS, timeoutMs: PROBE_TIMEOUT_MS },
+    workerData: { url: daemon.url, pid: daemon.pid, everyMs: PROBE_EVERY_MS, timeoutMs: PROBE_TIMEOUT_MS },
   })
   const times = () =>
     new Promise<number[]>((resolve) => {
