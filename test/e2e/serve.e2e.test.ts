@@ -147,7 +147,8 @@ describe('signals', () => {
     const { hostname, port } = new URL(daemon.url)
     const socket = net.connect(Number(port), hostname)
     socket.on('error', () => undefined)
-    socket.write('POST /nowhere HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\n\r\nx')
+    const request = 'POST /nowhere HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\n\r\nx'
+    await new Promise((resolve) => socket.write(request, resolve))
     // The next request on another connection is answered after the daemon has seen this one.
     await daemon.get('/livez')
     return socket

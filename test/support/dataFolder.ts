@@ -16,7 +16,7 @@ export async function newDataFolder(): Promise<string> {
 
 /** Servers of a killed daemon are stopped by their leash, within seconds. */
 export async function nothingRunsIn(folder: string): Promise<void> {
-  await until(`nothing runs in ${folder}`, () => processesMentioning(folder).length === 0, { timeoutMs: 20_000 })
+  await until(`nothing runs in ${folder}`, () => processesMentioning(folder).length === 0)
 }
 
 export async function removeDataFolders(): Promise<void> {

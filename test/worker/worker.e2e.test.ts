@@ -161,7 +161,7 @@ describe('tools', () => {
     }
     const summary = JSON.parse(stdout.trimEnd().split('\n').at(-1)!)
     expect([code, summary.status, summary.error_kind]).toEqual([1, 'FAILED', kind])
-    expect(processesMentioning('sleep 3191')).toEqual([])
+    await until('its processes are gone', () => processesMentioning('sleep 3191').length === 0)
     const after = await run('  - step: fine\n    tool: {kind: shell, cmds: ["true"]}\n')
     expect(after.code).toBe(0)
   })
@@ -205,9 +205,7 @@ describe('a worker that is killed', () => {
     )
     first.child.kill('SIGKILL')
     await first.ended
-    await until('what it had started is gone', () => processesMentioning('sleep 3209').length === 0, {
-      timeoutMs: 20_000,
-    })
+    await until('what it had started is gone', () => processesMentioning('sleep 3209').length === 0)
     const second = startWorker('killed')
     await until('the second worker has ended them', async () => (await statusOf(id)) === 'COMPLETED', {
       timeoutMs: 120_000,
@@ -238,7 +236,7 @@ describe('a worker alone', () => {
     await until('it runs', () => processesMentioning('sleep 3203').length > 0)
     first.child.kill('SIGTERM')
     expect(await first.ended).toBe(0)
-    expect(processesMentioning('sleep 3203')).toEqual([])
+    await until('its processes are gone', () => processesMentioning('sleep 3203').length === 0)
     const second = startWorker('lonely')
     await until('the second worker has ended it', async () => (await statusOf(id)) === 'COMPLETED')
     second.child.kill('SIGTERM')
