@@ -248,19 +248,20 @@ describe('a small timeline', () => {
     return id
   }
 
-  it('has each step with its time and how it ended; what goes on has no end', async () => {
+  it('has each step that was taken with its time and how it ended; what goes on has no end', async () => {
     const steps = `values (1, 'playbook.started', null, 0, null), (2, 'step.enter', 'fetch', 1, null), (3, 'command.failed', 'fetch', 2, null),
       (4, 'step.enter', 'charge', 3, null), (5, 'command.failed', 'charge', 4, 'FAILED'), (6, 'step.exit', 'charge', 7, 'COMPLETED'),
-      (7, 'step.enter', 'ship', 5, null), (8, 'step.exit', 'count', 8, 'FAILED')`
-    const [running, cancelled] = [await plant('RUNNING', 8, steps), await plant('CANCELLED', 8, steps)]
+      (7, 'step.enter', 'ship', 5, null), (8, 'step.exit', 'count', 8, 'FAILED'),
+      (9, 'step.skipped', 'other way', 9, 'SKIPPED')`
+    const [running, cancelled] = [await plant('RUNNING', 9, steps), await plant('CANCELLED', 9, steps)]
     const foreign = await plantExecution(database.get(), { atMs: START, foreign: true })
     const { status, body } = await api.get(`/api/executions/timelines?ids=${running},${cancelled},${foreign},1`)
     expect(status).toBe(200)
     const timeline = (id: string, open: object) => ({
       execution_id: id,
       begins_at: '2026-03-01T10:00:01.000000+00:00',
-      events: 8,
-      looked_at: 8,
+      events: 9,
+      looked_at: 9,
       steps: [
         { step: 'fetch', from_ms: 0, to_ms: 1_000, status: 'FAILED' },
         { step: 'charge', from_ms: 2_000, to_ms: 6_000, status: 'COMPLETED' },

@@ -1,7 +1,7 @@
--- name: event_step_spans(execution_ids, samples, steps_max, completed_types, failed_types)
+-- name: event_step_spans(execution_ids, samples, steps_max, completed_types, failed_types, skipped_types)
 -- The first `steps_max` steps of the executions `execution_ids`: from when to when they were heard of, in milliseconds after
 -- the first of these events, and how they ended last: 3 completed (types `completed_types`), 2 failed (types `failed_types`, or
--- an end whose status says so), 1 not at all. Of a log with more than `samples` events so many are looked at, evenly spread, so that each execution costs the
+-- an end whose status says so), 1 not at all. Types `skipped_types` tell of no step that was taken. Of a log with more than `samples` events so many are looked at, evenly spread, so that each execution costs the
 -- same whatever its length. What others wrote has no version and is not looked at.
 -- plan: by key
 select x.execution_id, x.status, least(x.stream_version, :samples::int)::int as looked_at, x.stream_version::text as events,
@@ -22,7 +22,7 @@ cross join lateral (
       select distinct 1 + n * (x.stream_version - 1) / greatest(least(x.stream_version, :samples::int) - 1, 1)
       from generate_series(0, least(x.stream_version, :samples::int) - 1) as n
     ))
-    and e.event_type ~ '^(step|command|action)[._]' and e.node_name is not null
+    and e.event_type ~ '^(step|command|action)[._]' and e.event_type <> all(:skipped_types::text[]) and e.node_name is not null
   group by e.node_name
   order by 2, min(e.stream_version)
   limit :steps_max::int

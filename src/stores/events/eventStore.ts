@@ -279,7 +279,7 @@ export interface StepRank {
 
 export const COMPLETED_TYPES = spellingsOf(({ rank }) => rank === 3)
 export const FAILED_TYPES = spellingsOf(({ rank }) => rank === 2)
-const SKIPPED_TYPES = spellingsOf(({ rank }) => rank === 0)
+export const SKIPPED_TYPES = spellingsOf(({ rank }) => rank === 0)
 
 export function readStepRanks(db: Queryable, executionId: string, afterVersion: string): Promise<StepRank[]> {
   const types = [COMPLETED_TYPES, FAILED_TYPES, SKIPPED_TYPES]

@@ -1,7 +1,7 @@
 // From when to when the steps of executions were heard of: a small picture of each, at the same price for a log of any length.
 import type { Queryable } from '../../db/db.js'
 import { queries } from '../../db/queries.js'
-import { COMPLETED_TYPES, FAILED_TYPES } from './eventStore.js'
+import { COMPLETED_TYPES, FAILED_TYPES, SKIPPED_TYPES } from './eventStore.js'
 
 const q = queries('event_step_spans')
 
@@ -26,5 +26,6 @@ export function readStepSpans(
   executionIds: readonly string[],
   { samples, stepsMax }: { samples: number; stepsMax: number },
 ): Promise<StepSpan[]> {
-  return db.run<StepSpan>(q.event_step_spans, [executionIds, samples, stepsMax, COMPLETED_TYPES, FAILED_TYPES])
+  const types = [COMPLETED_TYPES, FAILED_TYPES, SKIPPED_TYPES]
+  return db.run<StepSpan>(q.event_step_spans, [executionIds, samples, stepsMax, ...types])
 }
