@@ -230,7 +230,7 @@ export function createCourier(deps: CourierDeps): Courier {
     }
     if (outcome.kind === 'unknown' && !attempt.isInDoubt) {
       attempt.isInDoubt = true
-      settler.unanswered(row.outbox_id, attempt.firstSentAt)
+      settler.unanswered(row, attempt.firstSentAt)
     }
     // Silence only speaks against the row if others were heard in the meantime.
     if (outcome.kind === 'unknown' && lastAckAt > attempt.sentAt) attempt.silentTries += 1
@@ -252,7 +252,7 @@ export function createCourier(deps: CourierDeps): Courier {
     pauseReason = undefined
     hooks.onPublished(duplicate, (now - attempt.sentAt) / 1000)
     queues.acked(row)
-    settler.published(row.outbox_id, seq === 0 ? null : seq)
+    settler.published(row, seq === 0 ? null : seq)
     schedule()
   }
 
@@ -269,8 +269,7 @@ export function createCourier(deps: CourierDeps): Courier {
         pause(settlement.reason)
         break
       case 'fail':
-        settler.failed({
-          outboxId: row.outbox_id,
+        settler.failed(row, {
           status: 'FAILED',
           waitMs: settlement.waitMs,
           error: settlement.reason,
@@ -281,8 +280,7 @@ export function createCourier(deps: CourierDeps): Courier {
         break
       case 'die':
         hooks.onDead(settlement.reason, settlement.why)
-        settler.failed({
-          outboxId: row.outbox_id,
+        settler.failed(row, {
           status: 'DEAD',
           waitMs: 0,
           error: settlement.reason,

@@ -119,7 +119,11 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
   const settler = createSettler({
     db,
     clock,
-    fences: () => lanes.held().map((held) => ({ ...held, kind: LEASE_KIND, owner: membership.id })),
+    fences: (wanted) =>
+      lanes
+        .held()
+        .filter(({ slot }) => wanted.has(slot))
+        .map((held) => ({ ...held, kind: LEASE_KIND, owner: membership.id })),
     onSettled: (ids) => {
       queues.settled(ids)
       reader.forgetDuringRead(ids)

@@ -5,12 +5,19 @@ import type { Db } from '../../../db/db.js'
 import { type CpError, toCpError } from '../../../errors.js'
 import type { Clock } from '../../../runtime/clock.js'
 import type { Fence } from '../../../stores/leases/leaseStore.js'
-import { type FailedRow, markUnanswered, settleFailed, settlePublished } from '../../../stores/outbox/outboxStore.js'
+import {
+  type FailedRow,
+  markUnanswered,
+  type OutboxRow,
+  settleFailed,
+  settlePublished,
+} from '../../../stores/outbox/outboxStore.js'
 
 export interface SettlerDeps {
   db: Db
   clock: Clock
-  fences(): readonly Fence[]
+  /** Those of these lanes that are held: asking for the others costs as much as the marks. */
+  fences(lanes: ReadonlySet<number>): readonly Fence[]
   /** These rows are PUBLISHED or DEAD now. Not called for rows that will be tried again. */
   onSettled(ids: readonly string[]): void
   /** Marks that changed nothing, because the lanes had gone to somebody else. */
@@ -19,30 +26,32 @@ export interface SettlerDeps {
 }
 
 export interface Settler {
-  published(outboxId: string, seq: number | null): void
-  failed(row: FailedRow): void
+  published(row: SettledRow, seq: number | null): void
+  failed(row: SettledRow, failure: Omit<FailedRow, 'outboxId'>): void
   /** Sent at `since` by our clock, and no answer came: it may be in the stream. */
-  unanswered(outboxId: string, since: number): void
+  unanswered(row: SettledRow, since: number): void
   /** Resolves when everything known so far is written, or the deadline has passed. */
   drain(deadlineMs: number): Promise<void>
 }
+
+type SettledRow = Pick<OutboxRow, 'outbox_id' | 'lane'>
 
 const BATCH_MAX = 1_000
 const RETRY_MS = 200
 // A second statement runs while the first one waits for its commit, if there is enough for both.
 const WRITERS_MAX = 2
 const WORTH_A_SECOND = 250
-const GATHER_MS = 5
+const GATHER_MS = 20
 
-interface Acknowledged {
+interface InLane {
   outboxId: string
-  seq: number | null
+  lane: number
 }
 
 export function createSettler(deps: SettlerDeps): Settler {
-  let acked: Acknowledged[] = []
-  let failures: FailedRow[] = []
-  let unanswered: { outboxId: string; since: number }[] = []
+  let acked: (InLane & { seq: number | null })[] = []
+  let failures: (InLane & FailedRow)[] = []
+  let unanswered: (InLane & { since: number })[] = []
   let writers = 0
   let gathering: NodeJS.Timeout | undefined
   let isCalled = false
@@ -78,15 +87,15 @@ export function createSettler(deps: SettlerDeps): Settler {
       if (silent.length > 0) {
         const now = deps.clock.monotonic()
         const rows = silent.map(({ outboxId, since }) => ({ outboxId, unansweredMs: now - since }))
-        await markUnanswered(deps.db, rows, deps.fences())
+        await markUnanswered(deps.db, rows, fencesOf(silent))
         silent.splice(0)
       }
       if (batch.length > 0) {
-        tellFenced(batch, await settlePublished(deps.db, batch, deps.fences()))
+        tellFenced(batch, await settlePublished(deps.db, batch, fencesOf(batch)))
         deps.onSettled(batch.splice(0).map((row) => row.outboxId))
       }
       if (refused.length > 0) {
-        tellFenced(refused, await settleFailed(deps.db, refused, deps.fences()))
+        tellFenced(refused, await settleFailed(deps.db, refused, fencesOf(refused)))
         deps.onSettled(
           refused
             .splice(0)
@@ -106,6 +115,10 @@ export function createSettler(deps: SettlerDeps): Settler {
     if (hasWork()) kick()
   }
 
+  function fencesOf(rows: readonly InLane[]): readonly Fence[] {
+    return deps.fences(new Set(rows.map(({ lane }) => lane)))
+  }
+
   function hasWork(): boolean {
     return acked.length > 0 || failures.length > 0 || unanswered.length > 0
   }
@@ -115,16 +128,16 @@ export function createSettler(deps: SettlerDeps): Settler {
   }
 
   return {
-    published: (outboxId, seq) => {
-      acked.push({ outboxId, seq })
+    published: ({ outbox_id, lane }, seq) => {
+      acked.push({ outboxId: outbox_id, lane, seq })
       kick()
     },
-    failed: (row) => {
-      failures.push(row)
+    failed: ({ outbox_id, lane }, failure) => {
+      failures.push({ outboxId: outbox_id, lane, ...failure })
       kick()
     },
-    unanswered: (outboxId, since) => {
-      unanswered.push({ outboxId, since })
+    unanswered: ({ outbox_id, lane }, since) => {
+      unanswered.push({ outboxId: outbox_id, lane, since })
       kick()
     },
     drain: async (deadlineMs) => {
