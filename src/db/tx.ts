@@ -18,17 +18,10 @@ const ROLLBACK = statement('rollback')
 const ROLLBACK_DEADLINE_MS = 3000
 // Making a plan for a few keys costs more than finding their rows, and a plan that was made while a table was small must not
 // read all of it when it has grown.
-const BY_KEY = statement(
-  `select set_config('plan_cache_mode', 'force_generic_plan', true), ${[
-    'seqscan',
-    'hashjoin',
-    'mergejoin',
-    'bitmapscan',
-    'material',
-  ]
-    .map((way) => `set_config('enable_${way}', 'off', true)`)
-    .join(', ')}`,
-)
+const BY_KEY = [
+  'plan_cache_mode = force_generic_plan',
+  ...['seqscan', 'hashjoin', 'mergejoin', 'bitmapscan', 'material'].map((way) => `enable_${way} = off`),
+].map((setting) => `; set local ${setting}`)
 const IN_FAILED_TRANSACTION = '25P02'
 
 export async function runTransaction<T>(
@@ -50,12 +43,9 @@ async function runOnce<T>(source: TxSource, work: (tx: Tx) => Promise<T>, option
   const deadlineMs = options.deadlineMs ?? source.queryTimeoutMs
   const connection = await source.acquire()
   try {
-    // Not awaited: the first statement of the work travels with them. If they fail, so does every statement, at once: on a
+    // Not awaited: the first statement of the work travels with it. If it fails, so does every statement, at once: on a
     // database that is away each would wait for a connection of its own.
-    const begun = Promise.all([
-      connection.run(beginStatement(options), [], deadlineMs),
-      options.byKey === true ? connection.run(BY_KEY, [], deadlineMs) : undefined,
-    ])
+    const begun = connection.run(beginStatement(options), [], deadlineMs)
     const notBegun = begun.then(() => new Promise<never>(() => undefined))
     notBegun.catch(() => undefined)
     let firstError: unknown
@@ -99,14 +89,13 @@ export async function runByKey<R>(
   values: readonly Param[],
   deadlineMs: number,
 ): Promise<Rows<R>> {
-  const [begun, planned, answered, ended] = await Promise.allSettled([
-    connection.run(beginStatement({ readOnly: true }), [], deadlineMs),
-    connection.run(BY_KEY, [], deadlineMs),
+  const [begun, answered, ended] = await Promise.allSettled([
+    connection.run(beginStatement({ readOnly: true, byKey: true }), [], deadlineMs),
     connection.run<R>(query, values, deadlineMs),
     // After an error the server makes a rollback of it.
     connection.run(COMMIT, [], deadlineMs),
   ])
-  for (const one of [begun, planned, answered, ended]) if (one.status === 'rejected') throw one.reason
+  for (const one of [begun, answered, ended]) if (one.status === 'rejected') throw one.reason
   return (answered as PromiseFulfilledResult<Rows<R>>).value
 }
 
@@ -122,5 +111,7 @@ async function rollBack(connection: Connection): Promise<void> {
 
 function beginStatement(options: TxOptions): Query {
   const isolation = options.isolation === 'repeatable read' ? ' isolation level repeatable read' : ''
-  return statement(`begin${isolation}${options.readOnly === true ? ' read only' : ''}`)
+  const ways = options.byKey === true ? BY_KEY.join('') : ''
+  // One message: the server answers each, and every answer wakes us.
+  return statement(`begin${isolation}${options.readOnly === true ? ' read only' : ''}${ways}`)
 }

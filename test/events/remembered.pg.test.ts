@@ -103,8 +103,8 @@ it('appends without a look to what it has left', async () => {
   const held = await remembered('alone')
   transactions.length = 0
   await answer(held)
-  const [statements] = withStatement('command_expect')
-  expect(statements).toEqual(expect.arrayContaining(['execution_expect', 'event_publish', 'command_change']))
+  const [statements] = withStatement('execution_expect_command')
+  expect(statements).toEqual(expect.arrayContaining(['event_publish', 'command_change_one']))
   expect(statements).not.toContain('execution_lock')
   expect(statements).not.toContain('command_named')
   await answer(await claim('alone'))

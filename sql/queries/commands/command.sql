@@ -47,17 +47,14 @@ join noetl.command c on c.execution_id = given.execution_id and c.command_key = 
 order by c.execution_id, c.command_id
 for update of c;
 
--- name: command_expect(execution_id, key, status, attempt, worker_id, lease_token, data_attempt, error_attempt)
--- Locks the command `key` of execution `execution_id` and fails, by a division by zero, unless it is as it was left: `status`,
--- `attempt`, `worker_id`, `lease_token`, `data_attempt`, `error_attempt`.
-select 1 / count(*)
-from (
-  select from noetl.command
-  where execution_id = :execution_id::bigint and command_key = :key::text and status = :status::text and attempt = :attempt::int
-    and worker_id is not distinct from :worker_id::text and coalesce(lease_token, 0) = :lease_token::bigint
-    and data_attempt = :data_attempt::int and error_attempt = :error_attempt::int
-  for update
-) as expected;
+-- part: CHANGED
+set status = given.status, attempt = given.attempt, worker_id = given.worker_id, lease_token = given.lease_token,
+  lease_seconds = given.lease_seconds, data_attempt = given.data_attempt, error_attempt = given.error_attempt,
+  latest_event_id = coalesce(given.event_id, c.latest_event_id), error = coalesce(given.error, c.error), updated_at = now(),
+  lease_until = case when given.status in ('CLAIMED', 'RUNNING') then clock_timestamp() + make_interval(secs => given.lease_seconds) end,
+  claimed_at = case when given.lease_token is distinct from c.lease_token then clock_timestamp() else c.claimed_at end,
+  started_at = case when given.status = 'RUNNING' and c.status <> 'RUNNING' then clock_timestamp() else c.started_at end,
+  completed_at = case when given.status in ('COMPLETED', 'FAILED') then coalesce(c.completed_at, clock_timestamp()) end;
 
 -- name: command_change(
 --   execution_ids, keys, status, attempts, worker_ids, lease_tokens, lease_seconds, data_attempts,
@@ -68,13 +65,7 @@ from (
 -- `data_attempts` or error `error_attempts` has come, events `event_ids`, `errors`. Whoever changes them has locked them.
 -- Answers their leases.
 update noetl.command c
-set status = given.status, attempt = given.attempt, worker_id = given.worker_id, lease_token = given.lease_token,
-  lease_seconds = given.lease_seconds, data_attempt = given.data_attempt, error_attempt = given.error_attempt,
-  latest_event_id = coalesce(given.event_id, c.latest_event_id), error = coalesce(given.error, c.error), updated_at = now(),
-  lease_until = case when given.status in ('CLAIMED', 'RUNNING') then clock_timestamp() + make_interval(secs => given.lease_seconds) end,
-  claimed_at = case when given.lease_token is distinct from c.lease_token then clock_timestamp() else c.claimed_at end,
-  started_at = case when given.status = 'RUNNING' and c.status <> 'RUNNING' then clock_timestamp() else c.started_at end,
-  completed_at = case when given.status in ('COMPLETED', 'FAILED') then coalesce(c.completed_at, clock_timestamp()) end
+:CHANGED
 from unnest(
   :execution_ids::bigint[], :keys::text[], :status::text[], :attempts::int[], :worker_ids::text[], :lease_tokens::bigint[], :lease_seconds::int[], :data_attempts::int[], :error_attempts::int[], :event_ids::bigint[],
   :errors::text[]
@@ -82,6 +73,20 @@ from unnest(
   execution_id, command_key, status, attempt, worker_id, lease_token, lease_seconds, data_attempt, error_attempt, event_id, error
 )
 where c.execution_id = given.execution_id and c.command_key = given.command_key
+returning c.execution_id, c.command_id, c.lease_until::text as lease_until;
+
+-- name: command_change_one(
+--   execution_id, key, status, attempt, worker_id, lease_token, lease_seconds, data_attempt, error_attempt, event_id, error
+-- )
+-- The same for one command, as nearly always: only the partition of `execution_id` is opened.
+update noetl.command c
+:CHANGED
+from (
+  select :status::text as status, :attempt::int as attempt, :worker_id::text as worker_id, :lease_token::bigint as lease_token,
+    :lease_seconds::int as lease_seconds, :data_attempt::int as data_attempt, :error_attempt::int as error_attempt,
+    :event_id::bigint as event_id, :error::text as error
+) as given
+where c.execution_id = :execution_id::bigint and c.command_key = :key::text
 returning c.execution_id, c.command_id, c.lease_until::text as lease_until;
 
 -- name: command_candidates(pools, kinds, limit_rows, full_paths)

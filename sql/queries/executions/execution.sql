@@ -23,6 +23,31 @@ cross join lateral (
 ) as last
 where last.event_id = :highest::bigint;
 
+-- name: execution_expect_command(
+--   execution_id, stream_version, highest, key, status, attempt, worker_id, lease_token, data_attempt, error_attempt
+-- )
+-- The same, and locks its command `key` and fails unless that is as it was left: `status`, `attempt`, `worker_id`, `lease_token`,
+-- `data_attempt`, `error_attempt`.
+select 1 / count(*)
+from (
+  select execution_id from noetl.execution
+  where execution_id = :execution_id::bigint and stream_version = :stream_version::bigint
+  for update
+) as expected
+cross join lateral (
+  select event_id from noetl.event where execution_id = :execution_id::bigint order by event_id desc limit 1
+) as last
+cross join lateral (
+  select from noetl.command
+  where execution_id = :execution_id::bigint and command_key = :key::text and status = :status::text and attempt = :attempt::int
+    and worker_id is not distinct from :worker_id::text and coalesce(lease_token, 0) = :lease_token::bigint
+    and data_attempt = :data_attempt::int and error_attempt = :error_attempt::int
+    -- After the lock of its execution, as everybody takes them.
+    and execution_id = expected.execution_id
+  for update
+) as command
+where last.event_id = :highest::bigint;
+
 -- name: execution_create(
 --   execution_ids, catalog_ids, paths, parent_execution_ids, tenant_ids, organization_ids, engines, labels
 -- )

@@ -5,8 +5,8 @@ import type { Tx } from '../../db/db.js'
 import { type CommandRow, isFinal } from '../../domain/commands/commandRules.js'
 import { isStartEventType } from '../../domain/events/eventType.js'
 import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
-import { expectCommand } from '../../stores/commands/commandStore.js'
-import { expectExecution, type LockedExecution } from '../../stores/executions/executionStore.js'
+import type { LockedExecution } from '../../stores/executions/executionStore.js'
+import { expectExecution } from '../../stores/executions/expectedExecution.js'
 import type { AppendItem } from './appendOutcome.js'
 import { type CommandName, commandBookOf, commandNamed } from './commandBook.js'
 import { claimOf, type Found } from './lookUp.js'
@@ -56,7 +56,7 @@ export function createRemembered(): Remembered {
       // Whether a lease is over is for the database to say.
       const isClaim = items.some(({ event }) => claimOf(event) !== undefined)
       if (isClaim && named.some(({ status }) => status !== 'PENDING')) return undefined
-      return recollect(memory, items, named)
+      return recollect(memory, items, named[0])
     },
     leave: ({ executions, highest, commands }, issued) => {
       const [execution, ...others] = executions.values()
@@ -101,7 +101,7 @@ function namesIn(items: readonly AppendItem[], executionId: string): CommandName
 function recollect(
   { execution, highest, commands }: Memory,
   items: readonly AppendItem[],
-  named: readonly CommandRow[],
+  named: CommandRow | undefined,
 ): Recollection {
   const { executionId, streamVersion } = execution
   return {
@@ -112,11 +112,6 @@ function recollect(
       claimed: [],
       highest: new Map([[executionId, highest]]),
     },
-    expect: async (tx) => {
-      await Promise.all([
-        expectExecution(tx, { executionId, streamVersion, highest }),
-        ...named.map((row) => expectCommand(tx, row)),
-      ])
-    },
+    expect: (tx) => expectExecution(tx, { executionId, streamVersion, highest, command: named }),
   }
 }

@@ -8,8 +8,8 @@ const q = queries(
   'command_cancel',
   'child_insert',
   'command_named',
-  'command_expect',
   'command_change',
+  'command_change_one',
 )
 
 export interface NewCommandRow {
@@ -125,21 +125,6 @@ export async function findCommands(
   }))
 }
 
-/** Fails with `conflict` unless the row says so; nobody else changes it until the transaction ends. */
-export async function expectCommand(tx: Tx, row: CommandRow): Promise<void> {
-  const { executionId, key, status, attempt, workerId, leaseToken, dataAttempt, errorAttempt } = row
-  await tx.run(q.command_expect, [
-    executionId,
-    key,
-    status,
-    attempt,
-    workerId ?? null,
-    leaseToken,
-    dataAttempt,
-    errorAttempt,
-  ])
-}
-
 export interface CommandChange {
   row: CommandRow
   eventId: string | undefined
@@ -148,19 +133,17 @@ export interface CommandChange {
 
 /** Of rows that `findCommands` has read. Answers until when each is held, by id. */
 export async function changeCommands(tx: Tx, list: readonly CommandChange[]): Promise<Map<string, string | null>> {
-  const of = <T>(read: (change: CommandChange) => T | undefined): (T | null)[] => list.map((one) => read(one) ?? null)
-  const rows = await tx.run<{ command_id: string; lease_until: string | null }>(q.command_change, [
-    of(({ row }) => row.executionId),
-    of(({ row }) => row.key),
-    of(({ row }) => row.status),
-    of(({ row }) => row.attempt),
-    of(({ row }) => row.workerId),
-    of(({ row }) => row.leaseToken),
-    of(({ row }) => row.leaseSeconds),
-    of(({ row }) => row.dataAttempt),
-    of(({ row }) => row.errorAttempt),
-    of(({ eventId }) => eventId),
-    of(({ error }) => error),
-  ])
+  const changes = list.map(changeValues)
+  const [query, values] =
+    changes.length === 1
+      ? [q.command_change_one, changes[0]!]
+      : [q.command_change, changes[0]!.map((_, column) => changes.map((row) => row[column]!))]
+  const rows = await tx.run<{ command_id: string; lease_until: string | null }>(query, values)
   return new Map(rows.map((row) => [row.command_id, row.lease_until]))
+}
+
+function changeValues({ row, eventId, error }: CommandChange): (string | number | null)[] {
+  const { executionId, key, status, attempt, workerId, leaseToken, leaseSeconds, dataAttempt, errorAttempt } = row
+  const what = [executionId, key, status, attempt, workerId, leaseToken, leaseSeconds, dataAttempt, errorAttempt]
+  return [...what, eventId, error].map((value) => value ?? null)
 }

@@ -10,7 +10,6 @@ import { writeJson } from '../../domain/json/write.js'
 
 const q = queries(
   'execution_lock',
-  'execution_expect',
   'execution_create',
   'execution_label',
   'execution_update',
@@ -70,14 +69,6 @@ interface LockRow {
 export async function lockExecutions(tx: Tx, ids: readonly string[]): Promise<Map<string, LockedExecution>> {
   const rows = await tx.run<LockRow>(q.execution_lock, [ids])
   return new Map(rows.map((row) => [row.execution_id, toLocked(row)]))
-}
-
-/** Fails with `conflict` unless its log ends there; nobody else appends to it until the transaction ends. */
-export async function expectExecution(
-  tx: Tx,
-  { executionId, streamVersion, highest }: { executionId: string; streamVersion: bigint; highest: bigint },
-): Promise<void> {
-  await tx.run(q.execution_expect, [executionId, streamVersion.toString(), highest.toString()])
 }
 
 function toLocked(row: LockRow): LockedExecution {
