@@ -9,8 +9,8 @@ const WARM_UP = 10
 const ENDED = 1_000_000
 const WAITING = 10_000
 const STEPS = 100
-// A daemon that has run for a while is meant, as with claims.
-const STEPS_BEFORE = 50
+// A daemon that has run for a while is meant, as with the built-in worker.
+const STEPS_BEFORE = 1_000
 const COMMITS = 300
 
 export default {
