@@ -189,7 +189,7 @@ describe('the list and its histogram', () => {
     expect(failed.reduce((sum: number, one: any) => sum + (one.by_status.FAILED ?? 0), 0)).toBe(2)
     expect((await api.get('/api/executions/histogram?buckets=201')).status).toBe(400)
     // Of more than it counts the newest, from when they began; fewer by a filter are all counted.
-    const every = { catalogId: null, pathPattern: null, since: null, until: '2026-03-01T10:10:00Z' }
+    const every = { catalogId: null, pathPattern: null, since: null, until: '2026-03-01T10:10:00.000000+00:00' }
     const newest = await executionHistogram(core, every, 2, 2)
     expect(newest).toMatchObject({ isCut: true, buckets: [{ from: '2026-03-01T10:01:00.000000+00:00' }, {}] })
     expect(newest.buckets.map(({ byStatus }) => byStatus)).toEqual([{ FAILED: 2 }, { RUNNING: 1 }])

@@ -1,6 +1,6 @@
 // Promise: the console finds executions as the command line does, shows one with every event, its state without losing a
 // digit, and why it stands still in the words of the command. What it shows is in the address. The page of one of them at
-// any moment is in runPageTests.ts, with the same daemon.
+// any moment is in scrubTests.ts and timelineTests.ts, with the same daemon.
 import type { Locator, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/binary.js'
@@ -8,7 +8,8 @@ import { builtCli } from '../support/cli.js'
 import { useDatabase } from '../support/database.js'
 import { until } from '../support/until.js'
 import { hasBrowser, useBrowser } from '../support/webPage.js'
-import { runPageTests } from './runPageTests.js'
+import { scrubTests } from './scrubTests.js'
+import { timelineTests } from './timelineTests.js'
 
 const database = useDatabase()
 const browser = useBrowser()
@@ -237,5 +238,7 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await detail.getByRole('button', { name: 'sorted keys' }).click()
   }
 
-  runPageTests({ daemon: () => daemon, database, browser, command, idOf })
+  const shared = { daemon: () => daemon, database, browser, command, idOf }
+  scrubTests(shared)
+  timelineTests(shared)
 })

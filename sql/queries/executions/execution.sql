@@ -174,27 +174,26 @@ where :EXECUTION_FILTER
 order by coalesce(start_time, created_at) desc, execution_id desc
 limit :limit_rows::int;
 
--- name: execution_counted_since(EXECUTION_FILTER, offset_rows)
--- When the execution began that `offset_rows` newer ones follow, of those that the filter lets through.
--- plan: each time
-select coalesce(start_time, created_at)::text as listed_at
-from noetl.execution
-where :EXECUTION_FILTER
-order by coalesce(start_time, created_at) desc, execution_id desc
-offset :offset_rows::int
-limit 1;
-
--- name: execution_histogram(EXECUTION_FILTER, buckets)
+-- name: execution_histogram(EXECUTION_FILTER, buckets, counted_max)
 -- How many executions that the filter lets through began in each of `buckets` equal spans between `since` and `until`,
--- by status.
+-- by status: the newest `counted_max` or so, so that no more of a long history is read. Where there are more, the spans begin
+-- with the oldest of those (`counted_since`).
 -- plan: each time
+with counted as materialized (
+  select coalesce(start_time, created_at) as began, status
+  from noetl.execution
+  where :EXECUTION_FILTER
+  order by coalesce(start_time, created_at) desc, execution_id desc
+  limit :counted_max::int + 1
+), range as (
+  select case when count(*) > :counted_max then min(began) else :since::timestamptz end as since from counted
+)
 select width_bucket(
-    extract(epoch from coalesce(start_time, created_at)), extract(epoch from :since::timestamptz),
-    extract(epoch from :until::timestamptz), :buckets::int
-  ) - 1 as bucket, status, count(*)::int as count
-from noetl.execution
-where :EXECUTION_FILTER
-group by 1, 2;
+    date_part('epoch', began), date_part('epoch', range.since), date_part('epoch', :until::timestamptz), :buckets::int
+  ) - 1 as bucket, status, count(*)::int as count,
+  case when range.since > :since::timestamptz then range.since::text end as counted_since
+from counted cross join range
+group by 1, 2, 4;
 
 -- name: execution_oldest
 -- When the first execution began.

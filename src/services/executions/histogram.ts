@@ -12,8 +12,8 @@ import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import {
   countByTime,
-  countedSince,
   type ExecutionSelection,
+  type HistogramCell,
   oldestExecution,
 } from '../../stores/executions/executionStore.js'
 
@@ -42,45 +42,46 @@ export async function executionHistogram(
 ): Promise<Histogram> {
   const until = (selection.until ?? wireTimeFromMillis(clock.now())) as WireTime
   const asked = (selection.since ?? (await begins(databases)) ?? until) as WireTime
-  const newest = await oldestOfNewest(databases, selection, countedMax)
-  const isCut = newest !== undefined && newest > asked
-  const since = isCut ? newest : asked
-  const start = wireTimeToMicros(since)
-  const width = (wireTimeToMicros(until) - start) / BigInt(count)
-  if (width <= 0n) {
+  if (asked >= until) {
     if (selection.since !== null && selection.until !== null) {
       throw new CpError('invalid_input', 'until must be after since', { details: { field: 'until' } })
     }
     return { buckets: [], isCut: false, failures: [] }
   }
-  const edge = (index: number): WireTime => wireTimeFromMicros(start + width * BigInt(index))
-  const buckets = Array.from(
-    { length: count },
-    (_, index): Bucket => ({ from: edge(index), to: index === count - 1 ? until : edge(index + 1), byStatus: {} }),
-  )
-  const { answers, failures } = await databases.fanOut((db) => countByTime(db, { ...selection, since, until }, count))
-  for (const { bucket, status, count: found } of answers.flatMap(({ value }) => value)) {
+  const ask = (since: WireTime) =>
+    databases.fanOut((db) => countByTime(db, { ...selection, since, until }, count, countedMax))
+  let counted = await ask(asked)
+  const since = latestOf(counted.answers.flatMap(({ value }) => value)) ?? asked
+  const isCut = since !== asked
+  // Each database has begun where its own newest do: once more, all in the same spans.
+  if (isCut && databases.shards.length > 1) counted = await ask(since)
+  const buckets = spansOf(since, until, count)
+  for (const { bucket, status, count: found } of counted.answers.flatMap(({ value }) => value)) {
     const { byStatus } = buckets[Math.min(count - 1, Math.max(0, bucket))]!
     byStatus[status] = (byStatus[status] ?? 0) + found
   }
-  return { buckets, isCut, failures }
+  return { buckets, isCut, failures: counted.failures }
+}
+
+function spansOf(since: WireTime, until: WireTime, count: number): Bucket[] {
+  const start = wireTimeToMicros(since)
+  const width = (wireTimeToMicros(until) - start) / BigInt(count)
+  const edge = (index: number): WireTime => wireTimeFromMicros(start + width * BigInt(index))
+  return Array.from(
+    { length: count },
+    (_, index): Bucket => ({ from: edge(index), to: index === count - 1 ? until : edge(index + 1), byStatus: {} }),
+  )
 }
 
 async function begins(databases: Databases): Promise<WireTime | undefined> {
   const { answers } = await databases.fanOut(oldestExecution)
-  return timesOf(answers)[0]
+  return timesOf(answers.map(({ value }) => value))[0]
 }
 
-/** Since when every database has so many; undefined where none has more. */
-async function oldestOfNewest(
-  databases: Databases,
-  selection: ExecutionSelection,
-  countedMax: number,
-): Promise<WireTime | undefined> {
-  const { answers } = await databases.fanOut((db) => countedSince(db, selection, countedMax))
-  return timesOf(answers).at(-1)
+function latestOf(cells: readonly HistogramCell[]): WireTime | undefined {
+  return timesOf(cells.map(({ counted_since: since }) => since)).at(-1)
 }
 
-function timesOf(answers: readonly { value: string | undefined }[]): WireTime[] {
-  return answers.flatMap(({ value }) => (value === undefined ? [] : [wireTimeFromPostgres(value, 'start_time')])).sort()
+function timesOf(times: readonly (string | null | undefined)[]): WireTime[] {
+  return times.flatMap((time) => (time == null ? [] : [wireTimeFromPostgres(time, 'start_time')])).sort()
 }

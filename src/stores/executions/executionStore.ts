@@ -19,7 +19,6 @@ const q = queries(
   'execution_stale',
   'execution_counts',
   'execution_histogram',
-  'execution_counted_since',
   'execution_oldest',
   'execution_origin',
   'execution_nearest',
@@ -250,25 +249,18 @@ export interface HistogramCell {
   bucket: number
   status: string
   count: number
+  /** There are more than were counted: the spans begin here. */
+  counted_since: string | null
 }
 
-/** How many of them began in each of `buckets` equal spans between `since` and `until`, by status. */
+/** How many of them began in each of `buckets` equal spans between `since` and `until`, by status; of too many the newest. */
 export function countByTime(
   db: Queryable,
   selection: ExecutionSelection & { since: string; until: string },
   buckets: number,
+  countedMax: number,
 ): Promise<HistogramCell[]> {
-  return db.run<HistogramCell>(q.execution_histogram, [...selectionValues(selection), buckets])
-}
-
-/** When the one began that so many newer ones follow; undefined when there are not so many. */
-export async function countedSince(
-  db: Queryable,
-  selection: ExecutionSelection,
-  newer: number,
-): Promise<string | undefined> {
-  const [row] = await db.run<{ listed_at: string }>(q.execution_counted_since, [...selectionValues(selection), newer])
-  return row?.listed_at
+  return db.run<HistogramCell>(q.execution_histogram, [...selectionValues(selection), buckets, countedMax])
 }
 
 /** When the first execution began; undefined when there is none. */
