@@ -9,34 +9,27 @@ where execution_id = any(:execution_ids::bigint[])
 order by execution_id
 for update;
 
--- name: execution_expect(execution_id, stream_version, highest)
--- Locks execution `execution_id` and fails, by a division by zero, unless its log ends where it was left: at `stream_version`, and
--- with event `highest`, whoever writes to it.
-select 1 / count(*)
-from (
-  select from noetl.execution
-  where execution_id = :execution_id::bigint and stream_version = :stream_version::bigint
-  for update
-) as expected
-cross join lateral (
-  select event_id from noetl.event where execution_id = :execution_id::bigint order by event_id desc limit 1
-) as last
-where last.event_id = :highest::bigint;
-
--- name: execution_expect_command(
---   execution_id, stream_version, highest, key, status, attempt, worker_id, lease_token, data_attempt, error_attempt
--- )
--- The same, and locks its command `key` and fails unless that is as it was left: `status`, `attempt`, `worker_id`, `lease_token`,
--- `data_attempt`, `error_attempt`.
-select 1 / count(*)
-from (
+-- part: LEFT_LOG(execution_id, stream_version, highest)
+-- Execution `execution_id`, locked, if its log ends where it was left: at `stream_version`, and with event `highest`, whoever
+-- writes to it.
+(
   select execution_id from noetl.execution
   where execution_id = :execution_id::bigint and stream_version = :stream_version::bigint
   for update
 ) as expected
-cross join lateral (
+join lateral (
   select event_id from noetl.event where execution_id = :execution_id::bigint order by event_id desc limit 1
-) as last
+) as last on last.event_id = :highest::bigint;
+
+-- name: execution_expect(LEFT_LOG)
+-- Fails, by a division by zero, unless the log ends where it was left; otherwise nobody appends to it until the end.
+select 1 / count(*) from :LEFT_LOG;
+
+-- name: execution_expect_command(LEFT_LOG, key, status, attempt, worker_id, lease_token, data_attempt, error_attempt)
+-- The same, and locks its command `key` and fails unless that is as it was left: `status`, `attempt`, `worker_id`, `lease_token`,
+-- `data_attempt`, `error_attempt`.
+select 1 / count(*)
+from :LEFT_LOG
 cross join lateral (
   select from noetl.command
   where execution_id = :execution_id::bigint and command_key = :key::text and status = :status::text and attempt = :attempt::int
@@ -45,8 +38,7 @@ cross join lateral (
     -- After the lock of its execution, as everybody takes them.
     and execution_id = expected.execution_id
   for update
-) as command
-where last.event_id = :highest::bigint;
+) as command;
 
 -- name: execution_create(
 --   execution_ids, catalog_ids, paths, parent_execution_ids, tenant_ids, organization_ids, engines, labels
