@@ -77,13 +77,7 @@ select
     order by e.stream_version
     limit 1) as begun;
 
--- name: execution_update(
---   execution_ids, stream_versions, event_counts, status, last_event_ids, last_event_types, last_node_names,
---   last_node_event_ids, start_event_ids, terminal_event_ids, start_times, end_times, errors, catalog_ids, paths,
---   parent_execution_ids, tenant_ids, organization_ids, start_event_types
--- )
--- Writes the read model of locked executions: one array per column, `execution_ids` are the ids.
-update noetl.execution x
+-- part: READ_MODEL
 set
   stream_version = given.stream_version,
   event_count = given.event_count,
@@ -103,7 +97,16 @@ set
   parent_execution_id = given.parent_execution_id,
   tenant_id = given.tenant_id,
   organization_id = given.organization_id,
-  updated_at = now()
+  updated_at = now();
+
+-- name: execution_update(
+--   execution_ids, stream_versions, event_counts, status, last_event_ids, last_event_types, last_node_names,
+--   last_node_event_ids, start_event_ids, terminal_event_ids, start_times, end_times, errors, catalog_ids, paths,
+--   parent_execution_ids, tenant_ids, organization_ids, start_event_types
+-- )
+-- Writes the read model of locked executions: one array per column, `execution_ids` are the ids.
+update noetl.execution x
+:READ_MODEL
 from unnest(
   :execution_ids::bigint[], :stream_versions::bigint[], :event_counts::bigint[], :status::text[], :last_event_ids::bigint[], :last_event_types::text[], :last_node_names::text[], :last_node_event_ids::bigint[],
   :start_event_ids::bigint[], :terminal_event_ids::bigint[], :start_times::timestamptz[], :end_times::timestamptz[], :errors::text[], :catalog_ids::bigint[], :paths::text[], :parent_execution_ids::bigint[],
@@ -114,6 +117,25 @@ from unnest(
   tenant_id, organization_id, start_event_type
 )
 where x.execution_id = given.execution_id;
+
+-- name: execution_update_one(
+--   execution_id, stream_version, event_count, status, last_event_id, last_event_type, last_node_name,
+--   last_node_event_id, start_event_id, terminal_event_id, start_time, end_time, error, catalog_id, path,
+--   parent_execution_id, tenant_id, organization_id, start_event_type
+-- )
+-- The same for one execution.
+update noetl.execution x
+:READ_MODEL
+from (
+  select :stream_version::bigint as stream_version, :event_count::bigint as event_count, :status::text as status,
+    :last_event_id::bigint as last_event_id, :last_event_type::text as last_event_type, :last_node_name::text as last_node_name,
+    :last_node_event_id::bigint as last_node_event_id, :start_event_id::bigint as start_event_id,
+    :terminal_event_id::bigint as terminal_event_id, :start_time::timestamptz as start_time, :end_time::timestamptz as end_time,
+    :error::text as error, :catalog_id::bigint as catalog_id, :path::text as path,
+    :parent_execution_id::bigint as parent_execution_id, :tenant_id::text as tenant_id,
+    :organization_id::text as organization_id, :start_event_type::text as start_event_type
+) as given
+where x.execution_id = :execution_id::bigint;
 
 -- name: execution_get(execution_id)
 -- One execution of the read model.

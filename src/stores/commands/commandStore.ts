@@ -1,5 +1,7 @@
 // Commands as rows, written in the transaction of the events that cause them.
 import type { Tx } from '../../db/db.js'
+import { runOneOrMany } from '../../db/oneOrMany.js'
+import type { Scalar } from '../../db/params.js'
 import { queries } from '../../db/queries.js'
 import { type CommandRow, type CommandStatus, LEASE_SECONDS } from '../../domain/commands/commandRules.js'
 
@@ -133,16 +135,12 @@ export interface CommandChange {
 
 /** Of rows that `findCommands` has read. Answers until when each is held, by id. */
 export async function changeCommands(tx: Tx, list: readonly CommandChange[]): Promise<Map<string, string | null>> {
-  const changes = list.map(changeValues)
-  const [query, values] =
-    changes.length === 1
-      ? [q.command_change_one, changes[0]!]
-      : [q.command_change, changes[0]!.map((_, column) => changes.map((row) => row[column]!))]
-  const rows = await tx.run<{ command_id: string; lease_until: string | null }>(query, values)
+  const forms = { one: q.command_change_one, many: q.command_change }
+  const rows = await runOneOrMany<{ command_id: string; lease_until: string | null }>(tx, forms, list.map(changeValues))
   return new Map(rows.map((row) => [row.command_id, row.lease_until]))
 }
 
-function changeValues({ row, eventId, error }: CommandChange): (string | number | null)[] {
+function changeValues({ row, eventId, error }: CommandChange): Scalar[] {
   const { executionId, key, status, attempt, workerId, leaseToken, leaseSeconds, dataAttempt, errorAttempt } = row
   const what = [executionId, key, status, attempt, workerId, leaseToken, leaseSeconds, dataAttempt, errorAttempt]
   return [...what, eventId, error].map((value) => value ?? null)

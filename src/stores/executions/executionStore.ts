@@ -1,6 +1,7 @@
 // The read model of executions, and the row lock that orders everything appended to one of them.
 import type { Queryable, Tx } from '../../db/db.js'
-import type { Param } from '../../db/params.js'
+import { runOneOrMany } from '../../db/oneOrMany.js'
+import type { Param, Scalar } from '../../db/params.js'
 import { queries } from '../../db/queries.js'
 import { wireTimeFromPostgres } from '../../domain/events/wireTime.js'
 import type { ExecutionSummary } from '../../domain/executions/executionEffect.js'
@@ -13,6 +14,7 @@ const q = queries(
   'execution_create',
   'execution_label',
   'execution_update',
+  'execution_update_one',
   'execution_get',
   'execution_list',
   'execution_children',
@@ -126,29 +128,34 @@ export async function labelExecutions(tx: Tx, labels: ReadonlyMap<string, Labels
   await tx.run(q.execution_label, [[...labels.keys()], [...labels.values()].map((one) => writeJson(one))])
 }
 
+/** At least one. */
 export async function updateExecutions(tx: Tx, list: readonly LockedExecution[]): Promise<void> {
-  const of = <T>(read: (row: LockedExecution) => T | undefined): (T | null)[] => list.map((row) => read(row) ?? null)
-  await tx.run(q.execution_update, [
-    of((row) => row.executionId),
-    of((row) => row.streamVersion),
-    of((row) => row.eventCount),
-    of((row) => row.summary.status),
-    of((row) => row.summary.lastEventId),
-    of((row) => row.summary.lastEventType),
-    of((row) => row.summary.lastNodeName),
-    of((row) => row.summary.lastNodeEventId),
-    of((row) => row.summary.startEventId),
-    of((row) => row.summary.terminalEventId),
-    of((row) => row.summary.startTime),
-    of((row) => row.summary.endTime),
-    of((row) => row.summary.error),
-    of((row) => row.catalogId),
-    of((row) => row.path),
-    of((row) => row.parentExecutionId),
-    of((row) => row.tenantId),
-    of((row) => row.organizationId),
-    of((row) => row.summary.startEventType),
-  ])
+  await runOneOrMany(tx, { one: q.execution_update_one, many: q.execution_update }, list.map(readModelOf))
+}
+
+function readModelOf({ summary, ...row }: LockedExecution): Scalar[] {
+  const values = [
+    row.executionId,
+    row.streamVersion,
+    row.eventCount,
+    summary.status,
+    summary.lastEventId,
+    summary.lastEventType,
+    summary.lastNodeName,
+    summary.lastNodeEventId,
+    summary.startEventId,
+    summary.terminalEventId,
+    summary.startTime,
+    summary.endTime,
+    summary.error,
+    row.catalogId,
+    row.path,
+    row.parentExecutionId,
+    row.tenantId,
+    row.organizationId,
+    summary.startEventType,
+  ]
+  return values.map((value) => value ?? null)
 }
 
 export interface ExecutionRow {
