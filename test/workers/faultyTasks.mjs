@@ -1,4 +1,6 @@
 // A thread entry with the faults of real life, for the tests of the pool.
+import { getHeapSpaceStatistics } from 'node:v8'
+
 export default async function entry({ task, input }) {
   const ok = (value) => ({ ok: true, value, ms: 1 })
   switch (task) {
@@ -17,6 +19,11 @@ export default async function entry({ task, input }) {
     case 'memory': {
       const kept = []
       for (;;) kept.push(new Array(1e5).fill(kept.length))
+    }
+    case 'garbage': {
+      const last = []
+      for (let made = 0; made < 3e6; made++) last[made % 1e5] = { made: [made] }
+      return ok(getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space').space_size)
     }
     case 'uncloneable':
       return ok(() => 'a function')

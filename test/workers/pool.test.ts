@@ -1,7 +1,7 @@
 // Promise: whatever a task does to its thread, only that task fails, with a code; the thread is replaced, the
 // others go on, the queue is bounded, and closing ends within its deadline. Real threads.
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -11,6 +11,8 @@ import { until } from '../support/until.js'
 
 const FAULTY = fileURLToPath(new URL('./faultyTasks.mjs', import.meta.url))
 const HASTY = fileURLToPath(new URL('./hastyPools.mjs', import.meta.url))
+const YOUNG = fileURLToPath(new URL('./youngSpace.mjs', import.meta.url))
+const PROGRAM = new URL('../../bin/noetl-cp.js', import.meta.url)
 const REAL = fileURLToPath(new URL('../../dist/workers/entry.js', import.meta.url))
 
 const pools: WorkerPool[] = []
@@ -145,6 +147,12 @@ describe('the real entry', () => {
   it('may be stopped while it loads', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [HASTY])
     expect(stdout).toBe('40\n')
+  })
+  it('of tapes has the room for young objects that it is given, not that of the main thread', async () => {
+    const flags = readFileSync(PROGRAM, 'utf8').split('\n')[0]!.match(/--\S+/g)!
+    expect(flags.join()).toContain('semi-space')
+    const { stdout } = await promisify(execFile)(process.execPath, [...flags, YOUNG])
+    expect(Number(stdout)).toBeLessThanOrEqual(12 * 1_048_576)
   })
   beforeAll(() => {
     if (!existsSync(REAL)) throw new Error('dist is missing: run "make build" first')
