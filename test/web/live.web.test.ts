@@ -182,6 +182,27 @@ describe.skipIf(!hasBrowser)('what happens', () => {
     await close()
   })
 
+  it('is not shown as if it was: a question without an answer is given up, told, and asked again', async () => {
+    const { page, close } = await browser.open(daemon.url)
+    await page.addInitScript(withoutSharedWorkers)
+    await page.clock.install()
+    await page.goto('/console/executions')
+    await page.locator('tbody tr').first().waitFor()
+    // Whatever is asked from here on is neither answered nor refused.
+    await page.route('**/api/executions**', () => undefined)
+    const silence = page.getByText(/no answer for/)
+    await until('it is told', async () => {
+      await page.clock.runFor(5_000)
+      return silence.isVisible()
+    })
+    await page.unroute('**/api/executions**')
+    await until('it is asked again', async () => {
+      await page.clock.runFor(1_000)
+      return !(await silence.isVisible())
+    })
+    await close()
+  })
+
   it('goes on within seconds of its return after the daemon was gone for long', async () => {
     const { page, close } = await browser.open(daemon.url)
     const isLive = page.getByRole('button', { name: 'live', exact: true })

@@ -14,6 +14,11 @@ export class ApiError extends Error {
   }
 }
 
+/** There was no answer, or none in time: with this as its reason a question is given up. */
+export function noAnswer(request: string): ApiError {
+  return new ApiError('The daemon does not answer. It is asked again by itself.', 0, request)
+}
+
 export interface Answer<T> {
   body: T
   headers: Headers
@@ -73,9 +78,10 @@ export async function fetchOwn(method: string, path: string, { body, signal }: C
       ...(signal === undefined ? {} : { signal }),
     })
   } catch (error) {
-    if (signal?.aborted) throw error
+    // Nobody wants to know any more.
+    if (signal?.aborted && !(error instanceof ApiError)) throw error
     silentSince.value ??= Date.now()
-    throw new ApiError('The daemon does not answer. It is asked again by itself.', 0, request)
+    throw noAnswer(request)
   }
   silentSince.value = undefined
   if (!response.ok) throw await refusal(response, request)

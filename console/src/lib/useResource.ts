@@ -2,7 +2,7 @@
 // screen while it is asked again, and says when it grows old; the newest question wins.
 import { useSignal } from '@preact/signals'
 import { useCallback, useEffect, useRef } from 'preact/hooks'
-import { ApiError } from './api'
+import { ApiError, noAnswer } from './api'
 import { live, useTick } from './live'
 
 export interface Resource<T> {
@@ -31,6 +31,9 @@ interface State<T> {
   at: number | undefined
 }
 
+/** What is asked again and again is answered within moments; without an answer by then the way to the daemon is cut. */
+const PATIENCE_MS = 60_000
+
 /** Null as a key: there is nothing to ask yet. */
 export function useResource<T>(
   key: string | null,
@@ -41,6 +44,7 @@ export function useResource<T>(
   const running = useRef<AbortController | undefined>(undefined)
   const newest = useRef(load)
   newest.current = load
+  const isRepeated = options.everyMs !== undefined
 
   const reload = useCallback(() => {
     if (key === null) return
@@ -50,21 +54,29 @@ export function useResource<T>(
     const before = state.peek()
     const kept = before.key === key ? before : { data: undefined, at: undefined, error: undefined }
     state.value = { ...kept, key, isLoading: true }
-    newest.current(control.signal).then(
-      (data) => {
-        if (!control.signal.aborted) state.value = { key, data, error: undefined, isLoading: false, at: Date.now() }
-      },
-      (error: unknown) => {
-        if (control.signal.aborted) return
-        const shown = error instanceof ApiError ? error : new ApiError(String(error), -1, key)
-        state.value = { ...state.peek(), error: shown, isLoading: false }
-      },
-    )
+    const patience = isRepeated ? setTimeout(() => control.abort(noAnswer(key)), PATIENCE_MS) : undefined
+    newest
+      .current(control.signal)
+      .then(
+        (data) => {
+          if (running.current === control)
+            state.value = { key, data, error: undefined, isLoading: false, at: Date.now() }
+        },
+        (error: unknown) => {
+          if (running.current !== control) return
+          const shown = error instanceof ApiError ? error : new ApiError(String(error), -1, key)
+          state.value = { ...state.peek(), error: shown, isLoading: false }
+        },
+      )
+      .finally(() => clearTimeout(patience))
   }, [key])
 
   useEffect(() => {
     reload()
-    return () => running.current?.abort()
+    return () => {
+      running.current?.abort()
+      running.current = undefined
+    }
   }, [reload])
 
   const tick = useTick(options.everyMs, options.topics)

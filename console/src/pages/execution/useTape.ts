@@ -65,9 +65,9 @@ export function useTape(executionId: string, eventCount: number): LoadedTape {
       const piece = await askFrom(known.head.to + 1)
       return continues(known, piece) ? growTape(known, piece) : askFrom(1)
     }
+    let counted = newest.current
     const load = async (): Promise<void> => {
       let loaded: RunTape
-      let counted: number
       let isPart = false
       do {
         if (isPart) await pause(PAUSE_MS)
@@ -89,7 +89,10 @@ export function useTape(executionId: string, eventCount: number): LoadedTape {
         },
       )
       .finally(() => {
-        if (!control.signal.aborted) isLoading.current = false
+        if (control.signal.aborted) return
+        isLoading.current = false
+        // It may have grown after the last look at it, while nobody else could begin.
+        if (counted !== newest.current) reload()
       })
     return () => {
       isLoading.current = false
