@@ -17,7 +17,7 @@ const shared = { isolate: false }
 export default defineConfig({
   test: {
     // Most of the time of the slow suites is waiting for servers and deadlines, so more files than cores run at once.
-    maxWorkers: Math.max(5, availableParallelism()),
+    maxWorkers: Math.max(6, availableParallelism()),
     sequence: { sequencer: LongestFirst },
     reporters: ['default', './test/support/closingLineReporter.ts'],
     projects: [
@@ -32,7 +32,7 @@ export default defineConfig({
       },
       { test: { name: 'pg', include: ['{test,lab}/**/*.pg.test.ts'], ...services, ...shared } },
       { test: { name: 'nats', include: ['{test,lab}/**/*.nats.test.ts'], ...services, ...shared } },
-      { test: { name: 'fault', include: ['{test,lab}/**/*.fault.test.ts'], ...services } },
+      { test: { name: 'fault', include: ['{test,lab}/**/*.fault.test.ts'], ...services, ...shared } },
       { test: { name: 'e2e', include: ['{test,lab}/**/*.e2e.test.ts'], ...services, ...shared } },
       {
         test: {
