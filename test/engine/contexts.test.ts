@@ -114,23 +114,38 @@ describe('what is stored elsewhere', () => {
   }
   const stored = new Map<string, JsonValue>([['noetl://r/1', { rows: [{ id: 9 }], row_count: 3 }]])
 
-  function behindLarge(template: string, options: RunOptions): Run {
+  type LargeOptions = RunOptions & { reference?: JsonObject }
+
+  function behindLarge(template: string, options: LargeOptions): Run {
     const body = `workflow:\n- {step: a, tool: {kind: python, code: ""}, next: [b]}\n- step: b\n  tool: {kind: python, code: "", input: {v: ${JSON.stringify(template)}}}\n`
+    return answeredLarge(body, options)
+  }
+
+  function answeredLarge(body: string, options: LargeOptions): Run {
     const one = run(body, options)
     const id = one.id('a')
     const context = {
       command_id: id,
-      result: { status: 'success', context: { data: { _ref: 'noetl://r/1' } }, reference },
+      result: {
+        status: 'success',
+        context: { data: { _ref: 'noetl://r/1' } },
+        reference: options.reference ?? reference,
+      },
     }
     one.append({ eventType: 'call.done', nodeName: 'a', result: { status: 'COMPLETED', context } })
     one.completed(id)
     return one.settle()
   }
 
-  function large(template: string, options: RunOptions = {}): JsonValue | undefined {
+  function large(template: string, options: LargeOptions = {}): JsonValue | undefined {
     const one = behindLarge(template, options)
     if (one.end !== undefined) return one.end.error
     return (one.issued(one.id('b'))['args'] as JsonObject)['v']
+  }
+
+  function argsBehind(body: string, options: LargeOptions): JsonValue | undefined {
+    const one = answeredLarge(body, options)
+    return one.issued(one.id('b'))['args']
   }
 
   it('is answered from its small parts where they are enough', () => {
@@ -153,6 +168,37 @@ describe('what is stored elsewhere', () => {
     expect(behindLarge('{{ a }}', {}).log.at(-1)?.meta).toMatchObject({ references: ['/args/v'] })
     expect(behindLarge('{{ a.row_count }}', {}).log.at(-1)?.meta).not.toHaveProperty('references')
     expect(behindLarge('{{ a.rows }}', { stored }).log.at(-1)?.meta).not.toHaveProperty('references')
+  })
+
+  it('is the same data as any other, once it was fetched', () => {
+    expect(large('{{ a | keys }}', { stored })).toEqual(['rows', 'row_count'])
+    expect(large('{{ a | length }} {{ result | length }} {{ a.status }} {{ a.error is defined }}', { stored })).toBe(
+      '2 2 ok false',
+    )
+    expect(large('{{ [a] }}', { stored })).toEqual([{ rows: [{ id: 9 }], row_count: 3 }])
+    expect(large('{{ a._ref }} {{ a.rows[0].id }}', { stored })).toBe('noetl://r/1 9')
+    expect(large('{{ result.status }} {{ a.data.status }}', { stored })).toBe(' ')
+  })
+
+  it('has the status of an HTTP answer where inline data has it', () => {
+    const answer = new Map([['noetl://r/1', { status_code: 200, headers: {}, data: { rows: [1], url: 'own' } }]])
+    expect(large('{{ a.data.status_code }} {{ a.data.rows[0] }}', { stored: answer })).toBe('200 1')
+  })
+
+  it('is not taken for small parts that it has beside larger ones of that name', () => {
+    const own = new Map([['noetl://r/1', { meta: { total: 7 }, error: 'own', data: { url: 'own' }, url: 'outer' }]])
+    const leftOut = { ...reference, extracted: { url: 'outer' }, left_out: ['meta', 'error', 'data'] }
+    const options = { stored: own, reference: leftOut }
+    expect(large('{{ a.meta.total }}', options)).toBe(7)
+    expect(large('{{ a.error }}', options)).toBe('own')
+    expect(large('{{ a.data.url }} {{ a.url }}', options)).toBe('own outer')
+  })
+
+  it('has what the step wrote into its data itself', () => {
+    const body =
+      'workflow:\n- {step: a, tool: {kind: python, code: ""}, set: {step.seen: "{{ output.rows | length }}"}, next: [b]}\n- step: b\n  tool: {kind: python, code: "", input: {v: "{{ a.seen }}", w: "{{ a }}", x: "{{ a.rows[0].id }}"}}\n'
+    const args = argsBehind(body, { stored })
+    expect(args).toEqual({ v: 1, w: { rows: [{ id: 9 }], row_count: 3, seen: 1 }, x: 9 })
   })
 
   it('fails the step that needs it when it is gone', () => {

@@ -21,6 +21,8 @@ export interface Reference {
   readonly document: JsonObject
   /** Parts of the data that are small. */
   readonly extracted: JsonObject
+  /** Names of those that are not, among the words that mean something else of a result without them. */
+  readonly leftOut: ReadonlySet<string>
 }
 
 const NOTHING: JsonObject = {}
@@ -69,7 +71,10 @@ function withoutUpdates(data: JsonValue): { data: JsonValue; updates: JsonObject
 export function readReference(value: JsonValue | undefined): Reference | undefined {
   const document = objectAt(value)
   const ref = own(document, 'ref')
-  return typeof ref === 'string' ? { ref, document, extracted: objectAt(document, 'extracted') } : undefined
+  if (typeof ref !== 'string') return undefined
+  const names = own(document, 'left_out')
+  const leftOut = new Set(Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [])
+  return { ref, document, extracted: objectAt(document, 'extracted'), leftOut }
 }
 
 /** Answers are read many times and never change. */

@@ -5,9 +5,9 @@ import { type JsonObject, type JsonValue, setKey } from '../json/value.js'
 import { RESERVED_ROOTS } from '../playbook/templateRoots.js'
 import type { TemplateContext, TemplateValue } from '../template/run.js'
 import type { ArrivalOnBoard, Board } from './board.js'
-import { dataIn } from './references.js'
+import { dataIn, rootIn } from './references.js'
 import { startRoot } from './startRoots.js'
-import { stepEntry, stepOutput, stepRoot, type VisitData } from './visitData.js'
+import { stepEntry, stepOutput, type VisitData } from './visitData.js'
 
 /** Roots that only this place has; made when somebody asks for them. */
 export type Locals = ReadonlyMap<string, () => TemplateValue>
@@ -57,7 +57,7 @@ export class EngineContext implements TemplateContext {
     if (local !== undefined) return local()
     if (RESERVED_ROOTS.has(name)) return this.reserved(name)
     const visit = this.visitOf(name)
-    if (visit !== undefined) return visit.reference === undefined ? stepRoot(visit) : dataIn(this.board, visit)
+    if (visit !== undefined) return rootIn(this.board, visit)
     const { ctx, workload } = this.board
     if (Object.hasOwn(ctx, name)) return ctx[name]
     return Object.hasOwn(workload, name) ? workload[name] : undefined

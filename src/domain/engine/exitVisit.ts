@@ -77,7 +77,7 @@ function exitSucceeded(board: Board, live: LiveVisit, finish: Finish, writes: Wr
   const { step } = live
   const ended = dataOf(board, live, 'ok', finish, null)
   assign(board, step.assignments, exitContext(board, ended, finish.attempt, step.name), writes)
-  const data = { ...ended, data: withOwn(ended.data, writes.own) }
+  const data = { ...ended, ...withOwn(ended.data, writes.own) }
   if (!board.mayRoute(live)) return { data, isHandled: false, choice: NO_CHOICE, args: [] }
   return followArcs(board, live, data, finish, writes, false)
 }
@@ -91,7 +91,7 @@ function exitFailed(board: Board, live: LiveVisit, finish: Finish, error: JsonOb
       if (finish.error !== null) {
         assign(board, step.assignments, exitContext(board, data, finish.attempt, step.name), writes)
       }
-      const whole = { ...data, data: withOwn(data.data, writes.own) }
+      const whole = { ...data, ...withOwn(data.data, writes.own) }
       return { ...followArcs(board, live, whole, finish, writes, false), isHandled: true }
     }
     const outcome = followArcs(board, live, data, finish, writes, true)
@@ -181,6 +181,7 @@ function dataOf(
     status,
     data: finish?.answer.data ?? null,
     reference: finish?.answer.reference,
+    own: {},
     error,
     startedAt: enter?.at ?? board.now,
     finishedAt: board.now,

@@ -5,36 +5,56 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.js'
 import type { TemplatePath } from '../template/readPaths.js'
 import type { Template } from '../template/template.js'
 import type { PlacedTemplate } from '../template/tree.js'
+import type { Reference } from './answer.js'
 import type { Board } from './board.js'
 import { engineError, MissingValues, StepFailure } from './engineError.js'
-import { type VisitData, withResults } from './visitData.js'
+import { overlaid, rootOf, stepRoot, type VisitData, withResults } from './visitData.js'
 
 /** The data of a visit; if it is stored elsewhere and not at hand, its small parts and where it is. */
 export function dataIn(board: Board, visit: VisitData): JsonValue {
-  const { reference } = visit
-  if (reference === undefined) return visit.data
-  const { ref, document, extracted } = reference
-  const about: JsonObject = {
-    _ref: ref,
-    _uri: ref,
-    _bytes: bytesOf(document),
-    status: visit.status,
-  }
-  if (visit.error !== null) about['error'] = visit.error
+  return visit.reference === undefined ? visit.data : referred(board, visit, visit.reference, (data) => data)
+}
+
+/** The same as the root named like the step, which has its status and error, too. */
+export function rootIn(board: Board, visit: VisitData): JsonValue {
+  const { reference, status, error } = visit
+  if (reference === undefined) return stepRoot(visit)
+  return referred(board, visit, reference, (data) => rootOf({ data, status, error }))
+}
+
+function referred(
+  board: Board,
+  visit: VisitData,
+  { ref, document, extracted }: Reference,
+  shown: (data: JsonValue) => JsonValue,
+): JsonValue {
+  const about: JsonObject = { _ref: ref, _uri: ref, _bytes: bytesOf(document) }
   const { fetched } = board.input
-  if (!fetched.has(ref)) return withDocument({ __ref__: ref, ...about, ...extracted }, document)
+  if (!fetched.has(ref)) {
+    const known: JsonObject = { __ref__: ref, ...about, status: visit.status }
+    if (visit.error !== null) known['error'] = visit.error
+    return withHidden({ ...known, ...extracted, ...visit.own }, { reference: document })
+  }
   const data = fetched.get(ref)
   if (data === undefined) {
     throw new StepFailure(engineError('storage', `the result ${ref} is gone: it expired or was damaged`))
   }
-  const whole = visit.isLoop ? withResults(data) : data
-  return isJsonObject(whole) ? withDocument({ ...about, ...whole }, document) : whole
+  const whole = shown(overlaid(visit.isLoop ? withResults(data) : data, visit.own))
+  return isJsonObject(whole) ? withHidden(whole, { ...about, ...extracted, reference: document }) : whole
 }
 
-/** `<step>.reference.ref`, as playbooks hand it to `result_fetch`; not listed, so that it is no part of the whole. */
-function withDocument(data: JsonObject, document: JsonObject): JsonObject {
-  if (!Object.hasOwn(data, 'reference')) Object.defineProperty(data, 'reference', { value: document })
-  return data
+/** `<step>._ref`, `<step>.reference.ref`, as playbooks hand it to `result_fetch`; not listed: no part of the whole. */
+function withHidden(data: JsonObject, hidden: JsonObject): JsonObject {
+  const shown = copyWithHidden(data)
+  for (const [key, value] of Object.entries(hidden)) {
+    if (!Object.hasOwn(shown, key)) Object.defineProperty(shown, key, { value })
+  }
+  return shown
+}
+
+/** What was fetched is shared with other decisions, and never changed. */
+function copyWithHidden(data: JsonObject): JsonObject {
+  return Object.defineProperties({}, Object.getOwnPropertyDescriptors(data)) as JsonObject
 }
 
 function bytesOf({ meta }: JsonObject): JsonValue {
@@ -86,28 +106,46 @@ function missingFor(context: ReadsVisits, { root, keys }: TemplatePath): string 
   const name = root === 'steps' ? keys[0] : root
   const visit = name === undefined ? undefined : context.visitOf(name)
   const reference = visit?.reference
-  if (reference === undefined) return undefined
-  const { ref, extracted } = reference
+  if (visit === undefined || reference === undefined) return undefined
+  const { ref, extracted, leftOut } = reference
   if (context.board.input.fetched.has(ref)) return undefined
-  const key = keysBelow(root, keys, visit)[0]
-  if (key !== undefined && (ALWAYS.has(key) || Object.hasOwn(extracted, key))) return undefined
-  return ref
+  const { isData, key } = below(root, keys, visit)
+  if (key === undefined || leftOut.has(key)) return ref
+  if (Object.hasOwn(extracted, key) || Object.hasOwn(visit.own, key) || ABOUT.has(key)) return undefined
+  return !isData && BESIDE_DATA[root === 'steps' || root === 'output' ? root : 'step']?.has(key) ? undefined : ref
 }
 
-/** Below a step, these words mean its data; of a loop, `data` is the list of its results. */
-function keysBelow(root: string, keys: readonly string[], visit: VisitData | undefined): readonly string[] {
-  const rest = root === 'steps' ? keys.slice(1) : keys
-  const [first] = rest
-  const isData =
-    (first === 'data' && visit?.isLoop !== true) || first === 'result' || (first === 'context' && root !== 'steps')
-  return isData || (root === 'output' && first === 'response') ? rest.slice(1) : rest
+interface Below {
+  /** Whether the path leads into the data, and not to what stands beside it. */
+  readonly isData: boolean
+  /** The first key in the data; undefined when the whole is meant. */
+  readonly key: string | undefined
 }
 
-const ALWAYS: ReadonlySet<string> = new Set(['_ref', '_uri', '_bytes', 'status', 'error', 'ref', 'meta', 'reference'])
+/** Below a step, these words mean its data, unless it has such a key; of a loop, `data` is the list of its results. */
+function below(root: string, keys: readonly string[], { isLoop, reference }: VisitData): Below {
+  const [first, ...rest] = root === 'steps' ? keys.slice(1) : keys
+  const isName =
+    (first === 'data' && !isLoop) ||
+    first === 'result' ||
+    (first === 'context' && root !== 'steps') ||
+    (first === 'response' && root === 'output')
+  if (first === undefined || !isName) return { isData: root === 'result', key: first }
+  const isOwn = root !== 'steps' && reference?.leftOut.has(first) === true
+  return { isData: true, key: isOwn ? first : rest[0] }
+}
+
+const ABOUT: ReadonlySet<string> = new Set(['_ref', '_uri', '_bytes', 'reference'])
+const BESIDE_DATA: Readonly<Record<string, ReadonlySet<string>>> = {
+  step: new Set(['status', 'error']),
+  output: new Set(['status', 'error', 'ref', 'meta']),
+  steps: new Set(['status', 'error', 'visit', 'started_at', 'finished_at']),
+}
 const LONE_PATH = /^\s*\{\{-?\s*[\w.]+\s*-?\}\}\s*$/
 
 function isWholeValue(context: ReadsVisits, template: Template, { root, keys }: TemplatePath): boolean {
   const name = root === 'steps' ? keys[0] : root
   const visit = name === undefined ? undefined : context.visitOf(name)
-  return keysBelow(root, keys, visit).length === 0 && LONE_PATH.test(template.text)
+  if (visit === undefined || Object.keys(visit.own).length > 0) return false
+  return below(root, keys, visit).key === undefined && LONE_PATH.test(template.text)
 }

@@ -14,6 +14,8 @@ export interface VisitData {
   readonly status: StepStatus
   readonly data: JsonValue
   readonly reference: Reference | undefined
+  /** What the step's `set` wrote with the scope `step`; part of the data, unless that is stored elsewhere. */
+  readonly own: JsonObject
   readonly error: JsonObject | null
   readonly startedAt: WireTime
   readonly finishedAt: WireTime
@@ -43,10 +45,11 @@ function read(number: number, { enter, exit, answered }: Visit): VisitData {
   const kept = exit.reference === undefined ? undefined : readReference(parseJson(exit.reference))
   const data = stored === undefined ? answer.data : withResults(stored)
   const error = exit.error === undefined ? null : parseJson(exit.error)
+  const own = exit.own === undefined ? null : parseJson(exit.own)
   return {
     visit: number,
     status: STATUS[exit.status],
-    data: exit.own === undefined ? data : withOwn(data, parseJson(exit.own)),
+    ...withOwn(data, isJsonObject(own) ? own : {}),
     reference: kept ?? (stored === undefined ? answer.reference : undefined),
     error: isJsonObject(error) ? error : null,
     startedAt: enter.at,
@@ -62,15 +65,21 @@ export function withResults(stored: JsonValue): JsonValue {
 }
 
 /** What the step's `set` wrote with the scope `step`, over its data. */
-export function withOwn(data: JsonValue, own: JsonValue): JsonValue {
-  if (!isJsonObject(own) || Object.keys(own).length === 0) return data
+export function withOwn(data: JsonValue, own: JsonObject): Pick<VisitData, 'data' | 'own'> {
+  return { data: overlaid(data, own), own }
+}
+
+export function overlaid(data: JsonValue, own: JsonObject): JsonValue {
+  if (Object.keys(own).length === 0) return data
   const whole: JsonObject = isJsonObject(data) ? { ...data } : { data }
   for (const key of Object.keys(own)) setKey(whole, key, own[key] as JsonValue)
   return whole
 }
 
 /** As the root `<step>`: the data itself, with status and the error of a failure if it has none of its own. */
-export const stepRoot = memoByFact(({ data, status, error }: VisitData): JsonValue => {
+export const stepRoot = memoByFact((visit: VisitData): JsonValue => rootOf(visit))
+
+export function rootOf({ data, status, error }: Pick<VisitData, 'data' | 'status' | 'error'>): JsonValue {
   // A failure that left nothing behind is still asked for its error.
   const isBareFailure = data === null && status === 'error'
   if (!isJsonObject(data) && !isBareFailure) return data
@@ -82,7 +91,7 @@ export const stepRoot = memoByFact(({ data, status, error }: VisitData): JsonVal
     if (!Object.hasOwn(root, key)) Object.defineProperty(root, key, { value })
   }
   return root
-})
+}
 
 /**
  * Arcs behind HTTP ask `<step>.data.status_code`, which is beside the body: it can be read from the body, too, and is no

@@ -2,7 +2,7 @@
 // most templates find what they read without fetching it.
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
 import { writeJson } from '../../domain/json/write.js'
-import { extractedOf, referenceTo } from '../../domain/results/extracted.js'
+import { extractedOf, leftOutOf, referenceTo } from '../../domain/results/extracted.js'
 import type { ResultStore } from '../../tools/run/resultStore.js'
 import type { HeldCommand } from '../commands/commands.js'
 
@@ -18,13 +18,14 @@ export function createLargeAnswers(results: ResultStore) {
     const kept: JsonValue = isJsonObject(data) ? rest : data
     const { executionId, step, commandId } = command
     const stored = await results.put({ executionId, step, name: commandId, data: kept }, new AbortController().signal)
+    const extracted = extractedOf(kept)
     return {
       status,
       context: {
         ...envelope,
         data: { _ref: stored['ref'] ?? null, ...(updates === undefined ? {} : { _context_updates: updates }) },
       },
-      reference: referenceTo(stored, extractedOf(kept)),
+      reference: referenceTo(stored, extracted, leftOutOf(kept, extracted)),
     }
   }
 }
