@@ -192,6 +192,8 @@ class Call:
         for parameter in parameters:
             if parameter.kind is parameter.VAR_KEYWORD:
                 named = {**{key: value for key, value in self.args.items() if is_name(key)}, **named}
+            elif parameter.kind is parameter.VAR_POSITIONAL:
+                continue  # takes what is left over, whatever it is called
             elif parameter.name in self.given:
                 if parameter.kind is parameter.POSITIONAL_ONLY:
                     positional.append(self.given[parameter.name])

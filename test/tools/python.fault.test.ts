@@ -121,6 +121,8 @@ describe('the result', () => {
     ['is result through globals()', 'globals().update(result=[a])', [2]],
     ['is what main gives, with the parameters that it names', 'def main(a, b=5):\n    return a + b', 7],
     ['is what main gives with all arguments', 'def main(**kw):\n    return kw', { a: 2 }],
+    ['is what main gives that takes whatever comes', 'def main(*args, **context):\n    return context', { a: 2 }],
+    ['is what main gives that would take more', 'def main(*args):\n    return len(args)', 0],
     [
       'is what an asynchronous main gives',
       'import asyncio\nasync def main(a):\n    await asyncio.sleep(0)\n    return a',
