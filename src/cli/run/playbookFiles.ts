@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { parseCatalogDocument } from '../../domain/catalog/catalogDocument.js'
+import { metadataProblems } from '../../domain/catalog/metadataProblems.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
 import type { Plan, Problem } from '../../domain/playbook/plan.js'
 import { planOf } from '../../domain/playbook/planOf.js'
@@ -53,7 +54,8 @@ export interface Whereabouts {
 
 /** Undefined: the document comes from the catalog. */
 export function readText(text: string, where: Whereabouts | undefined): Omit<PlaybookFile, 'file'> {
-  const { plan, problems } = planOf(text)
+  const { plan, problems: found } = planOf(text)
+  const problems = [...found]
   const children = new Map<string, string>()
   let path = ''
   try {
@@ -62,6 +64,8 @@ export function readText(text: string, where: Whereabouts | undefined): Omit<Pla
     if (parsed.kind !== 'playbook')
       throw new CpError('invalid_input', `${parsed.path} is a ${parsed.kind}, not a playbook`)
     if (where !== undefined) {
+      // It will be registered.
+      problems.push(...metadataProblems(parsed.document))
       for (const child of childPaths(parsed.document)) {
         const location = fileOf(child, where)
         if (location !== undefined) children.set(child, location)

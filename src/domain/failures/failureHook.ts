@@ -39,5 +39,5 @@ function mapOf(value: JsonValue | undefined, place: string): JsonObject {
 }
 
 function wrong(place: string, what: string): CpError {
-  return new CpError('refused', `${place}: ${what}`)
+  return new CpError('refused', `${place}: ${what}`, { details: { violations: [{ path: place, message: what }] } })
 }

@@ -2,6 +2,7 @@
 // as warnings and that a start is refused by.
 
 import type { Place } from '../../domain/catalog/documentPlaces.js'
+import { metadataProblems } from '../../domain/catalog/metadataProblems.js'
 import type { Problem } from '../../domain/playbook/plan.js'
 import type { OwnSources } from '../../domain/subscriptions/ownSources.js'
 import { ownSourceViolations } from '../../domain/subscriptions/subscriptionSource.js'
@@ -25,8 +26,10 @@ export type PlacedProblem = Problem & Partial<Place>
 
 export async function validateDocument(deps: ValidationDeps, text: string, resourceType?: string): Promise<Verdict> {
   try {
-    const { path, kind, subscription, problems } = await deps.documents.read(text, resourceType)
-    const all = [...problemsFrom(ownSourceViolations(subscription, deps.own)), ...problems]
+    const document = await deps.documents.read(text, resourceType)
+    const { path, kind, subscription, problems } = document
+    const refused = kind === 'playbook' ? metadataProblems(document.value()) : []
+    const all = [...problemsFrom(ownSourceViolations(subscription, deps.own)), ...refused, ...problems]
     const valid = all.every(({ severity }) => severity !== 'error')
     return { valid, document: { path, kind }, problems: await placed(deps, text, all) }
   } catch (error) {
