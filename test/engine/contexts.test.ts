@@ -104,6 +104,29 @@ describe('data of a step', () => {
   })
 })
 
+describe('a part of the data with a name of its own', () => {
+  const data = { status_code: 200, headers: {}, data: { items: [{ id: 4 }], page: { next: 2 } }, own: 1 }
+
+  it.each<[string, string, JsonValue]>([
+    ['output_select: [data.page.next]', '{{ a.next }} {{ output.next }}', '2 2'],
+    ['output_select: [{path: data.items, as: found}]', '{{ a.found | length }}', 1],
+    ['output_select: data.page', '{{ a.page.next }}', 2],
+    ['output: {select: [{path: "data.items[0].id", as: id}]}', '{{ a.id }}', 4],
+    ['output_select: [{path: data.page.next, as: own}]', '{{ a.own }}', 1],
+    ['output_select: [{path: __proto__.polluted, as: x}]', '{{ a.x }}', null],
+  ])('%s: %s', (selects, template, wanted) => {
+    const body = `workflow:\n- {step: a, tool: {kind: http, url: "http://x", ${selects}}, next: [b]}\n- step: b\n  tool: {kind: python, code: "", input: {v: ${JSON.stringify(template)}, w: "{{ a }}"}}\n`
+    const one = run(body).answer('a', data)
+    expect(one.issued(one.id('b'))['args']).toEqual({ v: wanted, w: data })
+  })
+
+  it('is chosen for a step as a whole, pipelines included', () => {
+    const body =
+      'workflow:\n- {step: a, tool: [{name: t, kind: python, code: ""}], output: {select: [{path: t.deep.x, as: x}]}, next: [{step: b, when: "{{ output.x == 5 }}"}]}\n- {step: b, tool: {kind: noop, result: "{{ a.x }}"}}\n'
+    expect(run(body).answer('a', { t: { deep: { x: 5 } } }).end?.result).toMatchObject({ context: { data: 5 } })
+  })
+})
+
 describe('what is stored elsewhere', () => {
   const reference = {
     kind: 'result_ref',
@@ -199,6 +222,17 @@ describe('what is stored elsewhere', () => {
       'workflow:\n- {step: a, tool: {kind: python, code: ""}, set: {step.seen: "{{ output.rows | length }}"}, next: [b]}\n- step: b\n  tool: {kind: python, code: "", input: {v: "{{ a.seen }}", w: "{{ a }}", x: "{{ a.rows[0].id }}"}}\n'
     const args = argsBehind(body, { stored })
     expect(args).toEqual({ v: 1, w: { rows: [{ id: 9 }], row_count: 3, seen: 1 }, x: 9 })
+  })
+
+  it('has the parts that were given names of their own', () => {
+    const args = (selects: string, options: LargeOptions = { stored }) =>
+      argsBehind(
+        `workflow:\n- {step: a, tool: {kind: python, code: "", output_select: ${selects}}, next: [b]}\n- step: b\n  tool: {kind: python, code: "", input: {v: "{{ a.first }}", w: "{{ a | keys }}"}}\n`,
+        options,
+      )
+    expect(args('[{path: "$.rows[0].id", as: first}]')).toEqual({ v: 9, w: ['rows', 'row_count'] })
+    expect(args('[{path: data.rows.0.id, as: first}]')).toEqual({ v: 9, w: ['rows', 'row_count'] })
+    expect(args('[{path: rows.7.id, as: first}]')).toEqual({ v: null, w: ['rows', 'row_count'] })
   })
 
   it('fails the step that needs it when it is gone', () => {

@@ -2,10 +2,12 @@
 // reserved root, a step, a key of ctx, a key of the workload.
 
 import { type JsonObject, type JsonValue, setKey } from '../json/value.js'
+import type { Selection } from '../playbook/plan.js'
 import { RESERVED_ROOTS } from '../playbook/templateRoots.js'
 import type { TemplateContext, TemplateValue } from '../template/run.js'
 import type { ArrivalOnBoard, Board } from './board.js'
 import { dataIn, rootIn } from './references.js'
+import { withSelected } from './selected.js'
 import { startRoot } from './startRoots.js'
 import { stepEntry, stepOutput, type VisitData } from './visitData.js'
 
@@ -57,7 +59,8 @@ export class EngineContext implements TemplateContext {
     if (local !== undefined) return local()
     if (RESERVED_ROOTS.has(name)) return this.reserved(name)
     const visit = this.visitOf(name)
-    if (visit !== undefined) return rootIn(this.board, visit)
+    if (visit !== undefined)
+      return withSelected(rootIn(this.board, visit), this.board, visit, selectionsOf(this.board, name))
     const { ctx, workload } = this.board
     if (Object.hasOwn(ctx, name)) return ctx[name]
     return Object.hasOwn(workload, name) ? workload[name] : undefined
@@ -136,11 +139,22 @@ export function enterContext(
 
 function endedLocals(board: Board, visit: VisitData, attempt: number, step: string): [string, () => TemplateValue][] {
   return [
-    ['output', () => stepOutput({ ...visit, data: dataIn(board, visit) }, attempt)],
+    [
+      'output',
+      () => {
+        const output = stepOutput({ ...visit, data: dataIn(board, visit) }, attempt)
+        return withSelected(output, board, visit, selectionsOf(board, step))
+      },
+    ],
     ['result', () => dataIn(board, visit)],
     ['error', () => visit.error],
     ['event', () => ({ name: eventNameOf(visit), step, visit: visit.visit, status: visit.status, error: visit.error })],
   ]
+}
+
+function selectionsOf({ plan }: Board, step: string): readonly Selection[] {
+  const index = plan.stepIndex.get(step)
+  return index === undefined ? [] : (plan.steps[index]?.selections ?? [])
 }
 
 function eventNameOf({ status, isLoop }: VisitData): string {

@@ -73,6 +73,13 @@ export interface StepPlan {
   readonly failureMode: FailureMode
   /** From command.issued to its end. */
   readonly timeoutMs: number | undefined
+  /** Parts of its data that have names of their own. */
+  readonly selections: readonly Selection[]
+}
+
+export interface Selection {
+  readonly name: string
+  readonly path: readonly (string | number)[]
 }
 
 export type FailureMode = 'fail_fast' | 'best_effort'

@@ -9,6 +9,7 @@ import { readLoop } from './loop.js'
 import { type LooseNext, readNext, readNextMode } from './next.js'
 import type { AdmitRule, Assignment, FailureMode, StepPlan, ToolPlan } from './plan.js'
 import { readTimeoutMs } from './seconds.js'
+import { readSelections } from './selections.js'
 import type { PlanSite } from './site.js'
 import { planTool } from './tool.js'
 import type { ToolContext } from './toolContext.js'
@@ -52,6 +53,7 @@ export function readStep(step: Reader, index: number, name: string, context: Ste
     onError: spec?.oneOf('on_error', ['fail', 'continue']) ?? 'fail',
     failureMode: policy?.mapping('failure')?.oneOf('mode', FAILURE_MODES) ?? context.failureMode,
     timeoutMs: spec === undefined ? undefined : readTimeoutMs(spec, 'timeout', site),
+    selections: readSelections(step, site),
   }
 }
 
