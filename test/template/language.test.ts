@@ -194,6 +194,8 @@ describe('filters', () => {
     ['{{ n | round }}', '3'],
     ['{{ l | sum }}', '6'],
     ['{{ rows | sum(attribute="id") }}', '6'],
+    ['{{ [l, [4], []] | sum(start=[]) }}', '[1,2,3,4]'],
+    ['{{ [{"x": [1]}, {"x": [2]}] | sum(attribute="x", start=[0]) }} {{ l }}', '"[0, 1, 2] [1, 2, 3]"'],
     ['{{ ls | sort }}', '["A","b","c"]'],
     ['{{ ls | sort(case_sensitive=true, reverse=true) }}', '["c","b","A"]'],
     ['{{ mixed | sort }}', '[null,true,1,"b",[0]]'],

@@ -53,8 +53,21 @@ function sum(value: TemplateValue, args: readonly TemplateValue[], run: Run): Te
   const pick = picked(args[0], run)
   let total: TemplateValue = args[1] ?? 0
   run.charge(items.length)
+  if (Array.isArray(total)) return joined(total, items.map(pick), run)
   for (const item of items) total = calculate('+', total, pick(item))
   return total
+}
+
+/** `sum(start=[])` puts lists together. */
+function joined(start: readonly JsonValue[], lists: readonly TemplateValue[], run: Run): TemplateValue {
+  const all = [...start]
+  for (const list of lists) {
+    if (!Array.isArray(list)) return fault(`+ is not possible between list and ${kindOf(list)}`)
+    checkList(all.length + list.length)
+    run.charge(list.length)
+    for (const item of list) all.push(item)
+  }
+  return all
 }
 
 function extreme(value: TemplateValue, args: readonly TemplateValue[], run: Run, sign: number): TemplateValue {
