@@ -27,7 +27,7 @@ export function formatText(format: string, args: readonly TemplateValue[], run: 
     } else {
       if (next >= args.length) fault('format: not enough values')
       const piece = formatValue(args[next++], kind as string, flags, precision, run)
-      text += pad(piece, flags, Number(width ?? 0), kind !== 's' && kind !== 'r')
+      text += pad(piece, flags, Number(width ?? 0), kind !== 's' && kind !== 'r' && kind !== 'c')
     }
     checkText(text.length)
   }
@@ -53,6 +53,8 @@ function formatValue(
     case 'i':
     case 'u':
       return signed(integerOf(value, kind), flags, 10)
+    case 'c':
+      return character(value)
     case 'x':
       return signed(integerOf(value, kind), flags, 16)
     case 'X':
@@ -61,13 +63,13 @@ function formatValue(
       return signed(integerOf(value, kind), flags, 8)
     case 'f':
     case 'F':
-      return withSign(doubleOf(value, kind).toFixed(digits ?? 6), flags)
+      return withSign(fixed(doubleOf(value, kind), digits ?? 6), flags)
     case 'e':
     case 'E':
-      return exponent(doubleOf(value, kind), digits ?? 6, kind, flags)
+      return exponent(doubleOf(value, kind).toExponential(digits ?? 6), kind, flags)
     case 'g':
     case 'G':
-      return withSign(String(Number(doubleOf(value, kind).toPrecision(Math.max(1, digits ?? 6)))), flags)
+      return general(doubleOf(value, kind), Math.max(1, digits ?? 6), kind, flags)
     default:
       return fault(`format: there is no directive %${kind}`)
   }
@@ -88,8 +90,39 @@ function doubleOf(value: TemplateValue, kind: string): number {
   return number === undefined ? fault(`format: %${kind} needs a number, not a ${kindOf(value)}`) : toDouble(number)
 }
 
+const FIXED_MAX = 1e21
+
+/** From there on the language itself would write an exponent. */
+function fixed(value: number, digits: number): string {
+  if (Math.abs(value) < FIXED_MAX) return value.toFixed(digits)
+  return BigInt(value).toString() + (digits === 0 ? '' : `.${'0'.repeat(digits)}`)
+}
+
+const PREFIXES: Readonly<Record<number, string>> = { 16: '0x', 8: '0o' }
+
 function signed(value: bigint, flags: string, radix: number): string {
-  return withSign(value.toString(radix), flags)
+  const prefix = flags.includes('#') ? (PREFIXES[radix] ?? '') : ''
+  return withSign(value < 0n ? `-${prefix}${(-value).toString(radix)}` : prefix + value.toString(radix), flags)
+}
+
+const CODE_POINT_MAX = 0x10ffff
+
+/** One character, or its number. */
+function character(value: TemplateValue): string {
+  if (typeof value === 'string' && [...value].length === 1) return value
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= CODE_POINT_MAX) {
+    return String.fromCodePoint(value)
+  }
+  return fault('format: %c needs one character or its number')
+}
+
+/** Fixed where that is short, else with an exponent; without zeros at the end. */
+function general(value: number, digits: number, kind: string, flags: string): string {
+  const [mantissa, power] = value.toExponential(digits - 1).split('e') as [string, string]
+  const size = Number(power)
+  const bare = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text)
+  if (size >= -4 && size < digits) return withSign(bare(value.toFixed(digits - 1 - size)), flags)
+  return exponent(`${bare(mantissa)}e${power}`, kind, flags)
 }
 
 function withSign(text: string, flags: string): string {
@@ -97,9 +130,10 @@ function withSign(text: string, flags: string): string {
   return flags.includes('+') ? `+${text}` : flags.includes(' ') ? ` ${text}` : text
 }
 
-function exponent(value: number, digits: number, kind: string, flags: string): string {
-  const text = value.toExponential(digits).replace(/e([+-])(\d)$/, 'e$10$2')
-  return withSign(kind === 'E' ? text.toUpperCase() : text, flags)
+/** At least two digits of power. */
+function exponent(written: string, kind: string, flags: string): string {
+  const text = written.replace(/e([+-])(\d)$/, 'e$10$2')
+  return withSign(kind === 'E' || kind === 'G' ? text.toUpperCase() : text, flags)
 }
 
 function pad(text: string, flags: string, width: number, isNumber: boolean): string {
@@ -107,6 +141,6 @@ function pad(text: string, flags: string, width: number, isNumber: boolean): str
   if (missing <= 0) return text
   if (flags.includes('-')) return text + ' '.repeat(missing)
   if (!isNumber || !flags.includes('0')) return ' '.repeat(missing) + text
-  const sign = /^[-+ ]/.test(text) ? 1 : 0
+  const sign = /^[-+ ]?(?:0[xXo])?/.exec(text)?.[0].length ?? 0
   return text.slice(0, sign) + '0'.repeat(missing) + text.slice(sign)
 }
