@@ -194,6 +194,7 @@ describe('filters', () => {
     ['{{ n | round }}', '3'],
     ['{{ l | sum }}', '6'],
     ['{{ rows | sum(attribute="id") }}', '6'],
+    ['{{ l["0"] is defined }} {{ l.0 }} {{ l[0] }} {{ numbers["0"] }} {{ numbers[0] }}', '"false 1 1 zero zero"'],
     ['{{ [l, [4], []] | sum(start=[]) }}', '[1,2,3,4]'],
     ['{{ [{"x": [1]}, {"x": [2]}] | sum(attribute="x", start=[0]) }} {{ l }}', '"[0, 1, 2] [1, 2, 3]"'],
     ['{{ ls | sort }}', '["A","b","c"]'],

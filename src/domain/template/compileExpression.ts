@@ -172,7 +172,7 @@ function compileAccess(base: Evaluate, access: Access, site: CompileSite): Evalu
   if (access.type === 'index') {
     if (access.index.type === 'literal') {
       const { value: index } = access.index
-      if (typeof index === 'string') return compileKey(base, index)
+      if (typeof index === 'string') return compileTextKey(base, index)
       return (run) => itemOf(base(run), index, run)
     }
     const index = compileExpression(access.index, site)
@@ -202,6 +202,11 @@ function compileKey(base: Evaluate, name: string): Evaluate {
     const index = integerValue(BigInt(name))
     return (run) => itemOf(base(run), index, run)
   }
+  return compileTextKey(base, name)
+}
+
+/** `rows["0"]` is no place in a list, whatever the text looks like. */
+function compileTextKey(base: Evaluate, name: string): Evaluate {
   // A name that every object inherits must be looked up with care; all others cannot reach a prototype.
   if (name in Object.prototype) return (run) => attributeOf(base(run), name)
   return (run) => {
