@@ -104,6 +104,14 @@ describe('data of a step', () => {
   })
 })
 
+it('takes what a worker reports beside data that is no map', () => {
+  const one = run(
+    'workflow:\n- {step: a, tool: {kind: python, code: "", set: {ctx.n: "{{ output.data | length }}"}}, next: [b]}\n- {step: b, tool: {kind: noop, result: "{{ a | length }} {{ a[0] }} {{ ctx.n }}"}}\n',
+  )
+  one.done(one.id('a'), [7, 8], {}, { _context_updates: { ctx: { n: 2 } } })
+  expect(one.settle().end?.result).toMatchObject({ context: { data: '2 7 2' } })
+})
+
 describe('a part of the data with a name of its own', () => {
   const data = { status_code: 200, headers: {}, data: { items: [{ id: 4 }], page: { next: 2 } }, own: 1 }
 

@@ -174,9 +174,9 @@ export class Run {
   }
 
   /** Answers a command with data; without `settle` the engine is not asked. */
-  done(command: string, data: JsonValue = {}, more: JsonObject = {}): void {
+  done(command: string, data: JsonValue = {}, more: JsonObject = {}, beside: JsonObject = {}): void {
     const node = this.nodeOf(command)
-    const envelope = { status: 'success', data, duration_ms: 1 }
+    const envelope = { status: 'success', data, duration_ms: 1, ...beside }
     const call = { command_id: command, call_index: 0, result: { status: 'success', context: envelope } }
     this.append({
       ...node,

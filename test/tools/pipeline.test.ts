@@ -255,6 +255,12 @@ describe('set', () => {
     expect(data).toEqual({ n: 1, _context_updates: { ctx: { bare: 1 }, vars: { v: 2 } } })
   })
 
+  it.each<JsonValue>([[[1, 2]], ['text'], [5]])('leaves data that is no map as it is: %j', async (result) => {
+    const tasks = [noop('only', result, { set: { 'ctx.seen': '{{ output.data }}' } })]
+    const report = await tools.tool({ kind: 'task_sequence', unwrapped: true, tasks })
+    expect(report).toMatchObject({ data: result, _context_updates: { ctx: { seen: result } } })
+  })
+
   it('of a rule is applied before the action, also on every retry', async () => {
     const { data } = await run([
       {

@@ -38,12 +38,20 @@ export function readAnswer(text: PayloadText | undefined): Answer {
   return {
     data: reference === undefined ? data : null,
     reference,
-    updates,
+    updates: updates === NOTHING ? objectAt(envelope, '_context_updates') : updates,
     error: own(envelope, 'error') ?? own(outer, 'error'),
   }
 }
 
-const ENVELOPE_KEYS: ReadonlySet<string> = new Set(['status', 'error', 'duration_ms', 'stdout', 'stderr', 'exit_code'])
+const ENVELOPE_KEYS: ReadonlySet<string> = new Set([
+  'status',
+  'error',
+  'duration_ms',
+  'stdout',
+  'stderr',
+  'exit_code',
+  '_context_updates',
+])
 const OUTER_KEYS: ReadonlySet<string> = new Set(['command_id', 'call_index', 'attempt', 'attempts', 'status'])
 
 /** From the outside in: event, `result` of the call, envelope of the tool. The innermost that is there counts. */

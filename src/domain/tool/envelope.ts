@@ -5,6 +5,8 @@ import type { JsonObject, JsonValue } from '../json/value.js'
 export interface Envelope {
   readonly status: 'success' | 'error' | 'timeout'
   readonly data?: JsonValue
+  /** What a task has set, where the data is no map that could hold it. */
+  readonly updates?: JsonObject
   /** The error object of toolFailure.ts. */
   readonly error?: JsonObject
   readonly stdout?: string
@@ -26,6 +28,7 @@ export interface TaskReport {
 export function envelopeJson(envelope: Envelope): JsonObject {
   const json: JsonObject = { status: envelope.status }
   if (envelope.data !== undefined) json['data'] = envelope.data
+  if (envelope.updates !== undefined) json['_context_updates'] = envelope.updates
   if (envelope.error !== undefined) json['error'] = envelope.error
   if (envelope.stdout !== undefined) json['stdout'] = envelope.stdout
   if (envelope.stderr !== undefined) json['stderr'] = envelope.stderr

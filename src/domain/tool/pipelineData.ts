@@ -56,8 +56,9 @@ export class PipelineData {
   }
 
   private alone(stepValues: JsonObject, updates: JsonObject | undefined): JsonValue {
-    if (updates === undefined && Object.keys(stepValues).length === 0) return this.last
-    // Reports need a map to stand in.
+    const hasStepValues = Object.keys(stepValues).length > 0
+    // Data that is no map has no room for a report, and stays what it is: the report stands beside it.
+    if (!hasStepValues && (updates === undefined || !isJsonObject(this.last))) return this.last
     const data = isJsonObject(this.last) ? { ...this.last } : { data: this.last }
     return withReports(data, stepValues, updates)
   }

@@ -2,7 +2,7 @@
 // the mask of the secrets it used, and through the bounds of an event.
 
 import { storableText } from '../../domain/events/storableText.js'
-import type { JsonObject, JsonValue } from '../../domain/json/value.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
 import type { Envelope } from '../../domain/tool/envelope.js'
 import { cutText } from '../../domain/tool/outputCut.js'
 import { SecretMask } from '../../domain/tool/secretMask.js'
@@ -149,10 +149,12 @@ function report(
     failure === undefined ? undefined : mask.json(failureJson(failure, pipeline?.failedKind || kind))
   // Of a success it would say that the command failed: what a policy has handled is told by the data.
   const exitCode = failure === undefined && pipeline?.exitCode !== 0 ? undefined : pipeline?.exitCode
-  const hasData = pipeline !== undefined && reports.length > 0
+  const data = pipeline !== undefined && reports.length > 0 ? mask.json(pipeline.wholeData()) : undefined
+  const updates = data === undefined || isJsonObject(data) ? undefined : pipeline?.updates()
   return {
     status: failure === undefined ? 'success' : failure.kind === 'timeout' ? 'timeout' : 'error',
-    ...(hasData ? { data: mask.json(pipeline.wholeData()) } : {}),
+    ...(data === undefined ? {} : { data }),
+    ...(updates === undefined ? {} : { updates: mask.json(updates) }),
     ...(error === undefined ? {} : { error }),
     ...(stdout === '' ? {} : { stdout }),
     ...(stderr === '' ? {} : { stderr }),

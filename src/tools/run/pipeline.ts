@@ -88,6 +88,10 @@ export class Pipeline {
     return this.data.whole(this.list.isLabelled, this.values.writes('step'), this.values.updates())
   }
 
+  updates(): JsonObject | undefined {
+    return this.values.updates()
+  }
+
   private async runUnderPolicy(task: Task): Promise<Decision> {
     const retries = new Map<PolicyRule, number>()
     const began = this.around.clock.monotonic()
