@@ -5,7 +5,8 @@ import type { Tool } from './tool.js'
 export const noopTool: Tool = {
   timeoutSeconds: 60,
   run: async ({ config }) => {
-    const result = config['result']
-    return { data: result ?? { status: 'ok', message: textField(config, 'message') ?? 'noop' } }
+    // A result that is there and null is one.
+    if (config['result'] !== undefined) return { data: config['result'] }
+    return { data: { status: 'ok', message: textField(config, 'message') ?? 'noop' } }
   },
 }

@@ -104,6 +104,15 @@ describe('data of a step', () => {
   })
 })
 
+it.each([
+  ['{kind: noop, result: "{{ nothing }}"}', null],
+  ['{kind: noop, result: ~}', null],
+  ['{kind: noop}', { status: 'ok', message: 'noop' }],
+])('the data of %s', (tool, data) => {
+  const one = run(`workflow:\n- {step: a, tool: ${tool}}\n`)
+  expect(one.end?.result).toMatchObject({ context: { data } })
+})
+
 it('takes what a worker reports beside data that is no map', () => {
   const one = run(
     'workflow:\n- {step: a, tool: {kind: python, code: "", set: {ctx.n: "{{ output.data | length }}"}}, next: [b]}\n- {step: b, tool: {kind: noop, result: "{{ a | length }} {{ a[0] }} {{ ctx.n }}"}}\n',

@@ -261,6 +261,11 @@ describe('set', () => {
     expect(report).toMatchObject({ data: result, _context_updates: { ctx: { seen: result } } })
   })
 
+  it('can set nothing at all: the result of a noop that is null stays null', async () => {
+    const { data } = await run([noop('none', null), { name: 'plain', kind: 'noop' }])
+    expect(data['results']).toEqual({ none: null, plain: { status: 'ok', message: 'noop' } })
+  })
+
   it('of a rule is applied before the action, also on every retry', async () => {
     const { data } = await run([
       {

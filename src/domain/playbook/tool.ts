@@ -155,11 +155,15 @@ class ToolPlanner {
     if (trees.some((tree) => deferredTemplates(tree).length > 0)) return undefined
     if (kind === 'playbook') return { type: 'playbook', child: readChild(task, this.context) }
     if (kind !== 'noop') return undefined
-    return { type: 'noop', message: this.field(tool, 'message'), result: this.field(tool, 'result') }
+    // A result that is written as null is one.
+    return {
+      type: 'noop',
+      message: this.field(tool, 'message'),
+      result: this.field(tool, 'result', tool.raw()['result']),
+    }
   }
 
-  private field(tool: Reader, key: string): CompiledTree | undefined {
-    const value = tool.value(key)
+  private field(tool: Reader, key: string, value = tool.value(key)): CompiledTree | undefined {
     return value === undefined ? undefined : this.site.tree(value, `${tool.path}/${key}`)
   }
 }
