@@ -28,6 +28,14 @@ it('shows a step with its time and data', () => {
   expect(shown(visit)).toBe('  fetch     http          ok          12 ms  {"rows":3}')
 })
 
+it('shows the data of a pipeline without what it tells the engine to set', () => {
+  const story = new Story()
+  story.tell(enter('fetch', 0))
+  const data = { rows: 3, _context_updates: { ctx: { n: 1 } } }
+  story.tell(event('call.done', 'fetch', 9, { context: { result: { context: { data } } } }))
+  expect(shown(story.tell(event('step.exit', 'fetch', 12, { status: 'COMPLETED' })))).toMatch(/ {"rows":3}$/)
+})
+
 it('shows a loop as a bar while it runs and as a count when it has ended', () => {
   const story = new Story()
   story.tell(enter('each', 0, { iterations_expected: 4, mode: 'parallel', max_in_flight: 2 }))

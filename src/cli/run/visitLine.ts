@@ -1,6 +1,6 @@
 // A visit as one line: what ran, how it is, how long it took, and what came out.
 import type colors from 'picocolors'
-import { isJsonObject } from '../../domain/json/value.js'
+import { isJsonObject, type JsonValue } from '../../domain/json/value.js'
 import { writeJson } from '../../domain/json/write.js'
 import { printable } from '../../runtime/printable.js'
 import { cutText, padEndTo, textWidth } from '../textWidth.js'
@@ -67,7 +67,14 @@ function preview(data: Visit['data']): string {
   if (data === undefined || data === null) return ''
   const printed = isJsonObject(data) && data['exit_code'] !== undefined ? data['stdout'] : undefined
   if (typeof printed === 'string') return printed.trim().split('\n').at(-1) ?? ''
-  return writeJson(data).slice(0, PREVIEW_MAX)
+  return writeJson(withoutReport(data)).slice(0, PREVIEW_MAX)
+}
+
+/** What a pipeline tells the engine to set is no part of its data. */
+function withoutReport(data: JsonValue): JsonValue {
+  if (!isJsonObject(data) || !Object.hasOwn(data, '_context_updates')) return data
+  const { _context_updates: _report, ...rest } = data
+  return rest
 }
 
 function loopRemark({ loop, state, done, failed, issued }: Visit): string | undefined {
