@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/domain/json/value.js'
 import { KnownValues } from '../../src/services/state/inThread/knownValues.js'
-import { type Run, run } from './run.js'
+import { type Run, type RunOptions, run } from './run.js'
 
 const LIMIT = 64 * 1024
 
@@ -74,6 +74,100 @@ it('a result that a worker has stored shows its small parts among the results', 
   })
   one.completed(id)
   expect(argumentsOf(one.settle(), 'read')).toEqual({ v: 'loaded', at: 'noetl://r/1' })
+})
+
+describe('results that a worker has stored one by one', () => {
+  const stored = new Map<string, JsonValue>([
+    ['noetl://r/0', { status: 'loaded', rows: [1, 2, 3] }],
+    ['noetl://r/2', { status: 'loaded', rows: [4] }],
+  ])
+
+  /** The second of three is small enough for its event. */
+  function behind(reader: string, options: RunOptions = { stored }, bytes = 200_000): Run {
+    const one = run(
+      `workflow:\n- {step: each, loop: {in: 3, spec: {mode: parallel}}, tool: {kind: python, code: ""}, next: [read]}\n- ${reader}\n`,
+      options,
+    )
+    for (const index of [2, 0]) {
+      const ref = `noetl://r/${index}`
+      const command = one.id('each', 1, `i${index}`)
+      const reference = { kind: 'result_ref', ref, extracted: { status: 'loaded' }, meta: { bytes } }
+      const result = { status: 'success', context: { data: { _ref: ref } }, reference }
+      const context = { command_id: command, result }
+      one.append({
+        eventType: 'call.done',
+        nodeName: 'each',
+        result: { status: 'COMPLETED', context },
+        meta: { command_id: command },
+      })
+      one.completed(command)
+    }
+    return one.answer('each', { status: 'small', rows: [] }, 1, 'i1')
+  }
+
+  const values = (template: string, options?: RunOptions): JsonValue | undefined => {
+    const one = behind(`{step: read, tool: {kind: noop, result: ${JSON.stringify(template)}}}`, options)
+    return one.end?.error ?? ((one.end?.result as JsonObject)['context'] as JsonObject)['data']
+  }
+
+  it.each<[string, JsonValue]>([
+    ['{{ each.results | map(attribute="rows") | list }}', [[1, 2, 3], [], [4]]],
+    ['{{ each.data[0].rows | length }}', 3],
+    ['{{ steps.each.data.results[2].rows[0] }} {{ each.result.results[2].rows[0] }}', '4 4'],
+    ['{{ each.results[0] | keys }}', ['status', 'rows']],
+    ['{{ each | keys | sort }}', ['data', 'errors', 'results', 'stats']],
+    ['{{ result.results[-1].rows }}', [4]],
+    ['{% for one in each.results %}{{ one.rows | length }}{% endfor %}', 301],
+  ])('are read by %s like any others', (template, value) => {
+    expect(values(template)).toEqual(value)
+  })
+
+  it('are fetched only where more than a small part is read', () => {
+    expect(values('{{ each.results[0].status }} {{ each.stats.total }}', {})).toBe('loaded 3')
+    const one = behind('{step: read, tool: {kind: noop, result: "{{ each.results[2].rows }}"}}')
+    expect(one.fetches).toEqual(['noetl://r/2'])
+  })
+
+  it('are handed to tools as references, each in its place', () => {
+    const one = behind(
+      '{step: read, tool: {kind: python, code: "", input: {all: "{{ each.results }}", one: "{{ each.results[2] }}"}}}',
+      {},
+    )
+    expect(one.fetches).toEqual([])
+    expect(one.log.at(-1)?.meta).toMatchObject({ references: ['/args/all/0', '/args/all/2', '/args/one'] })
+    const { all, one: single } = argumentsOf(one, 'read') as { all: JsonObject[]; one: JsonObject }
+    expect(all.map(({ __ref__ }) => __ref__)).toEqual(['noetl://r/0', undefined, 'noetl://r/2'])
+    expect(single).toMatchObject({ __ref__: 'noetl://r/2' })
+  })
+
+  it('are read by the arcs and sets of the loop itself', () => {
+    const one = run(
+      'workflow:\n- {step: each, loop: {in: 1}, tool: {kind: python, code: ""}, set: {n: "{{ loop_results[0].rows | length }}"}, next: [{step: read, when: "{{ output.results[0].rows[2] == 3 }}"}]}\n- {step: read, tool: {kind: noop, result: "{{ ctx.n }}"}}\n',
+      { stored },
+    )
+    const command = one.id('each', 1, 'i0')
+    const reference = { kind: 'result_ref', ref: 'noetl://r/0', extracted: {}, meta: { bytes: 1 } }
+    const result = { status: 'success', context: { data: { _ref: 'noetl://r/0' } }, reference }
+    const context = { command_id: command, result }
+    one.append({
+      eventType: 'call.done',
+      nodeName: 'each',
+      result: { status: 'COMPLETED', context },
+      meta: { command_id: command },
+    })
+    one.completed(command)
+    expect(one.settle().end?.result).toMatchObject({ context: { data: 3 } })
+  })
+
+  it('are refused to templates where they are too much for a decision, and say so when they are gone', () => {
+    const one = behind(
+      '{step: read, tool: {kind: noop, result: "{{ each.results | last }}"}}',
+      { stored },
+      40 * 1024 * 1024,
+    )
+    expect(one.end?.error).toContain('the results of step "each" are 80 MB, too much for a template')
+    expect(values('{{ each.results | last }}', {})).toContain('the result noetl://r/0 is gone')
+  })
 })
 
 describe('results of more than 1 MB', () => {

@@ -49,7 +49,7 @@ export class EngineContext implements TemplateContext {
 
   /** The visit that the name of a step, `output` or `result` means here. */
   visitOf(name: string): VisitData | undefined {
-    if ((name === 'output' || name === 'result') && this.ended !== undefined) return this.ended
+    if (ENDED_ROOTS.has(name) && this.ended !== undefined) return this.ended
     const index = this.board.plan.stepIndex.get(name)
     return index === undefined ? undefined : (this.bound.get(index) ?? this.board.lastFinished(index))
   }
@@ -98,6 +98,9 @@ export class EngineContext implements TemplateContext {
   }
 }
 
+/** They mean the visit that has just ended. */
+const ENDED_ROOTS: ReadonlySet<string> = new Set(['output', 'result', 'loop_results'])
+
 /** What a comparison with `event.name` may ask for, beside the name itself. */
 const EVENT_NAMES: Readonly<Record<string, readonly string[]>> = {
   'call.done': ['step.done'],
@@ -113,7 +116,7 @@ export function exitContext(board: Board, visit: VisitData, attempt: number, nam
   const index = board.plan.stepIndex.get(name) as number
   const locals = new Map<string, () => TemplateValue>(endedLocals(board, visit, attempt, name))
   if (visit.isLoop) {
-    locals.set('loop_results', () => objectKey(visit.data, 'results'))
+    locals.set('loop_results', () => objectKey(dataIn(board, visit), 'results'))
     locals.set('loop', () => ({ done: true, ...(objectKey(visit.data, 'stats') as JsonObject | undefined) }))
   }
   return new EngineContext(board, locals, new Map([[index, visit]]), visit)

@@ -11,6 +11,7 @@ import { type EngineContext, exitContext } from './engineContext.js'
 import { engineError, StepFailure } from './engineError.js'
 import type { Finish } from './finish.js'
 import { resultWith } from './largeParts.js'
+import { partsOf } from './loopParts.js'
 import { renderMap } from './render.js'
 import { durationMs, type VisitData, withOwn } from './visitData.js'
 
@@ -182,6 +183,7 @@ function dataOf(
     data: finish?.answer.data ?? null,
     reference: finish?.answer.reference,
     own: {},
+    parts: partsOf(finish?.stored),
     error,
     startedAt: enter?.at ?? board.now,
     finishedAt: board.now,

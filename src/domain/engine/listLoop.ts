@@ -15,6 +15,7 @@ import { engineError, errorObject, messageOf, StepFailure } from './engineError.
 import { commandEnd, endedAtOnce, type Finish, laterId } from './finish.js'
 import { issueBody } from './issue.js'
 import { largeItems } from './largeParts.js'
+import { partOf, storedParts } from './loopParts.js'
 import { requireValues } from './references.js'
 import { renderCount } from './render.js'
 import { QUICK_VISITS_MAX } from './settings.js'
@@ -144,6 +145,7 @@ export function finishList(board: Board, live: LiveVisit, loop: ListLoop): Finis
   const results: JsonValue[] = []
   const errors: { index: number; error: JsonObject }[] = []
   const updates: JsonObject[] = []
+  const parts: JsonObject[] = []
   let endId: string | undefined
   for (let index = 0; index < ok + failed; index++) {
     const command = visit.commands.get(`i${index}`)
@@ -153,6 +155,7 @@ export function finishList(board: Board, live: LiveVisit, loop: ListLoop): Finis
     const { data, reference } = end.answer
     // What is stored elsewhere keeps its small parts, which is what most readers want of it.
     results.push(reference === undefined ? data : { _ref: reference.ref, ...reference.extracted })
+    if (reference !== undefined) parts.push(partOf(index, reference))
     // In a sequential loop the others were written when the next one was issued.
     if (loop.mode === 'parallel' || index === ok + failed - 1) updates.push(end.answer.updates)
     if (end.error !== undefined) errors.push({ index, error: errorObject(end.error, 'it failed without a reason') })
@@ -162,7 +165,7 @@ export function finishList(board: Board, live: LiveVisit, loop: ListLoop): Finis
   return {
     endId,
     error: first === undefined ? null : { ...first.error, message: message as string },
-    ...loopData(results, errors, expected),
+    ...loopData(results, errors, expected, parts),
     answerId: undefined,
     updates,
     attempt: 1,
@@ -174,9 +177,13 @@ function loopData(
   results: JsonValue[],
   errors: readonly { index: number; error: JsonObject }[],
   expected: number,
+  parts: readonly JsonObject[] = [],
 ): Pick<Finish, 'answer' | 'stored'> {
   const failed = errors.length
   const stats = { total: expected, success: results.length - failed, failed, skipped: expected - results.length }
   const stored = { results, stats, errors: errors.map(({ index, error }) => ({ index, error })) }
-  return { answer: { data: { data: results, ...stored }, reference: undefined }, stored }
+  return {
+    answer: { data: { data: results, ...stored }, reference: undefined },
+    stored: { ...stored, ...storedParts(parts) },
+  }
 }

@@ -6,6 +6,7 @@ import { parseJson } from '../json/parse.js'
 import { isJsonObject, type JsonObject, type JsonValue, setKey } from '../json/value.js'
 import { millisOf, type Visit } from '../state/drivenState.js'
 import { memoByFact, type Reference, readAnswer, readReference } from './answer.js'
+import { type Part, partsOf, withoutParts } from './loopParts.js'
 
 export type StepStatus = 'ok' | 'error' | 'skipped'
 
@@ -16,6 +17,8 @@ export interface VisitData {
   readonly reference: Reference | undefined
   /** What the step's `set` wrote with the scope `step`; part of the data, unless that is stored elsewhere. */
   readonly own: JsonObject
+  /** Of a loop: results that are stored elsewhere, one by one. */
+  readonly parts: readonly Part[]
   readonly error: JsonObject | null
   readonly startedAt: WireTime
   readonly finishedAt: WireTime
@@ -51,6 +54,7 @@ function read(number: number, { enter, exit, answered }: Visit): VisitData {
     status: STATUS[exit.status],
     ...withOwn(data, isJsonObject(own) ? own : {}),
     reference: kept ?? (stored === undefined ? answer.reference : undefined),
+    parts: partsOf(stored),
     error: isJsonObject(error) ? error : null,
     startedAt: enter.at,
     finishedAt: exit.at,
@@ -61,7 +65,7 @@ function read(number: number, { enter, exit, answered }: Visit): VisitData {
 /** Of a list loop the log keeps `results` once; readers find them as `data` too. */
 export function withResults(stored: JsonValue): JsonValue {
   if (!isJsonObject(stored) || !Object.hasOwn(stored, 'results') || !Object.hasOwn(stored, 'stats')) return stored
-  return { data: stored['results'] as JsonValue, ...stored }
+  return { data: stored['results'] as JsonValue, ...withoutParts(stored) }
 }
 
 /** What the step's `set` wrote with the scope `step`, over its data. */

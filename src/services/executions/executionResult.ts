@@ -1,6 +1,7 @@
 // What an execution gave: its own data, or that of the last finished visit of a step. References are resolved.
 import type { Databases } from '../../db/databases.js'
 import { readAnswer, readReference } from '../../domain/engine/answer.js'
+import { partsOf, withoutParts, withParts } from '../../domain/engine/loopParts.js'
 import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
 import type { ExecutionId } from '../../domain/ids/ids.js'
 import { parseJson } from '../../domain/json/parse.js'
@@ -46,7 +47,17 @@ function answerOf(said: JsonValue): string | undefined {
 async function dataOf({ resolve }: ExecutionResultDeps, result: JsonObject): Promise<ExecutionData> {
   const reference = readReference(result['reference'])
   if (reference !== undefined) return { bytes: await resolve(reference.ref) }
-  return { data: objectAt(result, 'context')['data'] ?? null }
+  return { data: await withStored(objectAt(result, 'context')['data'] ?? null, resolve) }
+}
+
+/** Results of a loop that are stored one by one, in their places. */
+async function withStored(data: JsonValue, resolve: ExecutionResultDeps['resolve']): Promise<JsonValue> {
+  const values = new Map<string, JsonValue>()
+  const parts = partsOf(data)
+  if (parts.length === 0) return data
+  for (const { ref } of parts) values.set(ref, parseJson(Buffer.from(await resolve(ref)).toString('utf8')))
+  const { data: _again, ...whole } = withParts(withoutParts(data as JsonObject), parts, values) as JsonObject
+  return whole
 }
 
 function nothingThere(id: string, step: string | undefined, status: string): CpError {
