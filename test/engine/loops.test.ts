@@ -182,6 +182,14 @@ describe('a cursor', () => {
     expect(one.status).toBe('COMPLETED')
   })
 
+  it('counts rows, also where one command works on a whole frame', () => {
+    const one = run(body(', process: frame, max_attempts: 1', 'policy: {exec: best_effort}, '))
+    one.answer('start', rows(1, 2), 1, 'c0').answer('start', {}, 1, 'b0.0')
+    one.answer('start', rows(3, 4), 1, 'c1').fail('start', 'broken', 1, 'b1.0')
+    one.answer('start', rows(), 1, 'c2')
+    expect(one.exit('start').result).toMatchObject({ context: { data: { frames: 2, rows: 4, failed: 2 } } })
+  })
+
   it('runs as many rows at a time as allowed', () => {
     const one = run(body(', row_concurrency: 2')).answer('start', rows(1, 2), 1, 'c0')
     expect(one.words()).toEqual(['command.issued start', 'command.issued start'])

@@ -224,20 +224,21 @@ export function finishCursor(board: Board, live: LiveVisit, loop: CursorLoop): F
     const end = commandEnd(command, board.input.settings)
     if (end !== undefined) endId = laterId(endId, end.id)
   }
-  const failed = failedRows(board, seen)
+  const errors = failedBodies(board, seen)
+  const failed = errors.reduce((sum, { rows }) => sum + rows, 0)
   const frames = seen.frames.filter(({ rows }) => rows !== undefined && rows.length > 0).length
-  const rows = seen.frames.reduce((sum, frame) => sum + frame.items.length, 0)
-  const [first] = failed
+  const rows = seen.frames.reduce((sum, frame) => sum + (frame.rows?.length ?? 0), 0)
+  const first = errors[0]?.error
   const isFailure = first !== undefined && loop.failureMode === 'fail_fast'
   const error =
     seen.claimError ??
     (isFailure
-      ? { ...first, message: `${failed.length} of ${rows} rows of step "${step.name}" failed: ${messageOf(first)}` }
+      ? { ...first, message: `${failed} of ${rows} rows of step "${step.name}" failed: ${messageOf(first)}` }
       : null)
   return {
     endId,
     error,
-    answer: { data: { frames, rows, failed: failed.length }, reference: undefined },
+    answer: { data: { frames, rows, failed }, reference: undefined },
     answerId: undefined,
     updates: [],
     attempt: 1,
@@ -245,12 +246,15 @@ export function finishCursor(board: Board, live: LiveVisit, loop: CursorLoop): F
   }
 }
 
-function failedRows(board: Board, { frames }: Survey): JsonObject[] {
-  const errors: JsonObject[] = []
-  for (const { bodies } of frames) {
+/** With how many rows each was working on: one, or those of its frame. */
+function failedBodies(board: Board, { frames }: Survey): { error: JsonObject; rows: number }[] {
+  const errors: { error: JsonObject; rows: number }[] = []
+  for (const { bodies, items, rows } of frames) {
+    const each = (rows?.length ?? 0) / Math.max(1, items.length)
     for (const runs of bodies.values()) {
       const end = commandEnd(runs.at(-1) as Command, board.input.settings)
-      if (end?.error !== undefined) errors.push(errorObject(end.error, 'it failed without a reason'))
+      if (end?.error === undefined) continue
+      errors.push({ error: errorObject(end.error, 'it failed without a reason'), rows: each })
     }
   }
   return errors
