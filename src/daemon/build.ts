@@ -96,8 +96,8 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
   metrics.onCollect(() => metrics.set('noetl_cp_workers_waiting', commands.waiting()))
   const told = { onIssued: commands.nudge, onChildren: () => children.keeper.nudge(), handOver: commands }
   const states = buildStates(deps, core, told, around.environment)
-  const children = buildChildren(deps, core, states.threads)
   const results = buildResults(deps, core)
+  const children = buildChildren(deps, core, states.threads, results.store)
   const loops: Service[] = [
     ...states.services,
     children.keeper,
@@ -248,7 +248,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
     ? buildWorker(deps, core, {
         commands,
         results: results.store,
-        children: children.pipelines(results.store),
+        children: children.pipelines(),
         around: { ...around, listening: () => listeningAt(http) },
         onLook: around.onLook,
       }).services

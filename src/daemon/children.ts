@@ -14,16 +14,17 @@ import { loopErrors } from './loopErrors.js'
 export interface ChildParts {
   keeper: ChildKeeper
   /** For tasks of pipelines. */
-  pipelines(results: Pick<ResultStore, 'get'>): Children
+  pipelines(): Children
 }
 
-export function buildChildren(deps: Deps, core: Core, threads: ResidentThreads): ChildParts {
+export function buildChildren(deps: Deps, core: Core, threads: ResidentThreads, results: ResultStore): ChildParts {
   const { databases, documents, clock, random, keyring, large, config } = deps
   const { appender, ids, engine } = core
   const parts = {
     ...{ databases, documents, appender, ids, clock, random, keyring, large, engine },
     depthMax: config.engineChildDepth,
     stepData: stepDataOf(deps, threads),
+    results,
     onError: loopErrors(deps, 'child playbooks'),
   }
   const keeper = createChildKeeper(parts)
@@ -32,7 +33,7 @@ export function buildChildren(deps: Deps, core: Core, threads: ResidentThreads):
   })
   return {
     keeper,
-    pipelines: (results) => createPipelineChildren({ ...parts, results, untilEnded: keeper.untilEnded }),
+    pipelines: () => createPipelineChildren({ ...parts, untilEnded: keeper.untilEnded }),
   }
 }
 

@@ -39,12 +39,12 @@ export async function runWorkerAlone(options: WorkerAloneOptions): Promise<numbe
   })
   const states = buildStates(deps, undefined)
   const commands = buildCommands(deps, core)
-  const children = buildChildren(deps, core, states.threads)
   const results = buildResults(deps, core).store
+  const children = buildChildren(deps, core, states.threads, results)
   const { services, workerId } = buildWorker(deps, core, {
     commands,
     results,
-    children: children.pipelines(results),
+    children: children.pipelines(),
     around: {
       environment: options.environment,
       dataDir: options.dataDir,

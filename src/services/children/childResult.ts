@@ -1,6 +1,8 @@
 // What a playbook that has ended gives to the step that waited for it.
 import { isJsonObject, type JsonObject, type JsonValue, setKey } from '../../domain/json/value.js'
+import { extractedOf, leftOutOf, referenceTo } from '../../domain/results/extracted.js'
 import type { FamilyMember } from '../../stores/children/childStore.js'
+import type { PutResult, ResultStore } from '../../tools/run/resultStore.js'
 import { openEvents, type SealedDeps } from '../secrets/sealedValues.js'
 
 /** The data, or where it is stored. */
@@ -12,7 +14,13 @@ export interface ChildData {
 export interface ChildResultDeps extends SealedDeps {
   /** Of the last finished visit of a step. */
   stepData(executionId: string, step: string): Promise<ChildData>
+  results: ResultStore
 }
+
+/** The command that gets it. */
+export type Waiting = Pick<PutResult, 'executionId' | 'name' | 'step'>
+
+const STORE_TIMEOUT_MS = 60_000
 
 /** The result of the execution as a whole. */
 export async function resultOf(deps: SealedDeps, child: FamilyMember): Promise<ChildData> {
@@ -31,7 +39,12 @@ export interface Returning {
 }
 
 /** In the form that the tool promises: the result, the data of a step with its fields, or how it went. */
-export async function dataFor(deps: ChildResultDeps, child: FamilyMember, wanted: Returning): Promise<ChildData> {
+export async function dataFor(
+  deps: ChildResultDeps,
+  child: FamilyMember,
+  wanted: Returning,
+  waiting: Waiting,
+): Promise<ChildData> {
   const about: JsonObject = { execution_id: child.execution_id, status: child.status }
   if (wanted.step === undefined) {
     if (wanted.result) return resultOf(deps, child)
@@ -41,9 +54,13 @@ export async function dataFor(deps: ChildResultDeps, child: FamilyMember, wanted
   // Both asked for: the data of that step is the result.
   if (wanted.result) return ofStep
   const { data, reference } = ofStep
-  // What is stored elsewhere is told by its reference, which whoever reads the result follows.
-  const result = reference === undefined ? data : { __ref__: reference['ref'] ?? null }
-  return { data: withFields({ ...about, result }, result) }
+  if (reference === undefined) return { data: withFields({ ...about, result: data }, data) }
+  const signal = AbortSignal.timeout(STORE_TIMEOUT_MS)
+  const result = await deps.results.get(String(reference['ref']), signal)
+  const whole = withFields({ ...about, result }, result)
+  const stored = await deps.results.put({ ...waiting, data: whole }, signal)
+  const extracted = extractedOf(whole)
+  return { data: null, reference: referenceTo(stored, extracted, leftOutOf(whole, extracted)) }
 }
 
 function durationOf({ duration_ms: ms }: FamilyMember): number | null {

@@ -24,7 +24,7 @@ import {
 import { cancelExecution } from '../executions/cancellation.js'
 import { openEvents } from '../secrets/sealedValues.js'
 import { answerCommand, type ChildAnswer } from './childAnswer.js'
-import { type ChildResultDeps, dataFor, type Returning } from './childResult.js'
+import { type ChildResultDeps, dataFor, type Returning, type Waiting } from './childResult.js'
 import { type ChildStartDeps, prepareChild, startChild, type Wanted } from './childStart.js'
 import { type Family, familyOf } from './family.js'
 
@@ -132,8 +132,8 @@ async function settle(deps: ChildrenDeps, db: Db, row: ChildRow, family: Family)
     if (row.state === 'PENDING') await onStarted(deps, db, row, child)
     return
   }
-  const { wants } = await readCommand(deps, row)
-  await answerCommand(deps, row, wants.waits ? await answerOf(deps, child, wants) : startedAnswer(child, row))
+  const command = await readCommand(deps, row)
+  await answerCommand(deps, row, command.wants.waits ? await answerOf(deps, child, command) : startedAnswer(child, row))
 }
 
 /** The parent has ended: what it waited for is cancelled. What was started and not waited for goes on. */
@@ -175,8 +175,8 @@ function isFinal({ code }: CpError): boolean {
 }
 
 async function onStarted(deps: ChildrenDeps, db: Db, row: ChildRow, child: FamilyMember): Promise<void> {
-  const { wants } = await readCommand(deps, row)
-  if (!wants.waits) {
+  const command = await readCommand(deps, row)
+  if (!command.wants.waits) {
     await answerCommand(deps, row, startedAnswer(child, row))
     return
   }
@@ -184,17 +184,27 @@ async function onStarted(deps: ChildrenDeps, db: Db, row: ChildRow, child: Famil
   // It may have ended before it was known that somebody waits.
   const now = (await familyOf(deps.databases, [row.child_execution_id])).get(row.child_execution_id)
   if (now !== undefined && isTerminalStatus(now.status))
-    await answerCommand(deps, row, await answerOf(deps, now, wants))
+    await answerCommand(deps, row, await answerOf(deps, now, command))
 }
 
 function startedAnswer(child: FamilyMember, row: ChildRow): ChildAnswer {
   return { data: { status: 'started', execution_id: row.child_execution_id, path: child.path, async: true } }
 }
 
-async function answerOf(deps: ChildrenDeps, child: FamilyMember, wants: WantedChild): Promise<ChildAnswer> {
-  if (child.status === 'COMPLETED') return dataFor(deps, child, wants.returning)
+async function answerOf(
+  deps: ChildrenDeps,
+  child: FamilyMember,
+  { wants, waiting }: StartingCommand,
+): Promise<ChildAnswer> {
+  if (child.status === 'COMPLETED') return dataFor(deps, child, wants.returning, waiting)
   const why = child.error ?? child.status
   return { error: engineError('child_failed', `child ${child.path ?? ''} (${child.execution_id}): ${why}`) }
+}
+
+interface StartingCommand {
+  id: string
+  wants: WantedChild
+  waiting: Waiting
 }
 
 interface WantedChild extends Wanted {
@@ -203,15 +213,17 @@ interface WantedChild extends Wanted {
 }
 
 /** What the command.issued says. */
-async function readCommand(deps: ChildrenDeps, row: ChildRow): Promise<{ id: string; wants: WantedChild }> {
+async function readCommand(deps: ChildrenDeps, row: ChildRow): Promise<StartingCommand> {
   const [issued] = await openEvents(deps, 'engine', row.parent_execution_id, [row.command_id])
   const context: JsonObject = isJsonObject(issued?.context) ? issued.context : {}
   const meta: JsonObject = isJsonObject(issued?.meta) ? issued.meta : {}
   const config: JsonObject = isJsonObject(context['tool_config']) ? context['tool_config'] : {}
   const args = context['args']
   if (issued === undefined) throw new CpError('corrupt', `the command ${row.command_id} has no event`)
+  const id = String(meta['command_id'] ?? row.command_id)
   return {
-    id: String(meta['command_id'] ?? row.command_id),
+    id,
+    waiting: { executionId: row.parent_execution_id, name: id, step: String(meta['step'] ?? '') },
     wants: {
       path: textOf(config['path']),
       catalogId: textOf(config['catalog_id']),

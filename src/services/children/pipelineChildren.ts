@@ -13,7 +13,7 @@ import { type ChildData, type ChildResultDeps, resultOf } from './childResult.js
 import { type ChildStartDeps, prepareChild } from './childStart.js'
 import { familyOf } from './family.js'
 
-export interface PipelineChildrenDeps extends ChildStartDeps, ChildResultDeps {
+export interface PipelineChildrenDeps extends ChildStartDeps, Omit<ChildResultDeps, 'results'> {
   results: Pick<ResultStore, 'get'>
   /** Resolves when one of them ends, or after the time. */
   untilEnded(executionId: string, timeoutMs: number, signal: AbortSignal): Promise<void>
