@@ -2,7 +2,12 @@
 // event is stored with the parent, and read from there like any other result.
 import { expect, it } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/domain/json/value.js'
-import { type ChildData, type ChildResultDeps, dataFor } from '../../src/services/children/childResult.js'
+import {
+  type ChildData,
+  type ChildResultDeps,
+  dataFor,
+  withStoredParts,
+} from '../../src/services/children/childResult.js'
 import type { FamilyMember } from '../../src/stores/children/childStore.js'
 import type { PutResult } from '../../src/tools/run/resultStore.js'
 
@@ -24,6 +29,25 @@ async function given(stored: ChildData): Promise<{ answer: ChildData; put: PutRe
   }
   return { answer: await dataFor(deps as unknown as ChildResultDeps, CHILD, { step: 'mk', result: false }, WAITS), put }
 }
+
+it('has results of a loop that are stored one by one in their places', async () => {
+  const end = {
+    results: [{ _ref: 'noetl://r/1' }, 5],
+    stats: {},
+    references: [{ index: 0, ref: 'noetl://r/1', bytes: 9 }],
+  }
+  const put: PutResult[] = []
+  const results = {
+    get: async () => LARGE,
+    put: async (result: PutResult) => {
+      put.push(result)
+      return { ref: 'noetl://r/2', bytes: 9 }
+    },
+  }
+  const whole = await withStoredParts({ results }, { data: end }, WAITS)
+  expect(put).toEqual([{ ...WAITS, data: { results: [LARGE, 5], data: [LARGE, 5], stats: {} } }])
+  expect(whole).toMatchObject({ data: null, reference: { ref: 'noetl://r/2' } })
+})
 
 const FORM = { execution_id: '7', status: 'COMPLETED', result: LARGE, rows: [1, 2] }
 

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/domain/json/value.js'
+import { objectAt } from '../../src/domain/state/workflowEvent.js'
 import { KnownValues } from '../../src/services/state/inThread/knownValues.js'
 import { type Run, type RunOptions, run } from './run.js'
 
@@ -107,7 +108,8 @@ describe('results that a worker has stored one by one', () => {
 
   const values = (template: string, options?: RunOptions): JsonValue | undefined => {
     const one = behind(`{step: read, tool: {kind: noop, result: ${JSON.stringify(template)}}}`, options)
-    return one.end?.error ?? ((one.end?.result as JsonObject)['context'] as JsonObject)['data']
+    const end = one.end
+    return end?.error ?? (objectAt(end?.result ?? null, 'context')['data'] as JsonValue)
   }
 
   it.each<[string, JsonValue]>([
@@ -138,6 +140,20 @@ describe('results that a worker has stored one by one', () => {
     const { all, one: single } = argumentsOf(one, 'read') as { all: JsonObject[]; one: JsonObject }
     expect(all.map(({ __ref__ }) => __ref__)).toEqual(['noetl://r/0', undefined, 'noetl://r/2'])
     expect(single).toMatchObject({ __ref__: 'noetl://r/2' })
+  })
+
+  it('are told of where they are the result of the execution', () => {
+    const one = behind('{step: read, when: false, tool: {kind: noop}}')
+    expect(one.end?.result).toMatchObject({
+      context: {
+        data: {
+          references: [
+            { index: 0, ref: 'noetl://r/0' },
+            { index: 2, ref: 'noetl://r/2' },
+          ],
+        },
+      },
+    })
   })
 
   it('are read by the arcs and sets of the loop itself', () => {

@@ -1,11 +1,13 @@
 // When everything has ended: the final step, then the one event that ends the execution.
 
-import type { JsonObject } from '../json/value.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.js'
 import { millisOf } from '../state/drivenState.js'
 import type { Decision, EmittedEvent } from '../state/orchestrator.js'
 import type { Board } from './board.js'
 import { emit } from './emit.js'
 import { resultWith } from './largeParts.js'
+import { storedParts } from './loopParts.js'
+import type { VisitData } from './visitData.js'
 
 /** Nothing is under way and nothing can begin. */
 export function isQuiescent(board: Board): boolean {
@@ -26,7 +28,7 @@ export function emitEnd(board: Board): void {
 function emitSuccess(board: Board): void {
   const found = resultOf(board)
   const context: JsonObject = { result_step: found === undefined ? null : board.stepAt(found.step).name }
-  const { reference, data } = found?.data ?? { reference: undefined, data: null }
+  const { reference, data } = found === undefined ? NOTHING : { ...found.data, data: withPlaces(found.data) }
   emit(board, {
     eventType: 'playbook.completed',
     nodeName: 'playbook',
@@ -36,6 +38,13 @@ function emitSuccess(board: Board): void {
     ...resultWith('COMPLETED', data, reference),
     meta: { status: 'COMPLETED', ...context, duration_ms: durationOf(board) },
   })
+}
+
+const NOTHING = { reference: undefined, data: null }
+
+/** Results of a loop that are stored one by one: whoever reads the end is told where. */
+function withPlaces({ data, parts }: VisitData): JsonValue {
+  return isJsonObject(data) ? { ...data, ...storedParts(parts.map((part) => ({ ...part }))) } : data
 }
 
 export function emitFailure(board: Board, error: string, kind: string): void {

@@ -48,15 +48,24 @@ export function withParts(data: JsonValue, parts: readonly Part[], fetched: Fetc
   for (const { index, ref, bytes } of parts) {
     const kept = results[index]
     if (!fetched.has(ref)) results[index] = { __ref__: ref, _bytes: bytes, ...(isJsonObject(kept) ? kept : {}) }
-    else results[index] = valueOf(ref, fetched)
+    else results[index] = fetchedValue(ref, fetched)
   }
   return { ...data, data: results, results }
 }
 
-function valueOf(ref: string, fetched: FetchedValues): JsonValue {
+function fetchedValue(ref: string, fetched: FetchedValues): JsonValue {
   const value = fetched.get(ref)
   if (value !== undefined) return value
   throw new StepFailure(engineError('storage', `the result ${ref} is gone: it expired or was damaged`))
+}
+
+/** As the log keeps it, with everything in its place. */
+export async function withValues(stored: JsonValue, read: (ref: string) => Promise<JsonValue>): Promise<JsonValue> {
+  const parts = partsOf(stored)
+  if (parts.length === 0) return stored
+  const values = new Map<string, JsonValue>()
+  for (const { ref } of parts) values.set(ref, await read(ref))
+  return withParts(withoutParts(stored as JsonObject), parts, values)
 }
 
 const BYTES_MAX = 64 * 1024 * 1024

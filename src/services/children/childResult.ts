@@ -1,4 +1,5 @@
 // What a playbook that has ended gives to the step that waited for it.
+import { withValues } from '../../domain/engine/loopParts.js'
 import { isJsonObject, type JsonObject, type JsonValue, setKey } from '../../domain/json/value.js'
 import { extractedOf, leftOutOf, referenceTo } from '../../domain/results/extracted.js'
 import type { FamilyMember } from '../../stores/children/childStore.js'
@@ -47,7 +48,7 @@ export async function dataFor(
 ): Promise<ChildData> {
   const about: JsonObject = { execution_id: child.execution_id, status: child.status }
   if (wanted.step === undefined) {
-    if (wanted.result) return resultOf(deps, child)
+    if (wanted.result) return withStoredParts(deps, await resultOf(deps, child), waiting)
     return { data: { ...about, path: child.path, duration_ms: durationOf(child) } }
   }
   const ofStep = await deps.stepData(child.execution_id, wanted.step)
@@ -55,12 +56,29 @@ export async function dataFor(
   if (wanted.result) return ofStep
   const { data, reference } = ofStep
   if (reference === undefined) return { data: withFields({ ...about, result: data }, data) }
+  const result = await deps.results.get(String(reference['ref']), AbortSignal.timeout(STORE_TIMEOUT_MS))
+  return stored(deps, withFields({ ...about, result }, result), waiting)
+}
+
+async function stored(
+  { results }: Pick<ChildResultDeps, 'results'>,
+  data: JsonValue,
+  waiting: Waiting,
+): Promise<ChildData> {
+  const answer = await results.put({ ...waiting, data }, AbortSignal.timeout(STORE_TIMEOUT_MS))
+  const extracted = extractedOf(data)
+  return { data: null, reference: referenceTo(answer, extracted, leftOutOf(data, extracted)) }
+}
+
+/** Results of a loop that are stored one by one with the child become one result of the parent. */
+export async function withStoredParts(
+  deps: Pick<ChildResultDeps, 'results'>,
+  given: ChildData,
+  waiting: Waiting,
+): Promise<ChildData> {
   const signal = AbortSignal.timeout(STORE_TIMEOUT_MS)
-  const result = await deps.results.get(String(reference['ref']), signal)
-  const whole = withFields({ ...about, result }, result)
-  const stored = await deps.results.put({ ...waiting, data: whole }, signal)
-  const extracted = extractedOf(whole)
-  return { data: null, reference: referenceTo(stored, extracted, leftOutOf(whole, extracted)) }
+  const whole = await withValues(given.data, (ref) => deps.results.get(ref, signal))
+  return whole === given.data ? given : stored(deps, whole, waiting)
 }
 
 function durationOf({ duration_ms: ms }: FamilyMember): number | null {

@@ -1,5 +1,6 @@
 // Playbooks as tasks of a pipeline: the worker that runs the pipeline starts them and waits. The key of the task gives the
 // same child again after the worker was lost. A child whose parent has ended is cancelled.
+import { withValues } from '../../domain/engine/loopParts.js'
 import { isTerminalStatus, noSuchExecution } from '../../domain/executions/executionStatus.js'
 import type { ExecutionId } from '../../domain/ids/ids.js'
 import { ToolFailure } from '../../domain/tool/toolFailure.js'
@@ -71,7 +72,8 @@ export function createPipelineChildren(deps: PipelineChildrenDeps): Children {
       const { data, reference }: ChildData =
         step === undefined ? await resultOf(deps, await memberOf(executionId)) : await deps.stepData(executionId, step)
       const ref = reference?.['ref']
-      return typeof ref === 'string' ? deps.results.get(ref, signal) : data
+      if (typeof ref === 'string') return deps.results.get(ref, signal)
+      return withValues(data, (part) => deps.results.get(part, signal))
     },
   }
 }

@@ -1,7 +1,7 @@
 // What an execution gave: its own data, or that of the last finished visit of a step. References are resolved.
 import type { Databases } from '../../db/databases.js'
 import { readAnswer, readReference } from '../../domain/engine/answer.js'
-import { partsOf, withoutParts, withParts } from '../../domain/engine/loopParts.js'
+import { withValues } from '../../domain/engine/loopParts.js'
 import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
 import type { ExecutionId } from '../../domain/ids/ids.js'
 import { parseJson } from '../../domain/json/parse.js'
@@ -52,11 +52,9 @@ async function dataOf({ resolve }: ExecutionResultDeps, result: JsonObject): Pro
 
 /** Results of a loop that are stored one by one, in their places. */
 async function withStored(data: JsonValue, resolve: ExecutionResultDeps['resolve']): Promise<JsonValue> {
-  const values = new Map<string, JsonValue>()
-  const parts = partsOf(data)
-  if (parts.length === 0) return data
-  for (const { ref } of parts) values.set(ref, parseJson(Buffer.from(await resolve(ref)).toString('utf8')))
-  const { data: _again, ...whole } = withParts(withoutParts(data as JsonObject), parts, values) as JsonObject
+  const whole = await withValues(data, async (ref) => parseJson(Buffer.from(await resolve(ref)).toString('utf8')))
+  // The exit of a step says them once.
+  if (isJsonObject(whole) && !Object.hasOwn(data as JsonObject, 'data')) delete whole['data']
   return whole
 }
 
