@@ -105,6 +105,10 @@ describe('secrets', () => {
     expect(report.data).toMatchObject({ use: { length: 16, shown: '***' }, key: { value: '***' } })
     expect(JSON.stringify(report)).not.toContain('value-of-the-key')
     expect((await tools.tool({ kind: 'secrets', secret: 'nobody' })).error).toMatchObject({ kind: 'credential' })
+    // The name of a tool that is the step means the secret; that of a task is its label.
+    expect((await tools.tool({ kind: 'secrets', provider: 'gcp', name: 'api_key' })).status).toBe('success')
+    const task = await tools.tool({ kind: 'task_sequence', tasks: [{ name: 'api_key', kind: 'secrets' }] })
+    expect(task.error).toMatchObject({ kind: 'config' })
   })
 })
 
