@@ -1,7 +1,10 @@
 // The engine with its state service in a process of its own: a chain of native steps, and chains whose steps a model worker
 // answers as soon as they are issued.
+
+import postgres from 'postgres'
 import { ENGINE_DEFAULTS, ENGINE_VERSION } from '../../dist/domain/engine/settings.js'
 import { wireTimeFromMillis } from '../../dist/domain/events/wireTime.js'
+import { insertBare } from './bareRows.mjs'
 import { median } from './context.mjs'
 import { openStateService } from './stateService.mjs'
 
@@ -96,14 +99,18 @@ function answer(executionId, step) {
 async function native() {
   await register('1001', NATIVE_STEPS, 'noop')
   const rates = []
+  const bare = []
+  const sql = postgres(url, { max: 1, onnotice: () => undefined })
   for (let round = 0; round < NATIVE_ROUNDS; round++) {
     const { executionId, begin } = await start('1001')
     const ended = told(ends, executionId)
     const began = performance.now()
     await begin()
     rates.push(NATIVE_STEPS / (((await ended) - began) / 1000))
+    bare.push(NATIVE_STEPS / ((await insertBare(sql, executionId, state.ids.next())) / 1000))
   }
-  return median(rates.slice(1))
+  await sql.end({ timeout: 2 })
+  return { nativeStepsPerSecond: median(rates.slice(1)), bareStepsPerSecond: median(bare.slice(1)) }
 }
 
 /** How long each answer takes until what follows from it is stored, and how much later than the answer that is. */
@@ -157,11 +164,11 @@ async function commits() {
 
 try {
   const commitBefore = await commits()
-  const nativeStepsPerSecond = await native()
+  const rates = await native()
   const { tailMs, hopMs, turnMs } = await chains()
   const commitMs = median([commitBefore, await commits()])
   if (state.counts.errors.length > 0) throw new Error(state.counts.errors[0])
-  console.log(JSON.stringify({ commitMs, nativeStepsPerSecond, nativeSteps: NATIVE_STEPS, tailMs, hopMs, turnMs }))
+  console.log(JSON.stringify({ commitMs, ...rates, nativeSteps: NATIVE_STEPS, tailMs, hopMs, turnMs }))
 } finally {
   await state.close()
 }

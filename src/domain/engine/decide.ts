@@ -84,8 +84,11 @@ function firstOf(input: BoardInput): Verdict | undefined {
 /** Carries it out on the board, and ends the execution if nothing is left to do. */
 function made(board: Board, key: string, act: () => void, mayEnd = true): Decision {
   act()
-  if (mayEnd && isQuiescent(board) && pendingFinalStep(board) === undefined) emitEnd(board)
-  return { key, events: board.events, commands: board.commands, atMs: board.input.nowMs }
+  const isEnd = mayEnd && isQuiescent(board) && pendingFinalStep(board) === undefined
+  if (isEnd) emitEnd(board)
+  const goesOn = board.quickVisitsLeft <= 0 && mayEnd && !isEnd
+  const { events, commands } = board
+  return { key, events, commands, atMs: board.input.nowMs, ...(goesOn ? { goesOn } : {}) }
 }
 
 function start(board: Board): void {

@@ -28,7 +28,7 @@ export const ENGINE_DEFAULTS: EngineSettings = {
 }
 
 /** Visits of one decision that end as soon as they begin: skipped, native, empty loops. */
-export const QUICK_VISITS_MAX = 200
+export const QUICK_VISITS_MAX = 100
 export const COMMAND_ATTEMPTS_MAX = 3
 /** How long a completed command may wait for the call.done with its data. */
 export const MISSING_DATA_MS = 2_000

@@ -87,6 +87,8 @@ export interface Decision {
   atMs?: number
   /** Ask again after this time even if nothing happens. */
   checkAfterMs?: number
+  /** It was cut at the largest size of a decision: what comes next follows from its own events, and waits for nobody. */
+  goesOn?: true
 }
 
 /** Nothing to decide yet. */

@@ -28,7 +28,7 @@ export interface AppendTransactions {
   followBy(follower: Follower): void
 }
 
-type AppendHere = (items: readonly AppendItem[], wishes?: AppendWishes) => Promise<AppendOutcome[]>
+export type AppendHere = (items: readonly AppendItem[], wishes?: AppendWishes) => Promise<AppendOutcome[]>
 
 export type AppendListener = (
   shard: number,
@@ -145,7 +145,11 @@ export function createAppendTransactions(databases: Databases, context: AppendCo
           const items = withoutSecrets(given, context)
           for (const { event } of items) remembered.forget(event.executionId)
           const news: LogNews[] = []
-          const outcomes = await appendInTx(tx, items, context, { ...wishes, onNews: (one) => news.push(one) })
+          const onNews = (one: LogNews): void => {
+            news.push(one)
+            wishes?.onNews?.(one)
+          }
+          const outcomes = await appendInTx(tx, items, context, { ...wishes, onNews })
           done.push({ items, outcomes, news })
           return outcomes
         })

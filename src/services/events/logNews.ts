@@ -12,6 +12,8 @@ export interface LogNews {
   trace?: string | undefined
   /** It follows from what the state was shown before, in the same transaction. */
   isDecision?: true
+  /** The state was shown them before they were committed. */
+  isShown?: true
   /** In the order of their numbers, which follow each other. */
   rows: NumberedEvent[]
 }

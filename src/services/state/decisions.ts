@@ -11,9 +11,11 @@ import { type Fence, holdFences } from '../../stores/leases/leaseStore.js'
 import { releaseDecisions, reserveDecisions } from '../../stores/state/stateStore.js'
 import type { Handed, HandOver } from '../commands/handOver.js'
 import type { Appender } from '../events/appender.js'
+import type { LogNews } from '../events/logNews.js'
 import { lookUp } from '../events/lookUp.js'
 import { newCommandRows, writeCommandRows } from './commandRows.js'
-import { type HandingOver, offerCommands, waitingPools } from './handingOver.js'
+import { type Chain, NO_CHAIN, type ShowAhead, writeChain } from './decisionChain.js'
+import { type HandingOver, NOBODY, offerCommands, waitingPools } from './handingOver.js'
 import { type StorePart, withPartsStored } from './largeParts.js'
 import { handedBy, issuedBy, itemsOf, type PrepareDeps, prepare } from './preparedDecision.js'
 
@@ -41,6 +43,8 @@ export interface DecisionRequest {
 
 export interface DecisionWriter {
   write(shard: number, request: DecisionRequest): Promise<DecisionOutcome>
+  /** The same for a decision that goes on, with what follows it at once. */
+  writeChain(request: DecisionRequest, show: ShowAhead): Promise<{ outcome: DecisionOutcome; chain: Chain }>
 }
 
 interface Job {
@@ -90,6 +94,11 @@ export function createDecisionWriter(deps: DecisionDeps): DecisionWriter {
       const decision = await withPartsStored(deps, request.executionId, request.decision)
       return queue(shard, { ...request, decision })
     },
+    // Alone: others would wait for the end of the chain.
+    writeChain: async (request, show) => {
+      const { outcomes, chain } = await writeDecisions(deps, [request], NOBODY, show)
+      return { outcome: outcomes[0]!, chain }
+    },
   }
 }
 
@@ -121,14 +130,20 @@ interface Written {
   outcomes: DecisionOutcome[]
   /** To be asked after the commit. */
   handed(): ReadonlyMap<NewCommand, Handed>
+  chain: Chain
 }
 
 function writeDecisions(
   deps: Omit<DecisionDeps, 'store'>,
   requests: readonly DecisionRequest[],
   handing: HandingOver,
+  show?: ShowAhead,
 ): Promise<Written> {
+  let isTried = false
   return deps.appender.appendWith(requests[0]!.executionId, async (tx, append) => {
+    // A state that was shown what a failed try would have committed fits no other.
+    const showNow = isTried ? undefined : show
+    isTried = true
     const prepared = requests.map((request) => prepare(deps, request, handing))
     const keys = requests.map(({ executionId, version, decision }) => ({ executionId, version, key: decision.key }))
     // Everything that must be known travels together: one round trip before the writing, one with it.
@@ -155,7 +170,8 @@ function writeDecisions(
     )
     if (unused.length > 0) await releaseDecisions(tx, unused)
     const made = prepared.filter((_, index) => outcomes[index] === 'appended')
-    if (made.length === 0) return { outcomes, handed: () => new Map() }
+    if (made.length === 0) return { outcomes, handed: () => new Map(), chain: NO_CHAIN }
+    let news: LogNews | undefined
     let leases: ReadonlyMap<string, string> = new Map()
     const written = await append(made.flatMap(itemsOf), {
       found,
@@ -166,7 +182,14 @@ function writeDecisions(
           leases = held
         })
       },
+      onNews: (one) => {
+        news = one
+      },
     })
-    return { outcomes, handed: () => handedBy(made, written, leases) }
+    const chain =
+      showNow === undefined || news === undefined
+        ? NO_CHAIN
+        : await writeChain(deps, tx, append, { request: requests[0]!, show: showNow, found, first: news })
+    return { outcomes, handed: () => handedBy(made, written, leases), chain }
   })
 }

@@ -16,7 +16,7 @@ export interface HandingOver {
   settle(handed: ReadonlyMap<NewCommand, Handed>): void
 }
 
-const NOBODY: HandingOver = { takerOf: () => undefined, settle: () => undefined }
+export const NOBODY: HandingOver = { takerOf: () => undefined, settle: () => undefined }
 
 export function forWorkers({ commands = [] }: Decision): NewCommand[] {
   return commands.filter(({ waitsFor }) => waitsFor === 'worker')

@@ -10,6 +10,8 @@ import { isTracing, startSpan, traced } from '../../runtime/tracing.js'
 import type { AdvanceOutput } from '../../workers/resident.js'
 import { adoptExecution } from '../events/adoption.js'
 import type { LogNews } from '../events/logNews.js'
+import { type DecidedOn, type DecidingOnDeps, decideOn } from './decidingOn.js'
+import { beginsChain } from './decisionChain.js'
 import { createDecisionWriter, type DecisionOutcome, type DecisionRequest } from './decisions.js'
 import { createFollower } from './following.js'
 import { createHandedNews } from './handedNews.js'
@@ -58,6 +60,13 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
           clock,
           onIssued: (executionId, pools) => hooks.onIssued(databases.shardOf(executionId), pools),
         })
+  const decidingOn: DecidingOnDeps = {
+    threads,
+    clock,
+    drop,
+    onAdvanced: hooks.onAdvanced,
+    onUndecided: (executionId) => slots.trigger(executionId, { force: true }),
+  }
   const checkAfter = new Map<string, number>()
   const handedNews = createHandedNews()
   /** The trace of the latest trigger; only while somebody traces, and only until the next round takes it. */
@@ -192,32 +201,42 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     hooks.onAdvanced(output.applied, (performance.now() - started) / 1000)
     const { verdict } = output
     if (verdict !== undefined && 'key' in verdict)
-      await decide(place.executionId, output.version, receiveDecision(verdict), parent, started)
-    else if (verdict !== undefined && 'checkAfterMs' in verdict) checkAfter.set(executionId, verdict.checkAfterMs)
+      return { ...output, ...(await decide(place, output.version, receiveDecision(verdict), parent, started)) }
+    if (verdict !== undefined && 'checkAfterMs' in verdict) checkAfter.set(executionId, verdict.checkAfterMs)
     return output
   }
 
+  /** Answers what the state has come to by it, if it has. */
   async function decide(
-    executionId: string,
+    place: SlotPlace,
     version: number,
     decision: Decision,
     parent: string | undefined,
     started: number,
-  ): Promise<void> {
+  ): Promise<Partial<Outcome>> {
+    const { executionId } = place
     const seconds = () => (performance.now() - started) / 1000
     const fence = ownership?.fenceOf(executionId)
     if (writer === undefined || fence === undefined) {
       noteDecision({ executionId, decision }, 'fenced', seconds())
-      return
+      return {}
     }
     const shard = databases.shardOf(executionId)
     const attributes = { 'noetl.execution_id': executionId, 'noetl.decision': decision.key }
-    const outcome = await traced('noetl.decide', { parent, attributes }, async (span) => {
-      const made = await writer.write(shard, { executionId, version, decision, fence, trace: span.carrier })
-      span.set({ 'noetl.outcome': made, 'noetl.events': decision.events.length })
-      return made
+    return traced('noetl.decide', { parent, attributes }, async (span) => {
+      const request = { executionId, version, decision, fence, trace: span.carrier }
+      const { outcome, decisions, state }: DecidedOn = beginsChain(decision)
+        ? await decideOn(decidingOn, writer, place, request)
+        : { outcome: await writer.write(shard, request), decisions: [], state: {} }
+      span.set({
+        'noetl.outcome': outcome,
+        'noetl.events': decision.events.length,
+        'noetl.decisions': 1 + decisions.length,
+      })
+      noteDecision({ executionId, decision }, outcome, seconds())
+      for (const next of decisions) noteDecision({ executionId, decision: next }, 'appended', seconds())
+      return state
     })
-    noteDecision({ executionId, decision }, outcome, seconds())
   }
 
   function noteDecision(
@@ -295,7 +314,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
         return
       }
       // Everything was shown to the state before it was committed.
-      if (news?.rows.length === 0) return
+      if (news?.rows.length === 0 || news?.isShown === true) return
       if (news !== undefined) handedNews.add(news)
       if (news !== undefined && isOnItsWay(news)) decided.add(executionId)
       else slots.trigger(executionId, { read: news === undefined })
