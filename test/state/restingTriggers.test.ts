@@ -18,6 +18,21 @@ describe('triggers at rest', () => {
     resting.close()
   })
 
+  it('rest for their whole time, whenever the others came', async () => {
+    const added = new Map<string, number>()
+    const rested: number[] = []
+    const resting = createRestingTriggers((id) => rested.push(performance.now() - added.get(id)!), 20)
+    for (let n = 0; n < 30; n++) {
+      added.set(String(n), performance.now())
+      resting.add(String(n))
+      await new Promise((resolve) => setTimeout(resolve, 3))
+    }
+    await until('all are let go', () => rested.length === 30)
+    // A timer may be a millisecond early.
+    expect(Math.min(...rested)).toBeGreaterThanOrEqual(19)
+    resting.close()
+  })
+
   it('are dropped when it closes', async () => {
     const released: string[] = []
     const resting = createRestingTriggers((id) => released.push(id), 1)

@@ -1,7 +1,7 @@
 // Triggers that can wait. Of states that nobody decides by: whoever looks at such a state brings it up to date by looking;
 // following it only keeps that short and its snapshots coming, so a storm of single events costs one round per second instead of
-// one per event. And of states that have just decided what a worker does next: its answer may be here in a moment, and is
-// shown to them with the decision.
+// one per event. And of states from whose news nothing follows: the answer of a worker may be here in a moment, and is
+// shown to them together with what came before it.
 
 export interface RestingTriggers {
   add(executionId: string): void
@@ -9,29 +9,39 @@ export interface RestingTriggers {
   close(): void
 }
 
+/** Each rests for `restMs` at least, and for twice as long at most: one timer serves all. */
 export function createRestingTriggers(release: (executionId: string) => void, restMs: number): RestingTriggers {
-  const resting = new Set<string>()
+  let older = new Set<string>()
+  let newer = new Set<string>()
   let timer: NodeJS.Timeout | undefined
+
+  const waitOn = (): void => {
+    timer ??= setTimeout(wake, restMs).unref()
+  }
 
   function wake(): void {
     timer = undefined
-    const ids = [...resting]
-    resting.clear()
-    for (const id of ids) release(id)
+    const rested = older
+    older = newer
+    newer = new Set()
+    if (older.size > 0) waitOn()
+    for (const id of rested) release(id)
   }
 
   return {
     add: (executionId) => {
-      resting.add(executionId)
-      timer ??= setTimeout(wake, restMs).unref()
+      if (!older.has(executionId)) newer.add(executionId)
+      waitOn()
     },
     remove: (executionId) => {
-      resting.delete(executionId)
+      older.delete(executionId)
+      newer.delete(executionId)
     },
     close: () => {
       clearTimeout(timer)
       timer = undefined
-      resting.clear()
+      older.clear()
+      newer.clear()
     },
   }
 }

@@ -2,6 +2,7 @@
 // the thread that holds its state; rows of others are numbered first, so that what the state contains is exact; then
 // the orchestrator's decision, if there is one, is written under the lane's fence.
 
+import { canonicalEventType } from '../../domain/events/eventType.js'
 import { noSuchExecution } from '../../domain/executions/executionStatus.js'
 import type { Decision } from '../../domain/state/orchestrator.js'
 import { CpError } from '../../errors.js'
@@ -45,9 +46,9 @@ export interface StateService extends Service {
 
 const ADOPT_ROUNDS_MAX = 10_000
 const ASK_AGAIN_MS = 1_000
-const WATCHED_REST_MS = 1_000
-// As long as a worker in this process needs for next to nothing.
-const DECIDED_REST_MS = 2
+const WATCHED_REST_MS = 500
+// As long as a worker needs for next to nothing: its answer is shown to the state together with what came before it.
+const QUIET_REST_MS = 20
 
 export function createStateService(deps: StateDeps, limits: StateLimits): StateService {
   const { databases, clock, threads, hooks } = deps
@@ -78,9 +79,9 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
   const resting = createRestingTriggers((executionId) => {
     if (ownership?.owns(executionId) === true) slots.trigger(executionId)
   }, WATCHED_REST_MS)
-  const decided = createRestingTriggers((executionId) => {
+  const quiet = createRestingTriggers((executionId) => {
     if (handedNews.has(executionId)) slots.trigger(executionId, { read: false })
-  }, DECIDED_REST_MS)
+  }, QUIET_REST_MS)
   const ownership: Ownership | undefined =
     driving === undefined
       ? undefined
@@ -116,7 +117,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
         ownership?.owns(executionId) === true ? slots.borrow(executionId, patienceMs) : undefined,
       fenceOf: (executionId) => ownership?.fenceOf(executionId),
       newsBefore: (executionId) => {
-        decided.remove(executionId)
+        quiet.remove(executionId)
         return handedNews.take(executionId)
       },
       onAhead: (executionId, { applied, verdict }, seconds) => {
@@ -300,7 +301,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     },
     stop: async (deadlineMs) => {
       resting.close()
-      decided.close()
+      quiet.close()
       await reconciler?.stop(deadlineMs)
       await slots.close(Math.max(200, deadlineMs - 1_500))
       await ownership?.stop(1_000)
@@ -316,7 +317,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
       // Everything was shown to the state before it was committed.
       if (news?.rows.length === 0 || news?.isShown === true) return
       if (news !== undefined) handedNews.add(news)
-      if (news !== undefined && isOnItsWay(news)) decided.add(executionId)
+      if (news !== undefined && isQuiet(news)) quiet.add(executionId)
       else slots.trigger(executionId, { read: news === undefined })
     },
     owns: (executionId) => ownership?.owns(executionId) ?? false,
@@ -331,10 +332,13 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
   }
 }
 
-/** The execution goes from one step to the next, and a worker has the word. */
-function isOnItsWay({ isDecision, rows }: LogNews): boolean {
-  return isDecision === true && rows.filter(({ event }) => event.eventType === 'command.issued').length === 1
+/** Nothing follows from it: the execution goes from one step to the next and a worker has the word, or workers report that they work. */
+function isQuiet({ isDecision, rows }: LogNews): boolean {
+  if (isDecision === true) return rows.filter(({ event }) => event.eventType === 'command.issued').length === 1
+  return rows.every(({ event }) => REPORTS_OF_WORK.has(canonicalEventType(event.eventType)))
 }
+
+const REPORTS_OF_WORK: ReadonlySet<string> = new Set(['command.claimed', 'command.started', 'command.heartbeat'])
 
 function isThreadLoss(error: unknown): boolean {
   return error instanceof CpError && error.details['threadLost'] === true
