@@ -207,13 +207,17 @@ describe('native noop', () => {
     expect(one.end?.result).toMatchObject({ context: { data: { n: 1 } } })
   })
 
-  it('goes on in the next decision after two hundred', () => {
+  it('goes on in the next decision after a hundred, and says so', () => {
     const steps = Array.from(
       { length: 250 },
       (_, index) => `step: s${index}, ${noop}${index < 249 ? `, next: [s${index + 1}]` : ''}`,
     )
     const one = run(workflow(...steps))
-    expect(one.decisions.map(({ key }) => key)).toEqual(['start', 's200#1:enter'])
+    expect(one.decisions.map(({ key, goesOn }) => [key, goesOn])).toEqual([
+      ['start', true],
+      ['s100#1:enter', true],
+      ['s200#1:enter', undefined],
+    ])
     expect(one.entries()).toHaveLength(250)
     expect(one.status).toBe('COMPLETED')
   })
