@@ -60,3 +60,11 @@ it('is stored in that form where the data of the step is stored', async () => {
   expect(put).toEqual([{ ...WAITS, data: FORM }])
   expect(answer).toMatchObject({ data: null, reference: { ref: 'noetl://r/2', extracted: { status: 'COMPLETED' } } })
 })
+
+it('has results of a loop in their places, in the form of a step, too', async () => {
+  const list = { results: [{ rows: 'few' }, 5], references: [{ index: 0, ref: 'noetl://r/1', bytes: 9 }] }
+  const { answer, put } = await given({ data: list })
+  const whole = { results: [LARGE, 5], data: [LARGE, 5] }
+  expect(put).toEqual([{ ...WAITS, data: { execution_id: '7', status: 'COMPLETED', result: whole, ...whole } }])
+  expect(answer).toMatchObject({ data: null, reference: { ref: 'noetl://r/2' } })
+})

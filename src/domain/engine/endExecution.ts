@@ -1,13 +1,12 @@
 // When everything has ended: the final step, then the one event that ends the execution.
 
-import { isJsonObject, type JsonObject, type JsonValue } from '../json/value.js'
+import type { JsonObject } from '../json/value.js'
 import { millisOf } from '../state/drivenState.js'
 import type { Decision, EmittedEvent } from '../state/orchestrator.js'
 import type { Board } from './board.js'
 import { emit } from './emit.js'
 import { resultWith } from './largeParts.js'
-import { storedParts } from './loopParts.js'
-import type { VisitData } from './visitData.js'
+import { withPlaces } from './loopParts.js'
 
 /** Nothing is under way and nothing can begin. */
 export function isQuiescent(board: Board): boolean {
@@ -28,7 +27,8 @@ export function emitEnd(board: Board): void {
 function emitSuccess(board: Board): void {
   const found = resultOf(board)
   const context: JsonObject = { result_step: found === undefined ? null : board.stepAt(found.step).name }
-  const { reference, data } = found === undefined ? NOTHING : { ...found.data, data: withPlaces(found.data) }
+  const { reference, data } =
+    found === undefined ? NOTHING : { ...found.data, data: withPlaces(found.data.data, found.data.parts) }
   emit(board, {
     eventType: 'playbook.completed',
     nodeName: 'playbook',
@@ -41,11 +41,6 @@ function emitSuccess(board: Board): void {
 }
 
 const NOTHING = { reference: undefined, data: null }
-
-/** Results of a loop that are stored one by one: whoever reads the end is told where. */
-function withPlaces({ data, parts }: VisitData): JsonValue {
-  return isJsonObject(data) ? { ...data, ...storedParts(parts.map((part) => ({ ...part }))) } : data
-}
 
 export function emitFailure(board: Board, error: string, kind: string): void {
   const failedSteps = [...new Set(board.failures.map(({ step }) => step))]

@@ -41,6 +41,11 @@ export function withoutParts(stored: JsonObject): JsonObject {
   return rest
 }
 
+/** For whoever gets the data without the log: it is told where the results are that are stored one by one. */
+export function withPlaces(data: JsonValue, parts: readonly Part[]): JsonValue {
+  return isJsonObject(data) ? { ...data, ...storedParts(parts.map((part) => ({ ...part }))) } : data
+}
+
 /** With what was fetched in its place; the others say where they are. */
 export function withParts(data: JsonValue, parts: readonly Part[], fetched: FetchedValues): JsonValue {
   if (parts.length === 0 || !isJsonObject(data) || !Array.isArray(data['results'])) return data

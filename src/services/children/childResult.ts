@@ -53,11 +53,18 @@ export async function dataFor(
   }
   const ofStep = await deps.stepData(child.execution_id, wanted.step)
   // Both asked for: the data of that step is the result.
-  if (wanted.result) return ofStep
+  if (wanted.result) return withStoredParts(deps, ofStep, waiting)
   const { data, reference } = ofStep
-  if (reference === undefined) return { data: withFields({ ...about, result: data }, data) }
-  const result = await deps.results.get(String(reference['ref']), AbortSignal.timeout(STORE_TIMEOUT_MS))
-  return stored(deps, withFields({ ...about, result }, result), waiting)
+  const read = readerOf(deps)
+  const result = reference === undefined ? await withValues(data, read) : await read(String(reference['ref']))
+  const whole = withFields({ ...about, result }, result)
+  return reference === undefined && result === data ? { data: whole } : stored(deps, whole, waiting)
+}
+
+/** All that one child gives, within one deadline. */
+function readerOf({ results }: Pick<ChildResultDeps, 'results'>): (ref: string) => Promise<JsonValue> {
+  const signal = AbortSignal.timeout(STORE_TIMEOUT_MS)
+  return (ref) => results.get(ref, signal)
 }
 
 async function stored(
@@ -76,8 +83,7 @@ export async function withStoredParts(
   given: ChildData,
   waiting: Waiting,
 ): Promise<ChildData> {
-  const signal = AbortSignal.timeout(STORE_TIMEOUT_MS)
-  const whole = await withValues(given.data, (ref) => deps.results.get(ref, signal))
+  const whole = await withValues(given.data, readerOf(deps))
   return whole === given.data ? given : stored(deps, whole, waiting)
 }
 

@@ -2,6 +2,7 @@
 // steps. Folded and thrown away, because the execution has ended and nobody holds its state.
 
 import type { Db } from '../../../db/db.js'
+import { withPlaces } from '../../../domain/engine/loopParts.js'
 import { visitDataOf } from '../../../domain/engine/visitData.js'
 import { noSuchExecution } from '../../../domain/executions/executionStatus.js'
 import type { JsonObject, JsonValue } from '../../../domain/json/value.js'
@@ -29,6 +30,6 @@ function lastFinished({ state }: LiveState, name: string): { data: JsonValue; re
   const step = state.driven?.steps.get(name)
   const visit = step === undefined ? undefined : step.visits.get(step.lastFinished)
   if (step === undefined || visit === undefined) return { data: null, reference: undefined }
-  const { data, reference } = visitDataOf(step.lastFinished, visit)
-  return { data, reference: reference?.document }
+  const { data, parts, reference } = visitDataOf(step.lastFinished, visit)
+  return { data: withPlaces(data, parts), reference: reference?.document }
 }
