@@ -35,6 +35,11 @@ const CASES: readonly (readonly [what: string, body: string, expected: string])[
     '/workflow/0/next/arcs/1: is never taken: /workflow/0/next/arcs/0 before it has no guard and the mode is exclusive',
   ],
   [
+    'a guard that compares outside of its braces',
+    step('next: b, when: "{{ workload.n }} > 2"'),
+    '/workflow/0/when: compares outside of the braces: it is a text, which is true whatever it says; write {{ n > 2 }}, not {{ n }} > 2',
+  ],
+  [
     'a guard that is a plain word',
     step('next: b, when: success'),
     '/workflow/0/when: is a plain word: it reads the name success, which nothing defines',

@@ -69,6 +69,11 @@ export class PlanSite {
       const condition = compileCondition(source)
       const { template } = condition
       if (template !== undefined) this.use(pointer, template, by, isName(source))
+      if (comparesOutside(source))
+        this.problems.warn(
+          pointer,
+          'compares outside of the braces: it is a text, which is true whatever it says; write {{ n > 2 }}, not {{ n }} > 2',
+        )
       return condition
     } catch (error) {
       return this.refuse(error, pointer)
@@ -147,4 +152,11 @@ export class PlanSite {
 
 function isName(source: JsonValue): boolean {
   return typeof source === 'string' && /^\s*[A-Za-z_]\w*\s*$/.test(source)
+}
+
+/** `{{ n }} > 2`: only what is inside the braces is an expression. */
+function comparesOutside(source: JsonValue): boolean {
+  if (typeof source !== 'string' || !source.includes('{{')) return false
+  const outside = source.replace(/\{\{[^]*?\}\}|\{%[^]*?%\}|\{#[^]*?#\}/g, ' ')
+  return /[=!<>]=|[<>]|\s(?:and|or|in|is|not)\s/.test(outside)
 }
