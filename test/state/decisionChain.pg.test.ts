@@ -97,6 +97,8 @@ it('decides anew what was not committed', async () => {
      when (new.node_name = 's150') execute function refuse_chain()`,
   )
   const executionId = await startWorkflow(core, chainOf(STEPS))
+  // What was decided before it stands.
+  await until('the first decision is written', async () => (await logOf(executionId)).length > 1)
   await until('it was refused', async () => daemon.state.counts.errors.some((message) => message.includes('not today')))
   expect((await logOf(executionId)).map((row) => row.node_name)).not.toContain('s150')
   await sql('update refusal set is_on = false')

@@ -1,6 +1,7 @@
 // Writes a decision together with what follows it at once, and keeps the state in step: a state that went ahead of what was
 // committed is dropped, and built again from the log.
 import type { Decision } from '../../domain/state/orchestrator.js'
+import { isOwnTrouble } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { AheadOutput, ResidentThreads } from '../../workers/resident.js'
 import type { LogNews } from '../events/logNews.js'
@@ -31,7 +32,7 @@ export async function decideOn(
   deps: DecidingOnDeps,
   writer: DecisionWriter,
   place: SlotPlace,
-  request: DecisionRequest,
+  { shard, request }: { shard: number; request: DecisionRequest },
 ): Promise<DecidedOn> {
   const { executionId } = place
   let isAhead = false
@@ -67,7 +68,10 @@ export async function decideOn(
     if (isOpen) deps.onUndecided(executionId)
     return { outcome, decisions, state: ahead === undefined ? {} : { version: ahead.version, bytes: ahead.bytes } }
   } catch (error) {
-    if (isAhead || isLost) deps.drop([place])
-    throw error
+    if (!isAhead && !isLost) throw error
+    deps.drop([place])
+    if (isOwnTrouble(error)) throw error
+    // What followed may be the reason; what was decided first stands alone.
+    return { outcome: await writer.write(shard, request), decisions: [], state: GONE }
   }
 }

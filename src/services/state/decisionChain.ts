@@ -12,7 +12,7 @@ import type { Found } from '../events/lookUp.js'
 import type { DecisionRequest } from './decisions.js'
 import { NOBODY } from './handingOver.js'
 import { receiveDecision } from './inThread/sentVerdict.js'
-import { type PrepareDeps, prepare } from './preparedDecision.js'
+import { type PrepareDeps, prepare, storedId } from './preparedDecision.js'
 
 /** Shows the state what is about to be committed. Undefined: it does not go on by that. */
 export type ShowAhead = (news: LogNews) => Promise<AheadOutput | undefined>
@@ -54,13 +54,15 @@ export async function writeChain(
       return chain
     }
     const keyed = { executionId, fence, version: ahead.version, key: decision.key }
-    await append(items, {
+    const outcomes = await append(items, {
       found,
       alongside: () => followDecisions(tx, [keyed]),
       onNews: (one) => {
         news = one
       },
     })
+    // All of it or nothing.
+    for (const outcome of outcomes) storedId(outcome)
     chain.decisions.push(decision)
     const isLong = chain.decisions.length >= DECISIONS_MAX || deps.clock.monotonic() > until
     if (decision.goesOn !== true || isLong) return chain

@@ -69,7 +69,8 @@ export function handedBy(
   return handed
 }
 
-function storedId(outcome: AppendOutcome | undefined): string {
+/** The id under which it was stored; throws if it was not. */
+export function storedId(outcome: AppendOutcome | undefined): string {
   if (outcome?.kind === 'stored') return outcome.eventId
   const reason = outcome?.kind === 'refused' ? outcome.reason : 'an event of a decision was not stored'
   throw new CpError('refused', reason)

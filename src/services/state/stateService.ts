@@ -227,7 +227,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     return traced('noetl.decide', { parent, attributes }, async (span) => {
       const request = { executionId, version, decision, fence, trace: span.carrier }
       const { outcome, decisions, state }: DecidedOn = beginsChain(decision)
-        ? await decideOn(decidingOn, writer, place, request)
+        ? await decideOn(decidingOn, writer, place, { shard, request })
         : { outcome: await writer.write(shard, request), decisions: [], state: {} }
       span.set({
         'noetl.outcome': outcome,
