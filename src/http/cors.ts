@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 const METHODS = 'GET, POST, PUT, DELETE'
 const REQUEST_HEADERS = 'authorization, content-type, idempotency-key, x-idempotency-key, traceparent, tracestate'
 const ANSWER_HEADERS =
-  'retry-after, x-noetl-has-more, x-noetl-next-cursor, x-noetl-limit-applied, x-noetl-failed-shards, x-noetl-state-version'
+  'retry-after, x-noetl-has-more, x-noetl-next-cursor, x-noetl-looked-until, x-noetl-limit-applied, x-noetl-failed-shards, x-noetl-state-version'
 const PREFLIGHT_SECONDS = '600'
 
 export function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {

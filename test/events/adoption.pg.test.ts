@@ -6,12 +6,8 @@ import { statement } from '../../src/db/queries.js'
 import { systemClock } from '../../src/runtime/clock.js'
 import { adoptExecution, createAdopter } from '../../src/services/events/adoption.js'
 import { ingestEvent } from '../../src/services/events/ingest.js'
-import {
-  executionDetail,
-  executionStatus,
-  latestEvents,
-  pageOfExecutions,
-} from '../../src/services/executions/executionQueries.js'
+import { pageOfExecutions } from '../../src/services/executions/executionPages.js'
+import { executionDetail, executionStatus, latestEvents } from '../../src/services/executions/executionQueries.js'
 import { startExecution } from '../../src/services/executions/executions.js'
 import { createStepProgress } from '../../src/services/executions/stepProgress.js'
 import { numberedIds, readWhole } from '../../src/stores/events/eventTransferStore.js'

@@ -14,7 +14,8 @@ import {
   type SubscriptionState,
 } from '../../src/domain/subscriptions/subscription.js'
 import { registerEntry } from '../../src/services/catalog/catalog.js'
-import { findExecution, pageOfExecutions } from '../../src/services/executions/executionQueries.js'
+import { pageOfExecutions } from '../../src/services/executions/executionPages.js'
+import { findExecution } from '../../src/services/executions/executionQueries.js'
 import {
   changeSubscription,
   findSubscription,

@@ -146,15 +146,11 @@ select
 from noetl.execution
 where execution_id = :execution_id::bigint;
 
--- part: EXECUTION_FILTER(
---   status, statuses, catalog_id, path_pattern, since, until, parent_execution_id, step, tenant_id, seconds_min,
---   seconds_max, text_pattern, text_id, labels, worker_id
--- )
--- Which executions: `status` or `statuses`, catalog `catalog_id`, path pattern `path_pattern` (LIKE), `since`, `until`,
--- parent `parent_execution_id`, the `step` it is at, `tenant_id`, how long it lasts between `seconds_min` and
--- `seconds_max`, `text_pattern` (LIKE) in path, step or error, or an id that is `text_id`, all of `labels` (JSON), a
--- command held by worker `worker_id`. Without a start time the time of the first news counts. A subscription, which its
--- start event tells, is no execution though it is kept like one.
+-- part: EXECUTION_INDEXED(status, statuses, catalog_id, path_pattern, since, until, parent_execution_id, labels, worker_id)
+-- Which executions, as far as an index or the order of the list finds them: `status` or `statuses`, catalog `catalog_id`,
+-- path pattern `path_pattern` (LIKE), `since`, `until`, parent `parent_execution_id`, all of `labels` (JSON), a command held
+-- by worker `worker_id`. Without a start time the time of the first news counts. A subscription, which its start event
+-- tells, is no execution though it is kept like one.
 coalesce(start_event_type, '') not in ('subscription.registered', 'subscription_registered')
   and (:status::text is null or status = :status)
   and (:statuses::text[] is null or status = any(:statuses))
@@ -163,19 +159,26 @@ coalesce(start_event_type, '') not in ('subscription.registered', 'subscription_
   and (:since::timestamptz is null or coalesce(start_time, created_at) >= :since)
   and (:until::timestamptz is null or coalesce(start_time, created_at) < :until)
   and (:parent_execution_id::bigint is null or parent_execution_id = :parent_execution_id)
-  and (:step::text is null or last_node_name = :step)
-  and (:tenant_id::text is null or tenant_id = :tenant_id)
-  and (:seconds_min::double precision is null or extract(epoch from coalesce(end_time, now()) - start_time) >= :seconds_min)
-  and (:seconds_max::double precision is null or extract(epoch from coalesce(end_time, now()) - start_time) <= :seconds_max)
-  and (:text_pattern::text is null or path ilike :text_pattern or last_node_name ilike :text_pattern or error ilike :text_pattern
-    or execution_id = :text_id::bigint or parent_execution_id = :text_id or catalog_id = :text_id)
   and (:labels::jsonb is null or labels @> :labels)
   and (:worker_id::text is null
     or execution_id = any(array(select distinct c.execution_id from noetl.command c where c.worker_id = :worker_id)));
 
--- name: execution_list(EXECUTION_FILTER, start_time, execution_id, limit_rows)
--- A page of the executions that the filter lets through, newest first. Starts after the position (`start_time` time,
--- `execution_id` id); at most `limit_rows` rows.
+-- part: EXECUTION_LOOKED(step, tenant_id, seconds_min, seconds_max, text_pattern, text_id)
+-- What each row must be looked at for, since an index would cost every event: the `step` it is at, `tenant_id`, how long it
+-- lasts between `seconds_min` and `seconds_max`, `text_pattern` (LIKE) in path, step or error, or an id that is `text_id`.
+(:step::text is null or last_node_name = :step)
+  and (:tenant_id::text is null or tenant_id = :tenant_id)
+  and (:seconds_min::double precision is null or extract(epoch from coalesce(end_time, now()) - start_time) >= :seconds_min)
+  and (:seconds_max::double precision is null or extract(epoch from coalesce(end_time, now()) - start_time) <= :seconds_max)
+  and ((:text_pattern::text is null and :text_id::bigint is null)
+    or path ilike :text_pattern or last_node_name ilike :text_pattern or error ilike :text_pattern
+    or execution_id = :text_id or parent_execution_id = :text_id or catalog_id = :text_id);
+
+-- name: execution_list(
+--   EXECUTION_INDEXED, EXECUTION_LOOKED, start_time, execution_id, end_time, end_execution_id, limit_rows
+-- )
+-- A page of the executions that the filters let through, newest first. Starts after the position (`start_time` time,
+-- `execution_id` id) and goes no further than (`end_time`, `end_execution_id`); at most `limit_rows` rows.
 -- plan: each time
 select
   execution_id, catalog_id, path, parent_execution_id, status, last_event_type, last_node_name, last_event_id,
@@ -183,30 +186,50 @@ select
   event_count, start_event_id, terminal_event_id, start_event_type, updated_at::text as updated_at, engine, labels,
   coalesce(start_time, created_at)::text as listed_at
 from noetl.execution
-where :EXECUTION_FILTER
+where :EXECUTION_INDEXED
+  and :EXECUTION_LOOKED
   and (:start_time::timestamptz is null or (coalesce(start_time, created_at), execution_id) < (:start_time::timestamptz, :execution_id::bigint))
+  and (:end_time::timestamptz is null or (coalesce(start_time, created_at), execution_id) >= (:end_time::timestamptz, :end_execution_id::bigint))
 order by coalesce(start_time, created_at) desc, execution_id desc
 limit :limit_rows::int;
 
--- name: execution_histogram(EXECUTION_FILTER, buckets, counted_max)
--- How many executions that the filter lets through began in each of `buckets` equal spans between `since` and `until`,
--- by status: the newest `counted_max` or so, so that no more of a long history is read. Where there are more, the spans begin
--- with the oldest of those (`counted_since`).
+-- name: execution_looked(EXECUTION_INDEXED, start_time, execution_id, looked_max)
+-- The last of the newest `looked_max` executions that indexes find after the position (`start_time`, `execution_id`).
 -- plan: each time
-with counted as materialized (
-  select coalesce(start_time, created_at) as began, status
+select coalesce(start_time, created_at)::text as listed_at, execution_id
+from noetl.execution
+where :EXECUTION_INDEXED
+  and (:start_time::timestamptz is null or (coalesce(start_time, created_at), execution_id) < (:start_time::timestamptz, :execution_id::bigint))
+order by coalesce(start_time, created_at) desc, execution_id desc
+offset :looked_max::int - 1
+limit 1;
+
+-- name: execution_known(text_id)
+-- Whether `text_id` is the id of an execution, of a parent or of a catalog entry that was run.
+select exists (
+  select 1 from noetl.execution
+  where execution_id = :text_id::bigint or parent_execution_id = :text_id or catalog_id = :text_id
+) as is_known;
+
+-- name: execution_histogram(EXECUTION_INDEXED, EXECUTION_LOOKED, buckets, counted_max)
+-- How many executions that the filters let through began in each of `buckets` equal spans between `since` and `until`,
+-- by status: among the newest `counted_max` or so that indexes find, so that no more of a long history is read. Where there
+-- are more, the spans begin with the oldest of those (`counted_since`).
+-- plan: each time
+with newest as materialized (
+  select coalesce(start_time, created_at) as began, status, :EXECUTION_LOOKED as is_counted
   from noetl.execution
-  where :EXECUTION_FILTER
+  where :EXECUTION_INDEXED
   order by coalesce(start_time, created_at) desc, execution_id desc
   limit :counted_max::int + 1
 ), range as (
-  select case when count(*) > :counted_max then min(began) else :since::timestamptz end as since from counted
+  select case when count(*) > :counted_max then min(began) else :since::timestamptz end as since from newest
 )
 select width_bucket(
     date_part('epoch', began), date_part('epoch', range.since), date_part('epoch', :until::timestamptz), :buckets::int
-  ) - 1 as bucket, status, count(*)::int as count,
+  ) - 1 as bucket, status, (count(*) filter (where is_counted))::int as count,
   case when range.since > :since::timestamptz then range.since::text end as counted_since
-from counted cross join range
+from newest cross join range
 group by 1, 2, 4;
 
 -- name: execution_oldest

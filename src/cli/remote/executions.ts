@@ -86,8 +86,11 @@ export async function listRemotely(remote: RemoteClient, asked: ListAsked): Prom
 }
 
 async function hasTenant(remote: RemoteClient, tenant: string): Promise<boolean> {
-  const answer = await remote.call('getExecutions', { query: { tenant, limit: 1 } })
-  return (answer as unknown as Answered[]).length > 0
+  const { rows } = await collectPages(1, undefined as string | undefined, async (cursor) => {
+    const { answer, headers } = await remote.ask('getExecutions', { query: { tenant, ...given({ cursor }), limit: 1 } })
+    return { rows: answer as unknown as Answered[], next: headers.get('x-noetl-next-cursor') ?? undefined }
+  })
+  return rows.length > 0
 }
 
 interface Answered extends Pick<ShownExecution, Exclude<Told, 'event_count' | 'last_node_name'>> {

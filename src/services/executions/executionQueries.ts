@@ -1,5 +1,4 @@
-// Reads the read model: lists and single executions, never a scan of the log. A page over several shards is
-// merged by start time; a shard that does not answer is named, and the others are shown.
+// Reads the read model: single executions with their events and results, never a scan of the log.
 
 import type { Databases } from '../../db/databases.js'
 import type { Queryable } from '../../db/db.js'
@@ -8,7 +7,6 @@ import { isSubscriptionLog, subscriptionInstead } from '../../domain/executions/
 import type { ExecutionId } from '../../domain/ids/ids.js'
 import { parseJson } from '../../domain/json/parse.js'
 import type { JsonValue } from '../../domain/json/value.js'
-import type { CpError } from '../../errors.js'
 import {
   countEvents,
   type EventPage,
@@ -18,50 +16,15 @@ import {
   readStartWorkload,
   type StartWorkload,
 } from '../../stores/events/eventStore.js'
-import {
-  type ExecutionFilter,
-  type ExecutionRow,
-  getExecution,
-  type ListedExecution,
-  listExecutions,
-} from '../../stores/executions/executionStore.js'
+import { type ExecutionRow, getExecution } from '../../stores/executions/executionStore.js'
 import { wholeEventPath } from '../events/wholeEvent.js'
 import type { StepCounts, StepProgress } from './stepProgress.js'
 
-export type { ExecutionRow, ExecutionSelection } from '../../stores/executions/executionStore.js'
+export type { ExecutionSelection } from '../../stores/executions/executionListStore.js'
+export type { ExecutionRow } from '../../stores/executions/executionStore.js'
 
 export interface ExecutionQueriesDeps {
   databases: Databases
-}
-
-export interface ExecutionPage {
-  rows: ExecutionRow[]
-  /** Where the next page starts; undefined on the last. */
-  next: { startTime: string; executionId: string } | undefined
-  failures: { shard: number; error: CpError }[]
-}
-
-export async function pageOfExecutions(
-  { databases }: ExecutionQueriesDeps,
-  filter: ExecutionFilter,
-): Promise<ExecutionPage> {
-  // One more than asked for tells whether there is a next page.
-  const wanted = { ...filter, limit: filter.limit + 1 }
-  const { answers, failures } = await databases.fanOut((db) => listExecutions(db, wanted))
-  const merged = answers.flatMap((answer) => answer.value).sort(newestFirst)
-  const rows = merged.slice(0, filter.limit)
-  const last = rows[rows.length - 1]
-  const next =
-    merged.length > filter.limit && last !== undefined
-      ? { startTime: last.listed_at, executionId: last.execution_id }
-      : undefined
-  return { rows, next, failures }
-}
-
-function newestFirst(left: ListedExecution, right: ListedExecution): number {
-  // Both times come from the same server settings, so their texts compare like the instants.
-  if (left.listed_at !== right.listed_at) return left.listed_at < right.listed_at ? 1 : -1
-  return BigInt(left.execution_id) < BigInt(right.execution_id) ? 1 : -1
 }
 
 export async function findExecution({ databases }: ExecutionQueriesDeps, id: ExecutionId): Promise<ExecutionRow> {

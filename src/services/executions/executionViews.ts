@@ -4,15 +4,14 @@ import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
 import type { ExecutionId } from '../../domain/ids/ids.js'
 import type { JsonValue } from '../../domain/json/value.js'
 import type { EventPage } from '../../stores/events/eventStore.js'
-import type { ExecutionFilter } from '../../stores/executions/executionStore.js'
+import type { ExecutionFilter } from '../../stores/executions/executionListStore.js'
 import type { EntryNames } from '../catalog/entryNames.js'
+import { type ExecutionPage, pageOfExecutions } from './executionPages.js'
 import {
   type ExecutionDetail,
-  type ExecutionPage,
   type ExecutionQueriesDeps,
   type ExecutionRow,
   executionDetail,
-  pageOfExecutions,
   resultsOf,
 } from './executionQueries.js'
 import type { StepCounts, StepProgress } from './stepProgress.js'

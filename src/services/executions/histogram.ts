@@ -1,5 +1,5 @@
 // How many executions began when, by status: one grouped query per database, put together here. Of very many the newest are
-// counted, so that the picture costs the same whatever the history.
+// counted, or searched, so that the picture costs the same whatever the history.
 import type { Databases } from '../../db/databases.js'
 import {
   type WireTime,
@@ -15,7 +15,7 @@ import {
   type ExecutionSelection,
   type HistogramCell,
   oldestExecution,
-} from '../../stores/executions/executionStore.js'
+} from '../../stores/executions/executionListStore.js'
 
 export interface Bucket {
   from: WireTime
@@ -58,7 +58,7 @@ export async function executionHistogram(
   const buckets = spansOf(since, until, count)
   for (const { bucket, status, count: found } of counted.answers.flatMap(({ value }) => value)) {
     const { byStatus } = buckets[Math.min(count - 1, Math.max(0, bucket))]!
-    byStatus[status] = (byStatus[status] ?? 0) + found
+    if (found > 0) byStatus[status] = (byStatus[status] ?? 0) + found
   }
   return { buckets, isCut, failures: counted.failures }
 }

@@ -1,7 +1,7 @@
 // The read model of executions, and the row lock that orders everything appended to one of them.
 import type { Queryable, Tx } from '../../db/db.js'
 import { runOneOrMany } from '../../db/oneOrMany.js'
-import type { Param, Scalar } from '../../db/params.js'
+import type { Scalar } from '../../db/params.js'
 import { queries } from '../../db/queries.js'
 import { wireTimeFromPostgres } from '../../domain/events/wireTime.js'
 import type { ExecutionSummary } from '../../domain/executions/executionEffect.js'
@@ -16,12 +16,9 @@ const q = queries(
   'execution_update',
   'execution_update_one',
   'execution_get',
-  'execution_list',
   'execution_children',
   'execution_stale',
   'execution_counts',
-  'execution_histogram',
-  'execution_oldest',
   'execution_origin',
   'execution_nearest',
 )
@@ -186,94 +183,6 @@ export interface ExecutionRow {
 export async function getExecution(db: Queryable, id: string): Promise<ExecutionRow | undefined> {
   const [row] = await db.run<ExecutionRow>(q.execution_get, [id])
   return row
-}
-
-/** Which executions; what is left out or null does not matter. */
-export interface ExecutionSelection {
-  statuses?: readonly string[] | null
-  catalogId: string | null
-  /** A LIKE pattern; the caller escapes what people typed. */
-  pathPattern: string | null
-  since: string | null
-  until: string | null
-  parentExecutionId?: string | null
-  /** Where it is, or ended. */
-  step?: string | null
-  tenantId?: string | null
-  secondsMin?: number | null
-  secondsMax?: number | null
-  /** A LIKE pattern for path, step and error, and the id that was typed, if it is one. */
-  textPattern?: string | null
-  textId?: string | null
-  /** All of them. */
-  labels?: Labels | null
-  /** Holds, or held, a command of it. */
-  workerId?: string | null
-}
-
-export interface ExecutionFilter extends ExecutionSelection {
-  after: { startTime: string; executionId: string } | null
-  limit: number
-}
-
-/** With the time it is sorted by: the start, or the first news of an execution whose start is unknown. */
-export interface ListedExecution extends ExecutionRow {
-  listed_at: string
-}
-
-export function listExecutions(db: Queryable, filter: ExecutionFilter): Promise<ListedExecution[]> {
-  return db.run<ListedExecution>(q.execution_list, [
-    ...selectionValues(filter),
-    filter.after?.startTime ?? null,
-    filter.after?.executionId ?? null,
-    filter.limit,
-  ])
-}
-
-/** One status is compared, several are looked up: only the first lets an index give the order as well. */
-function selectionValues(selection: ExecutionSelection): Param[] {
-  const { statuses = null } = selection
-  return [
-    statuses?.length === 1 ? statuses[0]! : null,
-    statuses === null || statuses.length === 1 ? null : statuses,
-    selection.catalogId,
-    selection.pathPattern,
-    selection.since,
-    selection.until,
-    selection.parentExecutionId ?? null,
-    selection.step ?? null,
-    selection.tenantId ?? null,
-    selection.secondsMin ?? null,
-    selection.secondsMax ?? null,
-    selection.textPattern ?? null,
-    selection.textId ?? null,
-    selection.labels == null ? null : writeJson(selection.labels),
-    selection.workerId ?? null,
-  ]
-}
-
-export interface HistogramCell {
-  bucket: number
-  status: string
-  count: number
-  /** There are more than were counted: the spans begin here. */
-  counted_since: string | null
-}
-
-/** How many of them began in each of `buckets` equal spans between `since` and `until`, by status; of too many the newest. */
-export function countByTime(
-  db: Queryable,
-  selection: ExecutionSelection & { since: string; until: string },
-  buckets: number,
-  countedMax: number,
-): Promise<HistogramCell[]> {
-  return db.run<HistogramCell>(q.execution_histogram, [...selectionValues(selection), buckets, countedMax])
-}
-
-/** When the first execution began; undefined when there is none. */
-export async function oldestExecution(db: Queryable): Promise<string | undefined> {
-  const [row] = await db.run<{ listed_at: string }>(q.execution_oldest)
-  return row?.listed_at
 }
 
 export interface OriginRow {

@@ -8,6 +8,7 @@ import { CopyText } from '../../parts/CopyText'
 import { Job } from '../../parts/Job'
 import { lazy } from '../../parts/lazy'
 import { Panel } from '../../parts/Panel'
+import { Ago } from '../../parts/Time'
 import { BulkBar } from './BulkBar'
 import { ColumnChoice } from './columns'
 import { ExecutionTable } from './ExecutionTable'
@@ -38,6 +39,7 @@ function ExecutionList() {
   const why = query.value.get('why')
   const isFiltered = Object.values(asked).some((value) => value !== undefined)
   const next = list.data?.headers.get('x-noetl-next-cursor') ?? undefined
+  const lookedUntil = list.data?.headers.get('x-noetl-looked-until') ?? undefined
   return (
     <div class="page">
       <div class="list-head">
@@ -50,11 +52,13 @@ function ExecutionList() {
       <Panel
         resource={list}
         lines={10}
-        isEmpty={({ body }) => body.length === 0}
+        isEmpty={({ body }) => body.length === 0 && lookedUntil === undefined}
         missing={list.data?.headers.get('x-noetl-failed-shards') ?? undefined}
         empty={isFiltered ? <NoneMatch asked={asked} /> : <NoneYet />}
       >
-        {({ body }) => <HeldRows key={path} rows={body} next={next} asked={asked} cursor={cursor} />}
+        {({ body }) => (
+          <HeldRows key={path} rows={body} next={next} asked={asked} cursor={cursor} lookedUntil={lookedUntil} />
+        )}
       </Panel>
       {why !== null && <WhyDrawer key={why} id={why} />}
     </div>
@@ -68,20 +72,22 @@ interface HeldRowsProps {
   asked: Record<string, string | undefined>
   /** Undefined on the first page. */
   cursor: string | undefined
+  /** What is older was not looked at. */
+  lookedUntil: string | undefined
 }
 
 /**
  * Rows change in place; new ones wait behind a button, so that nothing moves under the eye. What comes after the rows that are shown
  * is where it was when they came: by now others may be the last of the newest.
  */
-function HeldRows({ rows, next, asked, cursor }: HeldRowsProps) {
-  const held = useRef({ rows, next })
+function HeldRows({ rows, next, asked, cursor, lookedUntil }: HeldRowsProps) {
+  const held = useRef({ rows, next, lookedUntil })
   const [, show] = useState(rows)
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set())
   const kept = stillHeld(held.current.rows, rows, next !== undefined)
   const list = kept.length === 0 ? rows : kept
-  held.current = kept.length === 0 ? { rows, next } : { rows: kept, next: held.current.next }
-  const older = held.current.next
+  held.current = kept.length === 0 ? { rows, next, lookedUntil } : { ...held.current, rows: kept }
+  const { next: older, lookedUntil: until } = held.current
   const shown = new Set(list.map((row) => row.execution_id))
   const fresh = rows.filter((row) => !shown.has(row.execution_id)).length
   // What nobody sees any more is not acted on.
@@ -93,7 +99,7 @@ function HeldRows({ rows, next, asked, cursor }: HeldRowsProps) {
           type="button"
           class="fresh"
           onClick={() => {
-            held.current = { rows, next }
+            held.current = { rows, next, lookedUntil }
             show(rows)
           }}
         >
@@ -113,6 +119,12 @@ function HeldRows({ rows, next, asked, cursor }: HeldRowsProps) {
           onClear={() => setTicked(new Set())}
         />
       )}
+      {until !== undefined && (
+        <p class="notice" role="status">
+          {list.length === 0 && 'Nothing found so far. '}
+          Looked at the newest executions, back to <Ago at={until} />. Older ones may match as well.
+        </p>
+      )}
       <nav class="pages" aria-label="Pages">
         {cursor !== undefined && (
           <button type="button" onClick={() => ask({ cursor: undefined })}>
@@ -121,7 +133,7 @@ function HeldRows({ rows, next, asked, cursor }: HeldRowsProps) {
         )}
         {older !== undefined && (
           <button type="button" onClick={() => ask({ cursor: older })}>
-            Load older
+            {until === undefined ? 'Load older' : 'Look further back'}
           </button>
         )}
       </nav>

@@ -11,7 +11,8 @@ import type { JsonObject } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
 import { CpError } from '../../../errors.js'
 import { systemClock } from '../../../runtime/clock.js'
-import { executionDetail, latestEvents, pageOfExecutions } from '../../../services/executions/executionQueries.js'
+import { searchExecutions } from '../../../services/executions/executionPages.js'
+import { executionDetail, latestEvents } from '../../../services/executions/executionQueries.js'
 import type { CommandSpec, Input } from '../../command.js'
 import { formatAge, parseDuration, parseInstant } from '../../duration.js'
 import { EXIT } from '../../exit.js'
@@ -206,7 +207,7 @@ function readFilter(input: Input, nowMs: number): ListAsked {
 }
 
 async function listHere(deps: Deps, { text, path, cursor, ...asked }: ListAsked): Promise<ExecutionList> {
-  const page = await pageOfExecutions(deps, {
+  const page = await searchExecutions(deps, {
     ...asked,
     catalogId: null,
     textPattern: anywherePattern(text),
@@ -225,7 +226,7 @@ async function listHere(deps: Deps, { text, path, cursor, ...asked }: ListAsked)
 /** An empty list of a tenant that nobody has ever heard of would be taken for good news. */
 async function hasTenant(deps: Deps, tenantId: string | null): Promise<boolean> {
   if (tenantId === null) return true
-  const { rows } = await pageOfExecutions(deps, { ...EVERY_ONE, tenantId, limit: 1 })
+  const { rows } = await searchExecutions(deps, { ...EVERY_ONE, tenantId, limit: 1 })
   return rows.length > 0
 }
 

@@ -1,5 +1,6 @@
 // Reads and control of executions, in the shapes of the NoETL servers (shapes.ts). The list is a bare array and everything
 // about its paging is in headers.
+import { wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
 import { formatCursor, parseCursor } from '../../../domain/executions/executionPage.js'
 import { parseEventId, parseExecutionId } from '../../../domain/ids/ids.js'
 import { isJsonObject, type JsonObject } from '../../../domain/json/value.js'
@@ -82,6 +83,8 @@ function listRoute({ queries, clock }: ExecutionRouteDeps): RouteSpec {
         'x-noetl-has-more': String(page.next !== undefined),
       }
       if (page.next !== undefined) headers['x-noetl-next-cursor'] = formatCursor(page.next)
+      if (page.lookedUntil !== undefined)
+        headers['x-noetl-looked-until'] = wireTimeFromPostgres(page.lookedUntil, 'start_time')
       if (page.failures.length > 0)
         headers['x-noetl-failed-shards'] = page.failures.map((failure) => failure.shard).join(',')
       return { headers, body: page.rows.slice(offset).map((row) => summaryOf(row, clock.now())) }

@@ -14,7 +14,11 @@ export const FILTER_QUERY: NonNullable<RouteSpec['query']> = {
   status: { type: 'string', description: 'one or several, with commas' },
   since: { type: 'string', format: 'date-time' },
   until: { type: 'string', format: 'date-time' },
-  q: { type: 'string', maxLength: 200, description: 'text in path, step or error; or an id' },
+  q: {
+    type: 'string',
+    maxLength: 200,
+    description: 'text in path, step or error; or an id: one of 15 digits or more that exists is looked for alone',
+  },
   parent: { format: 'int64', description: 'children of this execution' },
   step: { type: 'string', description: 'at this step, or ended there' },
   tenant: { type: 'string' },

@@ -94,7 +94,8 @@ const PAGINATION: Schema = {
 
 export const EXECUTION_LIST: Schema = {
   type: 'array',
-  description: 'the page; X-Noetl-Has-More, X-Noetl-Next-Cursor, X-Noetl-Failed-Shards',
+  description:
+    'the page; X-Noetl-Has-More, X-Noetl-Next-Cursor, X-Noetl-Failed-Shards. By q, step, tenant or seconds one page looks at 50,000 executions on each database and may have fewer rows than asked for, or none: then X-Noetl-Looked-Until is how far back, and the cursor goes on from there',
   items: { type: 'object', properties: SUMMARY },
 }
 
