@@ -48,8 +48,8 @@ export type TapeThreads = Threads<TapeTasks>
 
 // Rows read and folded are garbage at once. More room than this measured no faster, and is memory that comes and goes.
 const YOUNG_MB = 24
-/** A thread that reads a log now and then, while all of it is held in memory: half the room costs 3 % of its processor time. */
-const TAPE_YOUNG_MB = 12
+/** A thread that reads a log now and then, while all of it is held in memory: a quarter of the room costs 5 % of its processor time. */
+const TAPE_YOUNG_MB = 6
 const STALL_CHECK_MS = 5_000
 
 export function createResidentThreads(options: Omit<ThreadsOptions<ResidentSetup>, 'youngMb'>): ResidentThreads {

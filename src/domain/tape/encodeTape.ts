@@ -90,7 +90,7 @@ function fullColumns(tape: TapeRecorder, { clean }: TapePiece, { from, to, baseM
   const { events, spans } = tape
   const flags = Uint8Array.from(events.flags.slice(from - 1, to))
   for (const place of latePlaces(tape)) if (place >= from && place <= to) flags[place - from]! |= LATE_FLAG
-  const ofEvents = (column: GrowingColumn): Uint32Array => column.slice(from - 1, to)
+  const ofEvents = (column: GrowingColumn): ArrayLike<number> => column.slice(from - 1, to)
   const ofSpans = (column: GrowingColumn): Uint32Array => inPiece.map((span) => column.get(span))
   const keys = keysOf(tape, inPiece, clean)
   return [
@@ -123,7 +123,7 @@ function timesOf({ times }: TapeRecorder, from: number, to: number, baseMs: numb
   const values = new Float64Array(Math.max(0, to - from + 1))
   let most = 0
   for (let index = 0; index < values.length; index++) {
-    const ms = Math.floor(times[from - 1 + index]!) - baseMs
+    const ms = Math.floor(times.get(from - 1 + index)) - baseMs
     values[index] = ms
     if (ms > most) most = ms
   }
@@ -172,7 +172,7 @@ function coarseColumns(tape: TapeRecorder, { from, to, baseMs, inPiece }: Window
   }
   return [
     { name: 'bucket_from', type: 'u32', values: starts },
-    { name: 'bucket_time', type: 'f64', values: starts.map((place) => tape.times[place - 1]! - baseMs) },
+    { name: 'bucket_time', type: 'f64', values: starts.map((place) => tape.times.get(place - 1) - baseMs) },
     { name: 'bucket_failed', type: 'u32', values: failed },
     { name: 'row_begun', type: 'u16', values: cells[0]! },
     { name: 'row_completed', type: 'u16', values: cells[1]! },
@@ -206,9 +206,9 @@ function latePlaces({ events: { version }, length }: TapeRecorder): number[] {
   return late
 }
 
-function lowest(times: readonly number[], from: number, to: number): number {
+function lowest(times: GrowingColumn, from: number, to: number): number {
   let found = Number.POSITIVE_INFINITY
-  for (let index = from - 1; index < to; index++) if (times[index]! < found) found = times[index]!
+  for (let index = from - 1; index < to; index++) found = Math.min(found, times.get(index))
   return found === Number.POSITIVE_INFINITY ? 0 : Math.floor(found)
 }
 

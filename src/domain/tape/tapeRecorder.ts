@@ -24,31 +24,31 @@ export class TapeRecorder {
   readonly workers = new NameList()
   readonly pools = new NameList()
   readonly events = {
-    type: new GrowingColumn(),
-    step: new GrowingColumn(),
-    status: new GrowingColumn(),
-    worker: new GrowingColumn(),
-    span: new GrowingColumn(),
-    flags: new GrowingColumn(),
+    type: GrowingColumn.ofWhole(),
+    step: GrowingColumn.ofWhole(),
+    status: GrowingColumn.ofWhole(),
+    worker: GrowingColumn.ofWhole(),
+    span: GrowingColumn.ofWhole(),
+    flags: GrowingColumn.ofWhole(),
     /** Of the log; 0 is none. */
-    version: new GrowingColumn(),
+    version: GrowingColumn.ofWhole(),
   }
   /** Milliseconds since 1970. */
-  readonly times: number[] = []
+  readonly times = GrowingColumn.ofFloats()
   readonly spans = {
-    kind: new GrowingColumn(),
+    kind: GrowingColumn.ofWhole(),
     /** Number of its entity, from 0. */
-    key: new GrowingColumn(),
-    row: new GrowingColumn(),
+    key: GrowingColumn.ofWhole(),
+    row: GrowingColumn.ofWhole(),
     /** Number of the span that it is a part of, from 1; 0 is none. */
-    parent: new GrowingColumn(),
+    parent: GrowingColumn.ofWhole(),
     /** Of workers that it was issued for. */
-    pool: new GrowingColumn(),
-    issued: new GrowingColumn(),
-    claimed: new GrowingColumn(),
-    started: new GrowingColumn(),
-    ended: new GrowingColumn(),
-    outcome: new GrowingColumn(),
+    pool: GrowingColumn.ofWhole(),
+    issued: GrowingColumn.ofWhole(),
+    claimed: GrowingColumn.ofWhole(),
+    started: GrowingColumn.ofWhole(),
+    ended: GrowingColumn.ofWhole(),
+    outcome: GrowingColumn.ofWhole(),
   }
   /** Entities that have spans, by id. */
   readonly keys: string[] = []
@@ -62,8 +62,8 @@ export class TapeRecorder {
   }
 
   get bytes(): number {
-    const columns = [...Object.values(this.events), ...Object.values(this.spans)]
-    return columns.reduce((sum, column) => sum + column.bytes, 0) + this.times.length * 8 + this.keys.length * 120
+    const columns = [this.times, ...Object.values(this.events), ...Object.values(this.spans)]
+    return columns.reduce((sum, column) => sum + column.bytes, 0) + this.keys.length * 120
   }
 
   get spanCount(): number {
@@ -112,7 +112,7 @@ export class TapeRecorder {
   /** Forgets everything after a place. */
   cut(place: number): void {
     for (const column of Object.values(this.events)) column.cut(place)
-    this.times.length = Math.min(this.times.length, place)
+    this.times.cut(place)
     const { spans } = this
     let kept = this.spanCount
     while (kept > 0 && spans.issued.get(kept - 1) > place) kept--

@@ -28,7 +28,7 @@ export function positionOf(log: ScrubbedLog, place: ScrubPlace, timeMs: number):
   if (place.by === 'event') return ids.upTo(BigInt(place.value))
   if (place.by === 'time') {
     let position = ids.length
-    while (position > 0 && tape.times[position - 1]! > timeMs) position--
+    while (position > 0 && tape.times.get(position - 1) > timeMs) position--
     return position
   }
   const wanted = Number(place.value)
@@ -79,7 +79,7 @@ function eventAt({ tape, ids }: ScrubbedLog, position: number): JsonObject {
       worker_id: name(workers.names, events.worker.get(position - 1)),
     },
     version: version === 0 ? null : String(version),
-    time: wireTimeFromMillis(tape.times[position - 1]!),
+    time: wireTimeFromMillis(tape.times.get(position - 1)),
   }
 }
 
