@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Connection, createConnection } from '../../src/db/connection.js'
 import { parseJson } from '../../src/domain/json/parse.js'
 import type { JsonObject } from '../../src/domain/json/value.js'
-import { createRowReader, eventIdOfRow } from '../../src/stores/replay/replayRows.js'
+import { createRowReader, eventIdOfRow, tapeMarkOf } from '../../src/stores/replay/replayRows.js'
 import { type LogRange, type ReplayColumns, readLog } from '../../src/stores/replay/replayStore.js'
 import { useDatabase } from '../support/database.js'
 
@@ -71,6 +71,7 @@ async function read(columns: ReplayColumns, pageSize: number, countMax = Number.
   const toEvent = createRowReader()
   const events: JsonObject[] = []
   const times: (string | undefined)[] = []
+  const marks: ReturnType<typeof tapeMarkOf>[] = []
   await readLog(connection, range, {
     leftMs: () => 10_000,
     onRow: (row) => {
@@ -79,22 +80,24 @@ async function read(columns: ReplayColumns, pageSize: number, countMax = Number.
       expect(eventIdOfRow(row)).toBe(String(event['event_id']))
       events.push(event)
       times.push(row.created_at)
+      if (columns === 'tape') marks.push(tapeMarkOf(row))
       return true
     },
   })
-  return { events, times }
+  return { events, times, marks }
 }
 
 describe('a page', () => {
-  it.each(['cp', 'timed', 'python'] as const)('of columns %s gives what the table holds', async (columns) => {
+  it.each(['cp', 'timed', 'tape', 'python'] as const)('of columns %s gives what the table holds', async (columns) => {
     const stored = await database.get().sql<Record<string, string | null>>(
       `select event_id, event_type, status, node_name, worker_id, aggregate_type, aggregate_id, meta::text as meta,
-         payload_ref::text as payload_ref, stage_id, frame_id, command_id, schema_name, created_at::text as created_at
+         payload_ref::text as payload_ref, stage_id, frame_id, command_id, schema_name, created_at::text as created_at,
+         stream_version, date_part('epoch', created_at) * 1000 as ms
        from noetl.event where execution_id = $1::bigint order by event_id`,
       [EXECUTION],
     )
     const json = (text: string | null | undefined) => (text === null || text === undefined ? null : parseJson(text))
-    const { events, times } = await read(columns, 5_000)
+    const { events, times, marks } = await read(columns, 5_000)
     const expected = stored.map((row) => ({
       event_type: row['event_type'],
       status: row['status'],
@@ -111,7 +114,11 @@ describe('a page', () => {
     }))
     expect(events.map(({ event_id: _id, ...event }) => event)).toEqual(expected)
     expect(events.map((event) => String(event['event_id']))).toEqual(stored.map((row) => row['event_id']))
-    expect(times).toEqual(stored.map((row) => (columns === 'cp' ? undefined : row['created_at'])))
+    if (columns === 'tape') {
+      expect(marks.map(({ version }) => version)).toEqual(stored.map((row) => Number(row['stream_version'])))
+      for (const [index, { timeMs }] of marks.entries()) expect(timeMs).toBeCloseTo(Number(stored[index]!['ms']), 3)
+    }
+    expect(times).toEqual(stored.map((row) => (columns === 'cp' || columns === 'tape' ? undefined : row['created_at'])))
   })
 
   it('of any size gives the same events', async () => {

@@ -212,6 +212,30 @@ describe('an execution at any event', () => {
     expect(JSON.parse(Buffer.from(bytes).toString())).toMatchObject({ position: rows.length })
   })
 
+  it("is its owner's alone: another owner sees another log, and one that is gone is not answered from memory", async () => {
+    const { sql } = database.get()
+    const other = '88077'
+    const total = async () => (await api.get(`/api/executions/${other}/at`)).body.total
+    await sql(
+      `insert into noetl.execution (execution_id, catalog_id, status, path, event_count) values ($1, 1, 'RUNNING', 'test/owner', 90)`,
+      [other],
+    )
+    const plant = (from: number, to: number, tenant: string) =>
+      sql(
+        `insert into noetl.event (execution_id, event_id, catalog_id, event_type, stream_version, tenant_id)
+         select $1::bigint, n, 1, 'step.enter', n, $4::text from generate_series($2::int, $3::int) as n`,
+        [other, from, to, tenant],
+      )
+    await plant(1, 3, 'default')
+    await plant(4, 8, 'acme')
+    // What the read model counted was an estimate: nobody had read the log yet.
+    expect([await total(), await total()]).toEqual([3, 3])
+    await sql(`update noetl.execution set tenant_id = 'acme' where execution_id = $1`, [other])
+    expect([await total(), await total()]).toEqual([5, 5])
+    await sql('delete from noetl.execution where execution_id = $1', [other])
+    expect((await api.get(`/api/executions/${other}/at`)).status).toBe(404)
+  })
+
   it('that nobody waits for is given up, and answered when somebody asks again', async () => {
     const gone = new AbortController()
     const asked = scrubbing.checksum(ID as never, { by: 'end' }, 0, gone.signal)

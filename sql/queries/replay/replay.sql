@@ -10,11 +10,12 @@ limit 1;
 -- Events `from_event_id` to `to_event_id` of execution `execution_id` of tenant `tenant_id` and organisation
 -- `organization_id` as the fold reads them, those that had come in by the time `as_of_time` and up to the version
 -- `as_of_version` where given. Of a result only the reference counts, and only without a payload reference. Short
--- columns travel as one value, the id and two arrays: a driver spends more on values than on their bytes, and neighbours
--- often carry the very same texts. Whole pages as one value cost the driver less still, but the server more, and it
+-- columns travel as one value, numbers and an array of words: a driver spends more on values than on their bytes, and
+-- neighbours often carry the very same texts. An array of the numbers, too, would cost the server a quarter of its time. Whole
+-- pages as one value cost the driver less still, but the server more, and it
 -- sends nothing of a page before it has all of it: that was slower in all.
-select event_id::text || array[stage_id, frame_id, command_id]::text
-    || array[event_type, status, node_name, worker_id, aggregate_type, aggregate_id]::text as head,
+select concat(event_id, ';', stage_id, ',', frame_id, ',', command_id, ';',
+    array[event_type, status, node_name, worker_id, aggregate_type, aggregate_id]) as head,
   meta::text as meta, coalesce(nullif(payload_ref, 'null'::jsonb), result -> 'reference')::text as payload_ref
 from noetl.event
 where execution_id = :execution_id::bigint and event_id >= :from_event_id::bigint and event_id <= :to_event_id::bigint
@@ -27,8 +28,8 @@ order by event_id;
 --   execution_id, from_event_id, to_event_id, tenant_id, organization_id, as_of_time, as_of_version
 -- )
 -- The same with the time of each event, for timelines.
-select event_id::text || array[stage_id, frame_id, command_id]::text
-    || array[event_type, status, node_name, worker_id, aggregate_type, aggregate_id]::text as head,
+select concat(event_id, ';', stage_id, ',', frame_id, ',', command_id, ';',
+    array[event_type, status, node_name, worker_id, aggregate_type, aggregate_id]) as head,
   meta::text as meta, coalesce(nullif(payload_ref, 'null'::jsonb), result -> 'reference')::text as payload_ref,
   created_at::text as created_at
 from noetl.event
@@ -42,8 +43,8 @@ order by event_id;
 --   execution_id, from_event_id, to_event_id, tenant_id, organization_id, as_of_time, as_of_version
 -- )
 -- The same for profile python: without the worker column, with the schema, and cut by the time of the event.
-select event_id::text || array[stage_id, frame_id, command_id]::text
-    || array[event_type, status, node_name, null, aggregate_type, aggregate_id]::text as head,
+select concat(event_id, ';', stage_id, ',', frame_id, ',', command_id, ';',
+    array[event_type, status, node_name, null, aggregate_type, aggregate_id]) as head,
   meta::text as meta, coalesce(nullif(payload_ref, 'null'::jsonb), result -> 'reference')::text as payload_ref,
   schema_name, schema_version, created_at::text as created_at
 from noetl.event
@@ -55,8 +56,8 @@ order by event_id;
 
 -- name: replay_page_server(execution_id, from_event_id, to_event_id, as_of_time, as_of_version)
 -- The same for profile server: of every tenant, without the column payload_ref, and cut by the event's own time.
-select event_id::text || array[stage_id, frame_id, command_id]::text
-    || array[event_type, status, node_name, worker_id, aggregate_type, aggregate_id]::text as head,
+select concat(event_id, ';', stage_id, ',', frame_id, ',', command_id, ';',
+    array[event_type, status, node_name, worker_id, aggregate_type, aggregate_id]) as head,
   meta::text as meta, (result -> 'reference')::text as payload_ref, created_at::text as created_at
 from noetl.event
 where execution_id = :execution_id::bigint and event_id >= :from_event_id::bigint and event_id <= :to_event_id::bigint
@@ -148,12 +149,11 @@ limit :limit_rows::int;
 --   execution_id, from_event_id, to_event_id, tenant_id, organization_id, as_of_time, as_of_version
 -- )
 -- The same as replay_page (events `from_event_id` to `to_event_id` of execution `execution_id`, of tenant `tenant_id` and
--- organisation `organization_id`, until time `as_of_time` and version `as_of_version`) with the time of each event in
--- seconds and its version, for tapes.
-select event_id::text || array[stage_id, frame_id, command_id]::text
-    || array[event_type, status, node_name, worker_id, aggregate_type, aggregate_id]::text as head,
-  meta::text as meta, coalesce(nullif(payload_ref, 'null'::jsonb), result -> 'reference')::text as payload_ref,
-  date_part('epoch', created_at) as time_s, stream_version
+-- organisation `organization_id`, until time `as_of_time` and version `as_of_version`) with the version of each event and
+-- its time in seconds, for tapes.
+select concat(event_id, ';', stage_id, ',', frame_id, ',', command_id, ';', stream_version, ',', date_part('epoch', created_at),
+    array[event_type, status, node_name, worker_id, aggregate_type, aggregate_id]) as head,
+  meta::text as meta, coalesce(nullif(payload_ref, 'null'::jsonb), result -> 'reference')::text as payload_ref
 from noetl.event
 where execution_id = :execution_id::bigint and event_id >= :from_event_id::bigint and event_id <= :to_event_id::bigint
   and tenant_id = :tenant_id::text and organization_id = :organization_id::text
@@ -164,7 +164,8 @@ order by event_id;
 -- name: replay_news(execution_id, last_event_id, known_version, tenant_id, organization_id)
 -- What whoever has read the log of execution `execution_id`, as tenant `tenant_id` and organisation `organization_id` see
 -- it, up to event `last_event_id`, when it was numbered up to `known_version`, has to know: how far it is numbered now,
--- whether rows wait for a number, whether events came in below the last, whether that is still there, and whose the log is.
+-- whether rows wait for a number, whether events came in below the last, whether that is still there, and whose the log is,
+-- with how many events the read model has counted.
 select
   (select max(stream_version) from noetl.event where execution_id = :execution_id::bigint and stream_version is not null) as version,
   (
@@ -179,7 +180,8 @@ select
       and tenant_id = :tenant_id and organization_id = :organization_id
     order by stream_version limit 1
   ) is not null as has_late,
-  coalesce(x.tenant_id, 'default') as tenant_id, coalesce(x.organization_id, 'default') as organization_id
+  coalesce(x.tenant_id, 'default') as tenant_id, coalesce(x.organization_id, 'default') as organization_id,
+  coalesce(x.event_count, 0)::int as event_count, x.execution_id is not null as is_known
 from (select 1) as one left join noetl.execution x on x.execution_id = :execution_id;
 
 -- name: replay_stragglers(execution_id, last_event_id, known_version, tenant_id, organization_id, limit_rows)

@@ -5,6 +5,7 @@ import type { ExecutionId } from '../../domain/ids/ids.js'
 import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { Service } from '../../runtime/service.js'
+import type { LogOwner } from '../../stores/replay/replayStore.js'
 import type { TapeThreads } from '../../workers/resident.js'
 import { findExecution } from '../executions/executionQueries.js'
 import type { ScrubParts, ScrubPlace } from './inThread/scrubAnswers.js'
@@ -34,10 +35,22 @@ export interface Scrubbing extends Service {
 }
 
 const WAITING_MAX = 64
+const OWNERS_MAX = 100
 
 export function createScrubbing(deps: ScrubbingDeps): Scrubbing {
   let thread: TapeThreads | undefined
   let waiting = 0
+  const owners = new Map<ExecutionId, LogOwner>()
+
+  /** The thread notices when it is another: it asks the log each time, and whoever drags asks twenty times a second. */
+  async function ownerOf(id: ExecutionId): Promise<LogOwner> {
+    const known = owners.get(id)
+    if (known !== undefined) return known
+    const { tenant_id, organization_id } = await findExecution(deps, id)
+    if (owners.size >= OWNERS_MAX) owners.clear()
+    owners.set(id, { tenant_id, organization_id })
+    return { tenant_id, organization_id }
+  }
 
   async function ask<N extends Exclude<keyof TapeTasks, 'stats'>>(
     task: N,
@@ -58,16 +71,22 @@ export function createScrubbing(deps: ScrubbingDeps): Scrubbing {
     }
     signal.addEventListener('abort', cancel, { once: true })
     try {
-      const { tenant_id, organization_id } = await findExecution(deps, id)
-      thread ??= deps.openThread()
-      const question: TapeQuestion = {
-        shard: deps.databases.shardOf(id),
-        executionId: id,
-        owner: { tenant_id, organization_id },
-        mark: deps.clock.now().toString(36),
-        cancelled,
+      for (let isAgain = false; ; isAgain = true) {
+        const question: TapeQuestion = {
+          shard: deps.databases.shardOf(id),
+          executionId: id,
+          owner: await ownerOf(id),
+          mark: deps.clock.now().toString(36),
+          cancelled,
+        }
+        thread ??= deps.openThread()
+        try {
+          return (await thread.ask(0, task, { ...rest, ...question } as never)) as Output<N>
+        } catch (error) {
+          owners.delete(id)
+          if (!(error instanceof CpError) || error.details['another'] !== true || isAgain) throw error
+        }
       }
-      return (await thread.ask(0, task, { ...rest, ...question } as never)) as Output<N>
     } finally {
       waiting--
       signal.removeEventListener('abort', cancel)

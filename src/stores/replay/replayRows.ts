@@ -7,16 +7,13 @@ import { rememberByText } from '../../domain/memo.js'
 import { CpError, toCpError } from '../../errors.js'
 
 export interface LogRow {
-  /** The event id, then stage, frame and command as the text of an array, then the words likewise. */
+  /** The event id; stage, frame and command; on tapes version and seconds; the words as the text of an array. */
   head: string
   meta: string | null
   payload_ref: string | null
   schema_name?: string | null
   schema_version?: number
   created_at?: string
-  /** On tapes. */
-  time_s?: number
-  stream_version?: string | null
 }
 
 type Texts = readonly (string | null)[]
@@ -29,15 +26,15 @@ export function createRowReader(): (row: LogRow) => JsonObject {
 
   return (row) => {
     const { head, payload_ref: reference } = row
-    const idEnd = head.indexOf('{')
-    // Ids are numbers, so the first brace that closes is theirs.
-    const idsEnd = head.indexOf('}', idEnd) + 1
+    const idEnd = head.indexOf(';')
+    const idsEnd = head.indexOf(';', idEnd + 1)
     const id = head.slice(0, idEnd)
-    const idsText = head.slice(idEnd, idsEnd)
-    const said = words(head.slice(idsEnd))
+    const idsText = head.slice(idEnd + 1, idsEnd)
+    // All before is numbers, so the first brace is that of the words.
+    const said = words(head.slice(head.indexOf('{', idsEnd)))
     if (idsText !== lastIds) {
       lastIds = idsText
-      ids = parseArrayText(idsText)
+      ids = idsText.split(',').map(idOf)
     }
     try {
       const event: JsonObject = {
@@ -69,7 +66,21 @@ export function createRowReader(): (row: LogRow) => JsonObject {
 }
 
 export function eventIdOfRow({ head }: LogRow): string {
-  return head.slice(0, head.indexOf('{'))
+  return head.slice(0, head.indexOf(';'))
+}
+
+/** Of a row for tapes: the version, 0 without one, and the time in milliseconds. */
+export function tapeMarkOf({ head }: LogRow): { version: number; timeMs: number } {
+  const from = head.indexOf(';', head.indexOf(';') + 1) + 1
+  const comma = head.indexOf(',', from)
+  const seconds = Number(head.slice(comma + 1, head.indexOf('{', comma)))
+  // Microseconds are exact again: a double of seconds has a few digits more than they need.
+  return { version: Number(head.slice(from, comma)), timeMs: Math.round(seconds * 1e6) / 1000 }
+}
+
+/** A copy: a piece of a longer text keeps all of it in memory, and states keep ids. */
+function idOf(text: string): string | null {
+  return text === '' ? null : String(BigInt(text))
 }
 
 // Always exact as a double.

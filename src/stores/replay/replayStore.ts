@@ -166,6 +166,8 @@ export interface LogNews extends LogOwner {
   has_unnumbered: boolean
   has_last: boolean
   has_late: boolean
+  event_count: number
+  is_known: boolean
 }
 
 /** How far a log was read: up to this event, when it was numbered up to that version. */

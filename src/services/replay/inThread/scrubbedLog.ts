@@ -10,9 +10,10 @@ import { REGISTRY_DIGEST } from '../../../domain/replay/schemaLabel.js'
 import { GrowingIds } from '../../../domain/tape/growingIds.js'
 import { TapeRecorder } from '../../../domain/tape/tapeRecorder.js'
 import { CpError } from '../../../errors.js'
-import { createRowReader, type LogRow } from '../../../stores/replay/replayRows.js'
+import { createRowReader, tapeMarkOf } from '../../../stores/replay/replayRows.js'
 import {
   countLog,
+  type LogNews,
   type LogOwner,
   type LogRange,
   type ReadSoFar,
@@ -53,7 +54,7 @@ export class ScrubbedLog {
   constructor(
     private readonly database: WorkerDatabase,
     readonly executionId: string,
-    private readonly owner: LogOwner,
+    readonly owner: LogOwner,
     private readonly mark: string,
     private readonly bytesMax: number,
     private readonly deadlineMs: number,
@@ -87,8 +88,7 @@ export class ScrubbedLog {
   /** Whether the log is still the one that was read; false: it is somebody else's, or its end is gone. */
   async check(connection: Connection): Promise<'current' | 'behind' | 'another'> {
     const news = await readNews(connection, this.read, this.deadlineMs)
-    if (news.tenant_id !== this.owner.tenant_id || news.organization_id !== this.owner.organization_id) return 'another'
-    if (this.ids.length > 0 && !news.has_last) return 'another'
+    if (!this.isMine(news)) return 'another'
     const isSame = this.isWhole && !news.has_late && !news.has_unnumbered && (news.version ?? '0') === this.knownVersion
     if (isSame) return 'current'
     this.settled = false
@@ -100,7 +100,10 @@ export class ScrubbedLog {
     await onSnapshot(this.database, this.deadlineMs, async (snapshot) => {
       const { connection, leftMs } = snapshot
       const news = await readNews(connection, this.read, leftMs())
-      this.total = await countLog(connection, this.read, leftMs())
+      if (!this.isMine(news)) throw anotherLog(this.executionId)
+      // To count a log takes as long as to read a part of it; nobody needs to know exactly before it is read.
+      const isNew = this.ids.length === 0 && news.event_count > 0
+      this.total = isNew ? news.event_count : await countLog(connection, this.read, leftMs())
       if (this.ids.length === 0) this.keyframes = this.openKeyframes(this.total)
       else if (news.has_late || news.has_unnumbered) await this.takeStragglers(snapshot)
       this.isWhole = false
@@ -115,16 +118,19 @@ export class ScrubbedLog {
           if (!isWanted) return false
           this.keyframes.append(this.toEvent(row))
           const { view } = this.keyframes
-          this.tape.add(view, millisOf(row), Number(row.stream_version ?? 0))
+          const { timeMs, version } = tapeMarkOf(row)
+          this.tape.add(view, timeMs, version)
           this.ids.push(BigInt(view.id!))
           return true
         },
         onPage: () => {
           // What was left out stays left out, although somebody may have come back meanwhile.
           isWanted &&= goesOn()
+          this.total = Math.max(this.total, this.ids.length)
         },
       })
       this.isWhole = isWanted
+      if (isWanted) this.total = this.ids.length
     })
   }
 
@@ -152,6 +158,12 @@ export class ScrubbedLog {
   private get read(): ReadSoFar {
     const lastEventId = this.ids.length === 0 ? '-1' : String(this.ids.at(this.ids.length))
     return { executionId: this.executionId, owner: this.owner, lastEventId, knownVersion: this.knownVersion }
+  }
+
+  private isMine(news: LogNews): boolean {
+    const { tenant_id, organization_id } = this.owner
+    if (!news.is_known || news.tenant_id !== tenant_id || news.organization_id !== organization_id) return false
+    return this.ids.length === 0 || news.has_last
   }
 
   private openKeyframes(expected: number): Keyframes {
@@ -223,7 +235,8 @@ export class ScrubbedLog {
   }
 }
 
-/** Microseconds are exact again: a double of seconds has a few digits more than they need. */
-function millisOf({ time_s: seconds = 0 }: LogRow): number {
-  return Math.round(seconds * 1e6) / 1000
+/** It is somebody else's by now, or its end is gone, or all of it: whoever asks must find out whose it is. */
+export function anotherLog(executionId: string): CpError {
+  const message = `the log of execution ${executionId} is another than before; ask again`
+  return new CpError('conflict', message, { details: { another: true } })
 }

@@ -9,7 +9,7 @@ import { CpError } from '../../../errors.js'
 import type { LogOwner } from '../../../stores/replay/replayStore.js'
 import { openSettings, type WorkerDatabase } from './database.js'
 import { positionOf, type ScrubParts, type ScrubPlace, shownAt } from './scrubAnswers.js'
-import { ScrubbedLog } from './scrubbedLog.js'
+import { anotherLog, ScrubbedLog } from './scrubbedLog.js'
 import { createTurns } from './turns.js'
 
 /** Given to the thread when it starts. */
@@ -83,7 +83,8 @@ export function openTapes(setup: TapeSetup): TapeTasks {
 
   const holdingOf = (question: TapeQuestion): Held => {
     const { executionId, shard, owner, mark } = question
-    const known = held.get(executionId)
+    let known = held.get(executionId)
+    if (known !== undefined && !isOwner(owner, known.log.owner)) known = undefined
     const entry: Held = known ?? {
       log: new ScrubbedLog(setup.databases[shard]!, executionId, owner, mark, setup.bytesMax, setup.deadlineMs),
       waiters: new Set(),
@@ -97,12 +98,14 @@ export function openTapes(setup: TapeSetup): TapeTasks {
 
   /** The log as it is now, or on its way there: `reading` says. */
   const open = async (question: TapeQuestion): Promise<Held> => {
-    let entry = holdingOf(question)
+    const entry = holdingOf(question)
     if (entry.reading !== undefined) return entry
-    const state = await entry.log.check(connectionOf(question.shard))
+    // What was never read is looked at while it is read.
+    const isNew = !entry.log.isRead && entry.log.ids.length === 0
+    const state = isNew ? 'behind' : await entry.log.check(connectionOf(question.shard))
     if (state === 'another') {
-      held.delete(question.executionId)
-      entry = holdingOf(question)
+      if (held.get(question.executionId) === entry) held.delete(question.executionId)
+      throw anotherLog(question.executionId)
     }
     if (state !== 'current') entry.reading ??= read(entry)
     return entry
@@ -226,6 +229,10 @@ function isReached(place: ScrubPlace): (log: ScrubbedLog) => boolean {
     if (place.by === 'position') return Number(place.value) <= tape.length
     return place.by === 'event' && ids.length > 0 && BigInt(place.value) <= ids.at(ids.length)
   }
+}
+
+function isOwner(one: LogOwner, other: LogOwner): boolean {
+  return one.tenant_id === other.tenant_id && one.organization_id === other.organization_id
 }
 
 function isWaiting(waiter: Int32Array): boolean {
