@@ -48,7 +48,7 @@ export type TapeThreads = Threads<TapeTasks>
 
 // Rows read and folded are garbage at once. More room than this measured no faster, and is memory that comes and goes.
 const YOUNG_MB = 24
-/** A thread that reads a log now and then, while all of it is held in memory: a quarter of the room costs 5 % of its processor time. */
+/** A thread that reads a log now and then, while all of it is held in memory: room that it needs for a moment it would keep. */
 const TAPE_YOUNG_MB = 6
 const STALL_CHECK_MS = 5_000
 

@@ -11,8 +11,7 @@ limit 1;
 -- `organization_id` as the fold reads them, those that had come in by the time `as_of_time` and up to the version
 -- `as_of_version` where given. Of a result only the reference counts, and only without a payload reference. Short
 -- columns travel as one value, numbers and an array of words: a driver spends more on values than on their bytes, and
--- neighbours often carry the very same texts. An array of the numbers, too, would cost the server a quarter of its time. Whole
--- pages as one value cost the driver less still, but the server more, and it
+-- neighbours often carry the very same texts. Whole pages as one value cost the driver less still, but the server more, and it
 -- sends nothing of a page before it has all of it: that was slower in all.
 select concat(event_id, ';', stage_id, ',', frame_id, ',', command_id, ';',
     array[event_type, status, node_name, worker_id, aggregate_type, aggregate_id]) as head,
