@@ -1,6 +1,6 @@
 // The engine: native steps per second of one chain, the way from the last answer of a worker to the end of its execution, and
 // the hop from one step to the next with a model worker. c is one bare commit in the same run.
-import { runScript } from './lib/child.mjs'
+import { PRODUCT_FLAGS, runScript } from './lib/child.mjs'
 
 const STEPS_PER_SECOND = 5_000
 
@@ -8,7 +8,7 @@ export default {
   name: 'engine',
   run: async (ctx) => {
     const database = await ctx.database()
-    const found = await runScript('engineRun.mjs', { url: database.url }).finished
+    const found = await runScript('engineRun.mjs', { url: database.url }, PRODUCT_FLAGS).finished
     const { commitMs, nativeStepsPerSecond, bareStepsPerSecond, nativeSteps, tailMs, hopMs, turnMs } = found
     const ofCommit = `one bare commit ${commitMs.toFixed(2)} ms`
     return [

@@ -38,7 +38,9 @@ export async function decideOn(
   let isAhead = false
   let isLost = false
 
-  async function show({ afterVersion, mark, rows }: LogNews): Promise<AheadOutput | undefined> {
+  let shown: Promise<unknown> = Promise.resolve()
+
+  async function ask({ afterVersion, mark, rows }: LogNews): Promise<AheadOutput | undefined> {
     const events = handedEventsOf(rows)
     if (events === undefined) return undefined
     const since = performance.now()
@@ -57,8 +59,13 @@ export async function decideOn(
   }
 
   try {
-    const { outcome, chain } = await writer.writeChain(request, show)
+    const { outcome, chain } = await writer.writeChain(request, (news) => {
+      const answer = ask(news)
+      shown = answer
+      return answer
+    })
     const { ahead, decisions, isOpen } = chain
+    await shown
     // Another try of the transaction shows nothing.
     if (isLost || (isAhead && ahead === undefined)) {
       deps.drop([place])
@@ -68,6 +75,7 @@ export async function decideOn(
     if (isOpen) deps.onUndecided(executionId)
     return { outcome, decisions, state: ahead === undefined ? {} : { version: ahead.version, bytes: ahead.bytes } }
   } catch (error) {
+    await shown
     if (!isAhead && !isLost) throw error
     deps.drop([place])
     if (isOwnTrouble(error)) throw error

@@ -14,8 +14,14 @@ import { NOBODY } from './handingOver.js'
 import { receiveDecision } from './inThread/sentVerdict.js'
 import { type PrepareDeps, prepare, storedId } from './preparedDecision.js'
 
-/** Shows the state what is about to be committed. Undefined: it does not go on by that. */
+/** Shows the state what is about to be committed. Undefined: it does not go on by that. Never rejects. */
 export type ShowAhead = (news: LogNews) => Promise<AheadOutput | undefined>
+
+/** News that were shown before they were even sent: thread and database work on them at the same time. */
+export interface Showing {
+  news: LogNews
+  answer: Promise<AheadOutput | undefined>
+}
 
 export interface Chain {
   /** What was written behind the first decision. */
@@ -30,19 +36,20 @@ export const NO_CHAIN: Chain = { decisions: [], ahead: undefined, isOpen: false 
 
 // The execution is locked meanwhile, and whoever wants to cancel it waits so long.
 const DECISIONS_MAX = 10
-const CHAIN_MS_MAX = 100
+const CHAIN_MS_MAX = 250
 
 export async function writeChain(
   deps: PrepareDeps,
   tx: Tx,
   append: AppendHere,
-  { request, show, found, first }: { request: DecisionRequest; show: ShowAhead; found: Found; first: LogNews },
+  { request, show, found, first }: { request: DecisionRequest; show: ShowAhead; found: Found; first: Showing },
 ): Promise<Chain> {
   const chain: Chain = { decisions: [], ahead: undefined, isOpen: false }
   const until = deps.clock.monotonic() + CHAIN_MS_MAX
   const { executionId, fence, trace } = request
-  for (let news = first; ; ) {
-    const ahead = await show(news)
+  for (let showing: Showing | undefined = first; showing !== undefined; ) {
+    const { news, answer }: Showing = showing
+    const ahead = await answer
     if (ahead === undefined) return chain
     news.isShown = true
     chain.ahead = ahead
@@ -54,19 +61,21 @@ export async function writeChain(
       return chain
     }
     const keyed = { executionId, fence, version: ahead.version, key: decision.key }
+    chain.decisions.push(decision)
+    const isLong = chain.decisions.length >= DECISIONS_MAX || deps.clock.monotonic() > until
+    const goesOn = decision.goesOn === true && !isLong
+    showing = undefined
     const outcomes = await append(items, {
       found,
       alongside: () => followDecisions(tx, [keyed]),
       onNews: (one) => {
-        news = one
+        if (goesOn) showing = { news: one, answer: show(one) }
       },
     })
     // All of it or nothing.
     for (const outcome of outcomes) storedId(outcome)
-    chain.decisions.push(decision)
-    const isLong = chain.decisions.length >= DECISIONS_MAX || deps.clock.monotonic() > until
-    if (decision.goesOn !== true || isLong) return chain
   }
+  return chain
 }
 
 /** One that needs nothing but its events: no worker, no child, no store. */

@@ -11,10 +11,9 @@ import { type Fence, holdFences } from '../../stores/leases/leaseStore.js'
 import { releaseDecisions, reserveDecisions } from '../../stores/state/stateStore.js'
 import type { Handed, HandOver } from '../commands/handOver.js'
 import type { Appender } from '../events/appender.js'
-import type { LogNews } from '../events/logNews.js'
 import { lookUp } from '../events/lookUp.js'
 import { newCommandRows, writeCommandRows } from './commandRows.js'
-import { type Chain, NO_CHAIN, type ShowAhead, writeChain } from './decisionChain.js'
+import { type Chain, NO_CHAIN, type ShowAhead, type Showing, writeChain } from './decisionChain.js'
 import { type HandingOver, NOBODY, offerCommands, waitingPools } from './handingOver.js'
 import { type StorePart, withPartsStored } from './largeParts.js'
 import { handedBy, issuedBy, itemsOf, type PrepareDeps, prepare } from './preparedDecision.js'
@@ -171,7 +170,7 @@ function writeDecisions(
     if (unused.length > 0) await releaseDecisions(tx, unused)
     const made = prepared.filter((_, index) => outcomes[index] === 'appended')
     if (made.length === 0) return { outcomes, handed: () => new Map(), chain: NO_CHAIN }
-    let news: LogNews | undefined
+    let showing: Showing | undefined
     let leases: ReadonlyMap<string, string> = new Map()
     const written = await append(made.flatMap(itemsOf), {
       found,
@@ -182,14 +181,14 @@ function writeDecisions(
           leases = held
         })
       },
-      onNews: (one) => {
-        news = one
+      onNews: (news) => {
+        if (showNow !== undefined) showing = { news, answer: showNow(news) }
       },
     })
     const chain =
-      showNow === undefined || news === undefined
+      showNow === undefined || showing === undefined
         ? NO_CHAIN
-        : await writeChain(deps, tx, append, { request: requests[0]!, show: showNow, found, first: news })
+        : await writeChain(deps, tx, append, { request: requests[0]!, show: showNow, found, first: showing })
     return { outcomes, handed: () => handedBy(made, written, leases), chain }
   })
 }
