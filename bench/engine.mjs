@@ -8,7 +8,7 @@ export default {
   name: 'engine',
   run: async (ctx) => {
     const database = await ctx.database()
-    const found = await runScript('engineRun.mjs', { url: database.url }, PRODUCT_FLAGS).finished
+    const found = await runScript('engineRun.mjs', { url: database.url }, { flags: PRODUCT_FLAGS }).finished
     const { commitMs, nativeStepsPerSecond, bareStepsPerSecond, nativeSteps, tailMs, hopMs, turnMs } = found
     const ofCommit = `one bare commit ${commitMs.toFixed(2)} ms`
     return [

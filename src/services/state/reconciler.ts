@@ -76,7 +76,8 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
       const page = await listActive(db, after, PAGE)
       for (const { executionId } of page) {
         if (place.tracked.has(executionId) || !deps.owns(executionId)) continue
-        const entry = { version: -1, waitMs: WAIT_MS_MIN, force: false }
+        // Whatever its state has seen: a decision may have been refused while its lane was somebody else's.
+        const entry = { version: -1, waitMs: WAIT_MS_MIN, force: true }
         place.tracked.set(executionId, entry)
         place.due.set(executionId, 0)
       }
