@@ -2,6 +2,7 @@
 // alone, nothing is decided twice, and the state is what the log says, whatever became of the transaction.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/domain/json/value.js'
+import { shardOf } from '../../src/domain/shards/shards.js'
 import type { HeldCommand } from '../../src/services/commands/commands.js'
 import { completed, done, openCommands, startWorkflow, type TestCommands } from '../commands/commandHarness.js'
 import { openCore, type TestCore } from '../support/core.js'
@@ -126,6 +127,26 @@ it('saves a snapshot of an execution whose worker never lets it rest', async () 
   })
   expect(await daemon.state.sealed(executionId)).toBe(await foldText(database.get(), executionId))
   await answer(await claim('quick'))
+})
+
+it('saves a state beside the work on it only while it is the committed one', async () => {
+  const { executionId } = await begin('beside')
+  const { service, threads } = daemon.state
+  const { version } = await service.ask(executionId, {})
+  const save = (at: number) =>
+    threads.ask(shardOf(executionId, threads.count), 'save', { shard: 0, executionId, version: at })
+  const saved = async () =>
+    (
+      await sql<{ version: string }>(
+        `select version::text as version from noetl.projection_snapshot where aggregate_id = $1::text`,
+        [executionId],
+      )
+    ).map((row) => Number(row.version))
+  await save(version - 1)
+  await save(version + 1)
+  expect(await saved()).toEqual([])
+  await save(version)
+  expect(await saved()).toEqual([version])
 })
 
 it('stores the answer alone when its decision was made before', async () => {

@@ -24,7 +24,7 @@ import { handedEventsOf } from './handedNews.js'
 import { type HandingOver, offerCommands, waitingPools } from './handingOver.js'
 import { receiveDecision } from './inThread/sentVerdict.js'
 import { handedBy, issuedBy, itemsOf, type PrepareDeps, type Prepared, prepare } from './preparedDecision.js'
-import type { Borrowed } from './stateSlots.js'
+import type { Borrowed, SlotPlace } from './stateSlots.js'
 
 export interface FollowingDeps extends PrepareDeps {
   threads: Pick<ResidentThreads, 'ask'>
@@ -40,6 +40,8 @@ export interface FollowingDeps extends PrepareDeps {
   onAhead(executionId: string, ahead: AheadOutput, seconds: number): void
   /** The decision was committed. */
   onDecided(request: DecisionRequest, seconds: number): void
+  /** The snapshot of the state, which is at this version and committed, has fallen behind. */
+  onSaveDue(place: SlotPlace, version: number): void
   /** What follows must be asked for again. */
   onUndecided(executionId: string): void
   /** Commands of this execution wait for claims, in these pools. */
@@ -238,7 +240,8 @@ async function settleOne(
   if (request !== undefined) deps.onDecided(request, seconds)
   borrowed.end({ ...ahead, terminal: false, digest: '', view: undefined, open: undefined, sealed: undefined })
   const isOpen = verdict !== undefined && !('checkAfterMs' in verdict && !('key' in verdict))
-  if (ahead.terminal || ahead.isSaveDue === true || (isOpen && request === undefined)) deps.onUndecided(executionId)
+  if (ahead.terminal || (isOpen && request === undefined)) deps.onUndecided(executionId)
+  else if (ahead.isSaveDue === true) deps.onSaveDue(borrowed.place, ahead.version)
 }
 
 /** Undefined: it takes too long; what it comes to then is given to `onLate`. */

@@ -126,6 +126,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
           checkAfter.set(executionId, verdict.checkAfterMs)
       },
       onDecided: (request, seconds) => noteDecision(request, 'appended', seconds),
+      onSaveDue: save,
       onUndecided: (executionId) => slots.trigger(executionId, { force: true }),
       onIssued: (executionId, pools) => hooks.onIssued(databases.shardOf(executionId), pools),
       onError: hooks.onError,
@@ -251,6 +252,15 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     const hasChildren = decision.commands?.some(({ waitsFor }) => waitsFor === 'playbook') === true
     if (outcome === 'appended' && hasChildren) hooks.onChildren()
     if (decision.checkAfterMs !== undefined) checkAfter.set(executionId, decision.checkAfterMs)
+  }
+
+  /** Beside everything else: a round for it would keep the answer of the next worker waiting. */
+  function save({ executionId, thread }: SlotPlace, version: number): void {
+    threads.ask(thread, 'save', { shard: databases.shardOf(executionId), executionId, version }).then(
+      ({ tally }) => onTally(tally),
+      // Its thread is gone, or about to go: the log has everything.
+      () => undefined,
+    )
   }
 
   async function evict({ executionId, thread }: SlotPlace): Promise<void> {

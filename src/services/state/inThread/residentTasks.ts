@@ -65,6 +65,8 @@ export interface ResidentTasks {
   /** Undefined: the state does not go on by these events. */
   goAhead(input: AheadRequest): Promise<AheadOutput | undefined>
   advance(input: AdvanceInput): Promise<AdvanceOutput>
+  /** Writes a snapshot, if the state is still the committed one of this version. */
+  save(input: Target & { version: number }): Promise<{ tally: Tally }>
   /** Saves what is not saved yet and lets go of it. */
   evict(input: Target): Promise<{ tally: Tally }>
   drop(input: { executionIds: readonly string[] }): Promise<Record<string, never>>
@@ -114,6 +116,10 @@ export async function openResidents(setup: ResidentSetup): Promise<ResidentTasks
         open: isMissing ? undefined : open,
         tally: residents.takeTally(),
       }
+    },
+    save: async ({ shard, executionId, version }) => {
+      await residents.save(databaseOf(shard), executionId, version)
+      return { tally: residents.takeTally() }
     },
     evict: async ({ shard, executionId }) => {
       await residents.evict(databaseOf(shard), executionId)

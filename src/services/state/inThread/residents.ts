@@ -59,6 +59,8 @@ export interface Residents {
   get(executionId: string): Resident | undefined
   /** What the execution waits for, or the values that are missing to tell. */
   explain(request: AdvanceRequest): OpenWork[] | Needing
+  /** Writes a snapshot of the state at this version, which is committed. One that is elsewhere by now is saved later. */
+  save(db: Db, executionId: string, version: number): Promise<void>
   /** Writes what is not yet saved and lets go. */
   evict(db: Db, executionId: string): Promise<void>
   /** Folds the whole log, whatever snapshot there is, and writes a new one. Answers its version. */
@@ -285,6 +287,11 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
       const resident = residents.get(request.executionId)
       if (resident === undefined) return []
       return orchestrator.explain?.(questionOf(resident, request, [], values)) ?? openWork(resident.live.state)
+    },
+    save: async (db, executionId, version) => {
+      const resident = residents.get(executionId)
+      // While one is being written the state may go ahead of its log, and what is not committed is never saved.
+      if (resident?.live.version === version && resident.saving === undefined) await save(db, resident)
     },
     evict: async (db, executionId) => {
       const resident = residents.get(executionId)
