@@ -8,7 +8,7 @@ import type { TapeSetup, TapeTasks } from '../services/replay/inThread/tapeTasks
 import type { ResidentSetup, ResidentTasks } from '../services/state/inThread/residentTasks.js'
 import { type TaskCall, unwrap } from './protocol.js'
 import type { ResidentResult } from './residentAnswer.js'
-import { heedYoungLimits, startOf } from './startOf.js'
+import { startOf } from './startOf.js'
 import { stateThreadCount } from './threadCounts.js'
 
 export type { AdvanceOutput, AheadOutput, ResidentSetup } from '../services/state/inThread/residentTasks.js'
@@ -59,7 +59,6 @@ export function createResidentThreads(options: Omit<ThreadsOptions<ResidentSetup
 /** One thread for everybody who scrubs: live states have their own, and are never delayed by it. */
 export function createTapeThread(options: Omit<ThreadsOptions<TapeSetup>, 'threads' | 'youngMb'>): TapeThreads {
   const entry = fileURLToPath(new URL('./tapeEntry.js', import.meta.url))
-  heedYoungLimits()
   return createThreads<TapeTasks>({ entry, ...options, threads: 1, youngMb: TAPE_YOUNG_MB })
 }
 

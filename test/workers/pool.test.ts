@@ -148,11 +148,13 @@ describe('the real entry', () => {
     const { stdout } = await promisify(execFile)(process.execPath, [HASTY])
     expect(stdout).toBe('40\n')
   })
-  it('of tapes has the room for young objects that it is given, not that of the main thread', async () => {
+  it('of each kind has the room for young objects that it is given, not that of the main thread', async () => {
     const flags = readFileSync(PROGRAM, 'utf8').split('\n')[0]!.match(/--\S+/g)!
     expect(flags.join()).toContain('semi-space')
     const { stdout } = await promisify(execFile)(process.execPath, [...flags, YOUNG])
-    expect(Number(stdout)).toBeLessThanOrEqual(12 * 1_048_576)
+    const { states, tapes, tasks } = JSON.parse(stdout) as Record<string, number>
+    expect(tapes).toBeLessThanOrEqual(12 * 1_048_576)
+    expect(Math.max(states!, tasks!)).toBeLessThanOrEqual(24 * 1_048_576)
   })
   beforeAll(() => {
     if (!existsSync(REAL)) throw new Error('dist is missing: run "make build" first')
