@@ -91,10 +91,11 @@ export function openDeps(options: OpenOptions): Deps {
             onReconnect: () => metrics.inc('noetl_cp_nats_reconnects_total'),
           },
         )
-  const pool = (threads: number) =>
+  const pool = (threads: number, warmThreads: number) =>
     lazyWorkerPool(() =>
       createWorkerPool({
         threads,
+        warmThreads,
         queueMax: config.workerQueueMax,
         memoryMb: config.workerMemoryMb,
         taskTimeoutMs: config.workerTaskTimeoutMs,
@@ -104,8 +105,9 @@ export function openDeps(options: OpenOptions): Deps {
         },
       }),
     )
-  const workers = pool(config.workerThreads)
-  const parsers = pool(PARSER_THREADS)
+  // Replays are rare and large, documents are read all the time.
+  const workers = pool(config.workerThreads, 0)
+  const parsers = pool(PARSER_THREADS, 1)
   const bodies = { secretNames: config.redact ? config.redactKeys : null, eventBytes: config.eventLimitMb * 1_048_576 }
   const documents = createCatalogDocuments({
     databases,

@@ -15,6 +15,10 @@ export interface WorkerPoolSettings {
   queueMax: number
   memoryMb: number
   taskTimeoutMs: number
+  /** Threads that stay when there is nothing to do; 1 by default. */
+  warmThreads?: number
+  /** How long the others wait for the next task. */
+  idleMs?: number
   /** The compiled entry; only tests name another one. */
   entry?: string
   onTask?: (task: string, outcome: TaskOutcome, seconds: number) => void
@@ -33,14 +37,16 @@ export interface WorkerPool {
 }
 
 const YOUNG_MB = 24
+const IDLE_MS = 5_000
 
 export function createWorkerPool(settings: WorkerPoolSettings): WorkerPool {
   const threads = poolThreadCount(settings.threads)
   const pool = new Piscina<TaskCall, TaskResult>({
     ...startOf(settings.entry ?? fileURLToPath(new URL('./entry.js', import.meta.url))),
-    minThreads: Math.min(1, threads),
+    minThreads: Math.min(settings.warmThreads ?? 1, threads),
     maxThreads: threads,
-    idleTimeout: 30_000,
+    // A thread at rest collects nothing: what its last task left behind is given back with the thread.
+    idleTimeout: settings.idleMs ?? IDLE_MS,
     // The bound is ours, in run(): piscina does not count the tasks it could not hand out at once.
     maxQueue: Number.POSITIVE_INFINITY,
     // Rows die young. A larger young space saved no time, but let memory grow with the length of a log.

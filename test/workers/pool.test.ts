@@ -142,6 +142,13 @@ describe('closing', () => {
   })
 })
 
+it('gives back the threads that nobody keeps warm, and starts one for the next task', async () => {
+  const pool = open({ warmThreads: 0, idleMs: 1 })
+  expect(await pool.run('echo', 1)).toBe(1)
+  await until('its thread is gone', async () => pool.stats().threads === 0)
+  expect(await pool.run('echo', 2)).toBe(2)
+})
+
 describe('the real entry', () => {
   // Node itself would abort and take the daemon with it; about every third run of this test has met that moment.
   it('may be stopped while it loads', async () => {
