@@ -157,6 +157,6 @@ function isName(source: JsonValue): boolean {
 /** `{{ n }} > 2`: only what is inside the braces is an expression. */
 function comparesOutside(source: JsonValue): boolean {
   if (typeof source !== 'string' || !source.includes('{{')) return false
-  const outside = source.replace(/\{\{[^]*?\}\}|\{%[^]*?%\}|\{#[^]*?#\}/g, ' ')
+  const outside = source.replace(/\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}/gs, ' ')
   return /[=!<>]=|[<>]|\s(?:and|or|in|is|not)\s/.test(outside)
 }
