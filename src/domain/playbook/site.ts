@@ -157,6 +157,6 @@ function isName(source: JsonValue): boolean {
 /** `{{ n }} > 2`: only what is inside the braces is an expression. */
 function comparesOutside(source: JsonValue): boolean {
   if (typeof source !== 'string' || !source.includes('{{')) return false
-  const outside = source.replace(/\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}/gs, ' ')
-  return /[=!<>]=|[<>]|\s(?:and|or|in|is|not)\s/.test(outside)
+  const outside = source.split('{{').map((part, index) => (index === 0 ? part : (part.split('}}')[1] ?? '')))
+  return outside.some((text) => /[=!<>]=|[<>]|\s(?:and|or|in|is|not)\s/.test(text))
 }

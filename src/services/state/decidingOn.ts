@@ -5,8 +5,9 @@ import { isOwnTrouble } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { AheadOutput, ResidentThreads } from '../../workers/resident.js'
 import type { LogNews } from '../events/logNews.js'
-import type { DecisionOutcome, DecisionRequest, DecisionWriter } from './decisions.js'
+import type { DecisionOutcome, DecisionWriter } from './decisions.js'
 import { handedEventsOf } from './handedNews.js'
+import type { DecisionRequest } from './preparedDecision.js'
 import type { Outcome, SlotPlace } from './stateSlots.js'
 
 export interface DecidingOnDeps {

@@ -9,10 +9,9 @@ import type { AppendHere } from '../events/appendTransactions.js'
 import { commandNamed } from '../events/commandBook.js'
 import type { LogNews } from '../events/logNews.js'
 import type { Found } from '../events/lookUp.js'
-import type { DecisionRequest } from './decisions.js'
 import { NOBODY } from './handingOver.js'
 import { receiveDecision } from './inThread/sentVerdict.js'
-import { type PrepareDeps, prepare, storedId } from './preparedDecision.js'
+import { type DecisionRequest, type PrepareDeps, prepare, storedId } from './preparedDecision.js'
 
 /** Shows the state what is about to be committed. Undefined: it does not go on by that. Never rejects. */
 export type ShowAhead = (news: LogNews) => Promise<AheadOutput | undefined>

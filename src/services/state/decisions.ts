@@ -4,10 +4,10 @@
 // wait in this process are claimed for them in the same transaction.
 
 import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
-import type { Decision, NewCommand } from '../../domain/state/orchestrator.js'
+import type { NewCommand } from '../../domain/state/orchestrator.js'
 import type { CpError } from '../../errors.js'
 import { answerJobs } from '../../runtime/isolateRefused.js'
-import { type Fence, holdFences } from '../../stores/leases/leaseStore.js'
+import { holdFences } from '../../stores/leases/leaseStore.js'
 import { releaseDecisions, reserveDecisions } from '../../stores/state/stateStore.js'
 import type { Handed, HandOver } from '../commands/handOver.js'
 import type { Appender } from '../events/appender.js'
@@ -16,7 +16,7 @@ import { newCommandRows, writeCommandRows } from './commandRows.js'
 import { type Chain, NO_CHAIN, type ShowAhead, type Showing, writeChain } from './decisionChain.js'
 import { type HandingOver, NOBODY, offerCommands, waitingPools } from './handingOver.js'
 import { type StorePart, withPartsStored } from './largeParts.js'
-import { handedBy, issuedBy, itemsOf, type PrepareDeps, prepare } from './preparedDecision.js'
+import { type DecisionRequest, handedBy, issuedBy, itemsOf, type PrepareDeps, prepare } from './preparedDecision.js'
 
 export interface DecisionDeps extends PrepareDeps {
   appender: Appender
@@ -30,15 +30,6 @@ export interface DecisionDeps extends PrepareDeps {
 
 /** `fenced`: the lane had gone to another daemon, which decides now. */
 export type DecisionOutcome = 'appended' | 'repeated' | 'fenced' | 'ended'
-
-export interface DecisionRequest {
-  executionId: string
-  version: number
-  decision: Decision
-  fence: Fence
-  /** W3C trace context as JSON text. */
-  trace?: string | undefined
-}
 
 export interface DecisionWriter {
   write(shard: number, request: DecisionRequest): Promise<DecisionOutcome>

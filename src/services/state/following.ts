@@ -19,11 +19,18 @@ import { commandNamed } from '../events/commandBook.js'
 import type { Follower, Following } from '../events/follower.js'
 import type { LogNews } from '../events/logNews.js'
 import { newCommandRows, writeCommandRows } from './commandRows.js'
-import type { DecisionRequest } from './decisions.js'
 import { handedEventsOf } from './handedNews.js'
 import { type HandingOver, offerCommands, waitingPools } from './handingOver.js'
 import { receiveDecision } from './inThread/sentVerdict.js'
-import { handedBy, issuedBy, itemsOf, type PrepareDeps, type Prepared, prepare } from './preparedDecision.js'
+import {
+  type DecisionRequest,
+  handedBy,
+  issuedBy,
+  itemsOf,
+  type PrepareDeps,
+  type Prepared,
+  prepare,
+} from './preparedDecision.js'
 import type { Borrowed, SlotPlace } from './stateSlots.js'
 
 export interface FollowingDeps extends PrepareDeps {

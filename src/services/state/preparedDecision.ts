@@ -8,6 +8,7 @@ import type { Decision, EmittedEvent, NewCommand } from '../../domain/state/orch
 import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import type { LockedExecution } from '../../stores/executions/executionStore.js'
+import type { Fence } from '../../stores/leases/leaseStore.js'
 import type { Handed } from '../commands/handOver.js'
 import type { AppendItem, AppendOutcome } from '../events/appendInTx.js'
 import type { Ids } from '../ids/ids.js'
@@ -17,6 +18,15 @@ import { type Claim, claimFor, forWorkers, type HandingOver, handedOf } from './
 export interface PrepareDeps {
   ids: Pick<Ids, 'next'>
   clock: Clock
+}
+
+export interface DecisionRequest {
+  executionId: string
+  version: number
+  decision: Decision
+  fence: Fence
+  /** W3C trace context as JSON text. */
+  trace?: string | undefined
 }
 
 export interface Prepared {

@@ -2,7 +2,6 @@
 // the thread that holds its state; rows of others are numbered first, so that what the state contains is exact; then
 // the orchestrator's decision, if there is one, is written under the lane's fence.
 
-import { canonicalEventType } from '../../domain/events/eventType.js'
 import { noSuchExecution } from '../../domain/executions/executionStatus.js'
 import type { Decision } from '../../domain/state/orchestrator.js'
 import { CpError } from '../../errors.js'
@@ -13,12 +12,14 @@ import { adoptExecution } from '../events/adoption.js'
 import type { LogNews } from '../events/logNews.js'
 import { type DecidedOn, type DecidingOnDeps, decideOn } from './decidingOn.js'
 import { beginsChain } from './decisionChain.js'
-import { createDecisionWriter, type DecisionOutcome, type DecisionRequest } from './decisions.js'
+import { createDecisionWriter, type DecisionOutcome } from './decisions.js'
 import { createFollower } from './following.js'
 import { createHandedNews } from './handedNews.js'
 import { receiveDecision } from './inThread/sentVerdict.js'
 import { createNeededValues } from './neededValues.js'
 import { createOwnership, type Ownership } from './ownership.js'
+import type { DecisionRequest } from './preparedDecision.js'
+import { isQuiet } from './quietNews.js'
 import { createReconciler, type Reconciler } from './reconciler.js'
 import { createRestingTriggers } from './restingTriggers.js'
 import type { StateDeps } from './stateDeps.js'
@@ -341,14 +342,6 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     threadLost: (thread) => slots.forgetThread(thread),
   }
 }
-
-/** Nothing follows from it: the execution goes from one step to the next and a worker has the word, or workers report that they work. */
-function isQuiet({ isDecision, rows }: LogNews): boolean {
-  if (isDecision === true) return rows.filter(({ event }) => event.eventType === 'command.issued').length === 1
-  return rows.every(({ event }) => REPORTS_OF_WORK.has(canonicalEventType(event.eventType)))
-}
-
-const REPORTS_OF_WORK: ReadonlySet<string> = new Set(['command.claimed', 'command.started', 'command.heartbeat'])
 
 function isThreadLoss(error: unknown): boolean {
   return error instanceof CpError && error.details['threadLost'] === true

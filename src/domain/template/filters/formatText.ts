@@ -120,7 +120,7 @@ function character(value: TemplateValue): string {
 function general(value: number, digits: number, kind: string, flags: string): string {
   const [mantissa, power] = value.toExponential(digits - 1).split('e') as [string, string]
   const size = Number(power)
-  const bare = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text)
+  const bare = (text: string): string => (text.includes('.') ? withoutZeros(text) : text)
   if (size >= -4 && size < digits) return withSign(bare(value.toFixed(digits - 1 - size)), flags)
   return exponent(`${bare(mantissa)}e${power}`, kind, flags)
 }
@@ -143,4 +143,11 @@ function pad(text: string, flags: string, width: number, isNumber: boolean): str
   if (!isNumber || !flags.includes('0')) return ' '.repeat(missing) + text
   const sign = /^[-+ ]?(?:0[xXo])?/.exec(text)?.[0].length ?? 0
   return text.slice(0, sign) + '0'.repeat(missing) + text.slice(sign)
+}
+
+/** Of a fraction, those at its end; and the point, if nothing is left behind it. */
+function withoutZeros(text: string): string {
+  let end = text.length
+  while (text[end - 1] === '0') end -= 1
+  return text.slice(0, text[end - 1] === '.' ? end - 1 : end)
 }
