@@ -3,6 +3,7 @@
 import type { Decision } from '../../domain/state/orchestrator.js'
 import { isOwnTrouble } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
+import { withDeadline } from '../../runtime/deadline.js'
 import type { AheadOutput, ResidentThreads } from '../../workers/resident.js'
 import type { LogNews } from '../events/logNews.js'
 import type { DecisionOutcome, DecisionWriter } from './decisions.js'
@@ -27,6 +28,8 @@ export interface DecidedOn {
   state: Partial<Outcome>
 }
 
+// A transaction and the lock of its execution wait meanwhile.
+const SHOWN_MS_MAX = 5_000
 const GONE: Partial<Outcome> = { resident: false, bytes: 0 }
 
 export async function decideOn(
@@ -47,13 +50,14 @@ export async function decideOn(
     const since = performance.now()
     const handed = [{ afterVersion, mark, events }]
     try {
-      const ahead = await deps.threads.ask(place.thread, 'goAhead', { executionId, nowMs: deps.clock.now(), handed })
+      const asked = deps.threads.ask(place.thread, 'goAhead', { executionId, nowMs: deps.clock.now(), handed })
+      const ahead = await withDeadline(asked, SHOWN_MS_MAX, { what: `what follows in execution ${executionId}` })
       if (ahead === undefined) return undefined
       isAhead = true
       deps.onAdvanced(ahead.applied, (performance.now() - since) / 1000)
       return ahead
     } catch {
-      // With its thread, or by these events. What was decided so far stands; whoever asks next builds the state again.
+      // With its thread, by these events, or too slow. What was decided so far stands; whoever asks next builds the state again.
       isLost = true
       return undefined
     }
