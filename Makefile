@@ -125,7 +125,7 @@ $(STAMP)/install: package-lock.json package.json
 	@node scripts/installed-as-locked.mjs
 	@touch $@
 
-$(STAMP)/build: $(STAMP)/install $(SOURCES) scripts/bundle.mjs
+$(STAMP)/build: $(STAMP)/install $(SOURCES) scripts/bundle.mjs scripts/fastForms.mjs
 	npx tsc -p tsconfig.build.json
 	@node scripts/bundle.mjs
 	@touch $@

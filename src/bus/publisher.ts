@@ -4,6 +4,7 @@
 import { type Msg, type NatsConnection, nuid, type Subscription } from 'nats'
 import { messageOf } from '../errors.js'
 import type { Clock } from '../runtime/clock.js'
+import { PassingMap } from '../runtime/passingMap.js'
 import type { Bus } from './connect.js'
 import { createFrameWriter, type FrameWriter } from './frameWriter.js'
 
@@ -56,7 +57,7 @@ export interface PublisherOptions {
 }
 
 export function createPublisher({ bus, clock, ackTimeoutMs }: PublisherOptions): Publisher {
-  const pending = new Map<string, Pending>()
+  const pending = new PassingMap<string, Pending>()
   let connection: NatsConnection | undefined
   let subscription: Subscription | undefined
   let frames: FrameWriter | undefined

@@ -1,6 +1,7 @@
 // One limit on the memory that requests can make us hold: bodies that arrive and answers that wait to be read. When
 // it is used up, the oldest entry is dropped. An attack holds its entries for long, so it loses them first; requests
 // that come and go quickly are not affected.
+import { PassingMap } from '../runtime/passingMap.js'
 
 export interface Holding {
   /** Counts so many more bytes. False: there is no room, even after others gave way. */
@@ -19,13 +20,14 @@ export interface ByteBudget {
 export function createByteBudget(maxBytes: number): ByteBudget {
   let total = 0
   /** Oldest first. */
-  const yielding = new Map<Holding, () => void>()
+  const yielding = new PassingMap<number, { holding: Holding; giveWay: () => void }>()
+  let opened = 0
 
   function makeRoom(asking: Holding): boolean {
-    for (const [other, giveWay] of yielding) {
+    for (const { holding, giveWay } of yielding.values()) {
       if (total <= maxBytes) break
-      if (other === asking) continue
-      other.release()
+      if (holding === asking) continue
+      holding.release()
       giveWay()
     }
     return total <= maxBytes
@@ -34,6 +36,7 @@ export function createByteBudget(maxBytes: number): ByteBudget {
   return {
     held: () => total,
     hold: (giveWay) => {
+      const place = opened++
       let bytes = 0
       let isOpen = true
       const holding: Holding = {
@@ -46,15 +49,15 @@ export function createByteBudget(maxBytes: number): ByteBudget {
           bytes -= more
           return false
         },
-        settle: () => yielding.delete(holding),
+        settle: () => void yielding.delete(place),
         release: () => {
           isOpen = false
-          yielding.delete(holding)
+          yielding.delete(place)
           total -= bytes
           bytes = 0
         },
       }
-      yielding.set(holding, giveWay)
+      yielding.set(place, { holding, giveWay })
       return holding
     },
   }

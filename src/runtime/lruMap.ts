@@ -1,4 +1,5 @@
 // A map that forgets what was used longest ago once it holds too many entries or too much weight.
+import { PassingMap } from './passingMap.js'
 
 export interface LruLimits {
   entriesMax: number
@@ -7,7 +8,7 @@ export interface LruLimits {
 
 export class LruMap<K, V> {
   // A Map keeps the order of insertion: the first is the one used longest ago.
-  private readonly entries = new Map<K, { value: V; weight: number }>()
+  private readonly entries = new PassingMap<K, { value: V; weight: number }>()
   private total = 0
 
   private readonly limits: Required<LruLimits>

@@ -4,6 +4,7 @@
 // that are about to be issued here can be offered to those who wait: they are kept for the offer until it is settled.
 import { type CpError, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
+import { PassingMap } from '../../runtime/passingMap.js'
 import type { Service } from '../../runtime/service.js'
 import type { HeldCommand } from './handOut.js'
 
@@ -75,7 +76,8 @@ interface Waiter {
 }
 
 export function createClaimQueue(deps: ClaimQueueDeps): ClaimQueue {
-  const waiters = new Set<Waiter>()
+  const waiters = new PassingMap<number, Waiter>()
+  let asked = 0
   const dirty = new Set<number>()
   /** What was offered to has been taken, and nothing else was heard of since: whoever asks for the same again need not look. */
   const seen = new Map<string, readonly string[]>()
@@ -102,14 +104,15 @@ export function createClaimQueue(deps: ClaimQueueDeps): ClaimQueue {
       const [shard] = dirty
       dirty.delete(shard!)
       // Those with an offer are passed by, and look when it has come to nothing.
-      for (const waiter of waiters) if (waiter.isServed) waiter.unseen.add(shard!)
-      for (const signature of new Set([...waiters].map((waiter) => waiter.signature))) {
+      for (const waiter of waiters.values()) if (waiter.isServed) waiter.unseen.add(shard!)
+      for (const signature of new Set([...waiters.values()].map((waiter) => waiter.signature))) {
         await serveGroup(
           shard!,
-          [...waiters].filter((waiter) => waiter.signature === signature && !waiter.isServed),
+          [...waiters.values()].filter((waiter) => waiter.signature === signature && !waiter.isServed),
         )
       }
-      for (const waiter of waiters) if (waiter.isOver && !waiter.isServed && waiter.unseen.size === 0) giveUp(waiter)
+      for (const waiter of waiters.values())
+        if (waiter.isOver && !waiter.isServed && waiter.unseen.size === 0) giveUp(waiter)
     }
   }
 
@@ -134,7 +137,7 @@ export function createClaimQueue(deps: ClaimQueueDeps): ClaimQueue {
 
   /** Only to those who have seen that nothing older waits: nothing is overtaken. */
   function offer(commands: readonly (Offered | undefined)[]): QueueOffer {
-    const places = [...waiters]
+    const places = [...waiters.values()]
       .filter(
         ({ asker, isServed, isOver, unseen }) =>
           asker.takesOffers === true && dirty.size === 0 && !isServed && !isOver && unseen.size === 0,
@@ -180,6 +183,7 @@ export function createClaimQueue(deps: ClaimQueueDeps): ClaimQueue {
   }
 
   function ask({ signal, waitMs, ...asker }: ClaimRequest): Promise<HeldCommand[]> {
+    const place = asked++
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => timeIsUp(waiter), waitMs)
       const onAbort = () => {
@@ -189,7 +193,7 @@ export function createClaimQueue(deps: ClaimQueueDeps): ClaimQueue {
       const end = () => {
         clearTimeout(timer)
         signal?.removeEventListener('abort', onAbort)
-        waiters.delete(waiter)
+        waiters.delete(place)
       }
       const signature = JSON.stringify([asker.pools, asker.kinds ?? null])
       const hasSeen = asker.takesOffers === true && seen.has(signature)
@@ -209,7 +213,7 @@ export function createClaimQueue(deps: ClaimQueueDeps): ClaimQueue {
         },
       }
       signal?.addEventListener('abort', onAbort, { once: true })
-      waiters.add(waiter)
+      waiters.set(place, waiter)
       if (!hasSeen) lookEverywhere()
     })
   }
@@ -227,7 +231,7 @@ export function createClaimQueue(deps: ClaimQueueDeps): ClaimQueue {
     nudge: (shard, pools) => {
       const isWanted = (wanted: readonly string[]) => pools === undefined || wanted.some((pool) => pools.includes(pool))
       for (const [signature, wanted] of seen) if (isWanted(wanted)) seen.delete(signature)
-      if (![...waiters].some(({ asker }) => isWanted(asker.pools))) return
+      if (![...waiters.values()].some(({ asker }) => isWanted(asker.pools))) return
       dirty.add(shard)
       run()
     },
@@ -243,7 +247,7 @@ export function createClaimQueue(deps: ClaimQueueDeps): ClaimQueue {
       isStopped = true
       clearInterval(poll)
       poll = undefined
-      for (const waiter of waiters) {
+      for (const waiter of waiters.values()) {
         waiter.unseen.clear()
         timeIsUp(waiter)
       }

@@ -8,6 +8,7 @@ import type { JsonObject, JsonValue } from '../../domain/json/value.js'
 import { writeJson } from '../../domain/json/write.js'
 import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
+import { PassingMap } from '../../runtime/passingMap.js'
 import type { Service } from '../../runtime/service.js'
 import { findExecution } from '../executions/executionQueries.js'
 import { readEvents } from './eventReading.js'
@@ -42,7 +43,7 @@ const COLUMN_CHARACTERS_MAX = 65_536
 export function createEventFollowing(deps: { databases: Databases; clock: Clock }): EventFollowing {
   const { clock } = deps
   const ending = new AbortController()
-  const waiting = new Map<string, Set<() => void>>()
+  const waiting = new PassingMap<string, Set<() => void>>()
   let followers = 0
 
   /** Until there is news, or it is time to look again. */

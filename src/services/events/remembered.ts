@@ -5,6 +5,7 @@ import type { Tx } from '../../db/db.js'
 import { type CommandRow, isFinal } from '../../domain/commands/commandRules.js'
 import { isStartEventType } from '../../domain/events/eventType.js'
 import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
+import { PassingMap } from '../../runtime/passingMap.js'
 import type { LockedExecution } from '../../stores/executions/executionStore.js'
 import { expectExecution } from '../../stores/executions/expectedExecution.js'
 import type { AppendItem } from './appendOutcome.js'
@@ -40,7 +41,7 @@ const COMMANDS_MAX = 50
 const DISTRUSTED_MAX = 1_000
 
 export function createRemembered(): Remembered {
-  const memories = new Map<string, Memory>()
+  const memories = new PassingMap<string, Memory>()
   const distrusted = new Set<string>()
 
   return {

@@ -2,6 +2,7 @@
 // let it be read from the log. Only a shorter way: events that are missing here, or do not follow what a state contains, are
 // read from the log as ever.
 import { isRespelled } from '../../domain/json/respelled.js'
+import { PassingMap } from '../../runtime/passingMap.js'
 import type { HandedEvent, HandedPart } from '../../stores/state/tailEvent.js'
 import type { LogNews } from '../events/logNews.js'
 
@@ -17,7 +18,7 @@ const EVENTS_MAX = 2_000
 const CHARACTERS_MAX = 4_000_000
 
 export function createHandedNews(): HandedNews {
-  const waiting = new Map<string, Waiting>()
+  const waiting = new PassingMap<string, Waiting>()
 
   return {
     add: ({ executionId, afterVersion, mark, rows }) => {

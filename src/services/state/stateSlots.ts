@@ -11,6 +11,7 @@
 import { laneOf } from '../../domain/leases/lane.js'
 import { shardOf } from '../../domain/shards/shards.js'
 import { CpError, toCpError } from '../../errors.js'
+import { PassingMap } from '../../runtime/passingMap.js'
 import type { Borrowed, Outcome, SlotLimits, SlotPlace, SlotWork, StateSlots, Want } from './slotTypes.js'
 
 export type { Borrowed, Outcome, SlotLimits, SlotPlace, StateSlots, Want } from './slotTypes.js'
@@ -47,7 +48,7 @@ const SHRINK_TO = 0.95
 
 export function createStateSlots(limits: SlotLimits, work: SlotWork): StateSlots {
   /** In order of use: the first was unused for longest. */
-  const slots = new Map<string, Slot>()
+  const slots = new PassingMap<string, Slot>()
   const hands = Array.from({ length: limits.threads }, (): Hand => ({ urgent: [], queue: [], active: 0 }))
   let entries = 0
   let bytes = 0

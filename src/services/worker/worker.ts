@@ -11,6 +11,7 @@ import { writeJson } from '../../domain/json/write.js'
 import { ToolFailure } from '../../domain/tool/toolFailure.js'
 import { type CpError, isTransient, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
+import { PassingMap } from '../../runtime/passingMap.js'
 import type { Service } from '../../runtime/service.js'
 import { type SpanOptions, traced } from '../../runtime/tracing.js'
 import type { RunOptions } from '../../tools/run/commandRunner.js'
@@ -57,6 +58,8 @@ interface Held {
   isGone: boolean
   /** By our own clock; renewed by every beat that says so. */
   leaseEndsAt: number
+  /** When nothing of it is left to do; never rejected. */
+  done: Promise<void>
 }
 
 const CLAIM_WAIT_MS = 20_000
@@ -75,8 +78,7 @@ const ABORT_MS = 6_000
 export function createWorker(settings: WorkerSettings, deps: WorkerDeps): Worker {
   const { clock, commands, tools } = deps
   const slots = new Slots(settings.slots)
-  const held = new Map<string, Held>()
-  const running = new Set<Promise<void>>()
+  const held = new PassingMap<string, Held>()
   const stopping = new AbortController()
   const ending = new AbortController()
   let loops: Promise<unknown> | undefined
@@ -114,15 +116,12 @@ export function createWorker(settings: WorkerSettings, deps: WorkerDeps): Worker
       abort: new AbortController(),
       isGone: false,
       leaseEndsAt: clock.monotonic() + command.leaseSeconds * 1_000,
+      done: Promise.resolve(),
     }
     held.set(command.eventId, one)
-    const work = run(one)
+    one.done = run(one)
       .catch((error: unknown) => deps.onError(toCpError(error)))
-      .finally(() => {
-        held.delete(command.eventId)
-        running.delete(work)
-      })
-    running.add(work)
+      .finally(() => void held.delete(command.eventId))
   }
 
   async function run(one: Held): Promise<void> {
@@ -250,13 +249,14 @@ export function createWorker(settings: WorkerSettings, deps: WorkerDeps): Worker
     one.abort.abort(new ToolFailure('cancelled', reason))
   }
 
+  const allDone = (): Promise<unknown> => Promise.all([...held.values()].map(({ done }) => done))
+
   async function stop(deadlineMs: number): Promise<void> {
     stopping.abort()
-    const all = Promise.allSettled([...running])
-    await Promise.race([all, clock.sleep(deadlineMs * FINISH_SHARE)])
+    await Promise.race([allDone(), clock.sleep(deadlineMs * FINISH_SHARE)])
     const left = [...held.values()]
     for (const one of left) letGo(one, 'the worker stops')
-    await Promise.race([Promise.allSettled([...running]), clock.sleep(Math.min(ABORT_MS, deadlineMs))])
+    await Promise.race([allDone(), clock.sleep(Math.min(ABORT_MS, deadlineMs))])
     ending.abort()
     // Others take them at once instead of when the leases are over.
     for (const { command } of left) {
