@@ -1,18 +1,11 @@
-// The engine with its state service in a process of its own: a chain of native steps, and chains whose steps a model worker
-// answers as soon as they are issued.
+// The engine with its state service in a process of its own: chains whose steps a model worker answers as soon as they are issued.
 
-import postgres from 'postgres'
 import { ENGINE_DEFAULTS, ENGINE_VERSION } from '../../dist/domain/engine/settings.js'
 import { wireTimeFromMillis } from '../../dist/domain/events/wireTime.js'
-import { insertBare } from './bareRows.mjs'
 import { median } from './context.mjs'
 import { openStateService } from './stateService.mjs'
 
 const { url } = JSON.parse(process.argv[2])
-const NATIVE_STEPS = 2_000
-// The first are those of a process that is still being compiled.
-const NATIVE_ROUNDS = 8
-const NATIVE_ROUNDS_BEFORE = 3
 const CHAIN_STEPS = 20
 const CHAIN_ROUNDS = 15
 const COMMITS = 200
@@ -53,10 +46,10 @@ const item = (executionId, eventType, rest) => ({
   createExecution: eventType === 'playbook_started',
 })
 
-async function register(catalogId, steps, kind) {
+async function register(catalogId, steps) {
   const lines = Array.from({ length: steps }, (_, n) => {
     const next = n + 1 < steps ? `, next: [s${n + 1}]` : ''
-    return `  - {step: s${n}, tool: {kind: ${kind}${kind === 'noop' ? '' : ', code: x'}}${next}}`
+    return `  - {step: s${n}, tool: {kind: python, code: x}${next}}`
   })
   const text = `apiVersion: noetl.io/v2\nkind: Playbook\nmetadata: {name: b, path: bench/engine${catalogId}}\nworkflow:\n${lines.join('\n')}\n`
   await db.run(
@@ -98,29 +91,9 @@ function answer(executionId, step) {
   ])
 }
 
-async function native() {
-  await register('1001', NATIVE_STEPS, 'noop')
-  const rates = []
-  const bare = []
-  const sql = postgres(url, { max: 1, onnotice: () => undefined })
-  for (let round = 0; round < NATIVE_ROUNDS; round++) {
-    const { executionId, begin } = await start('1001')
-    const ended = told(ends, executionId)
-    const began = performance.now()
-    await begin()
-    rates.push(NATIVE_STEPS / (((await ended) - began) / 1000))
-    bare.push(NATIVE_STEPS / ((await insertBare(sql, executionId, state.ids.next())) / 1000))
-  }
-  await sql.end({ timeout: 2 })
-  return {
-    nativeStepsPerSecond: median(rates.slice(NATIVE_ROUNDS_BEFORE)),
-    bareStepsPerSecond: median(bare.slice(NATIVE_ROUNDS_BEFORE)),
-  }
-}
-
 /** How long each answer takes until what follows from it is stored, and how much later than the answer that is. */
 async function chains() {
-  await register('1002', CHAIN_STEPS, 'python')
+  await register('1002', CHAIN_STEPS)
   const ids = []
   const turns = []
   for (let round = 0; round < CHAIN_ROUNDS; round++) {
@@ -169,11 +142,10 @@ async function commits() {
 
 try {
   const commitBefore = await commits()
-  const rates = await native()
   const { tailMs, hopMs, turnMs } = await chains()
   const commitMs = median([commitBefore, await commits()])
   if (state.counts.errors.length > 0) throw new Error(state.counts.errors[0])
-  console.log(JSON.stringify({ commitMs, ...rates, nativeSteps: NATIVE_STEPS, tailMs, hopMs, turnMs }))
+  console.log(JSON.stringify({ commitMs, tailMs, hopMs, turnMs }))
 } finally {
   await state.close()
 }
