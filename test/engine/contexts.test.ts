@@ -241,6 +241,20 @@ describe('what is stored elsewhere', () => {
     expect(args).toEqual({ v: 1, w: { rows: [{ id: 9 }], row_count: 3, seen: 1 }, x: 9 })
   })
 
+  it('is the result of the execution together with what its step wrote', () => {
+    const last = (seen: string) =>
+      `workflow:\n- {step: a, tool: {kind: python, code: ""}, set: {step.seen: ${JSON.stringify(seen)}}}\n`
+    expect(answeredLarge(last('{{ output.row_count }}'), { stored }).end?.result).toEqual({
+      status: 'COMPLETED',
+      context: { data: { rows: [{ id: 9 }], row_count: 3, seen: 3 } },
+    })
+    // One that is gone is still named.
+    expect(answeredLarge(last('yes'), {}).end?.result).toMatchObject({
+      status: 'COMPLETED',
+      reference: { ref: 'noetl://r/1' },
+    })
+  })
+
   it('has the parts that were given names of their own', () => {
     const args = (selects: string, options: LargeOptions = { stored }) =>
       argsBehind(

@@ -129,7 +129,7 @@ describe('a stored result', () => {
 
   it('is read by templates as if it were in the event', async () => {
     const id = await start(
-      'workflow:\n- {step: a, tool: {kind: python, code: "x"}, next: [b]}\n- {step: b, tool: {kind: noop, result: {last: "{{ a.rows | last }}", count: "{{ a.count }}", bytes: "{{ a._bytes }}"}}}\n',
+      'workflow:\n- {step: a, tool: {kind: python, code: "x"}, set: {step.seen: "{{ output.rows | length }}"}, next: [b]}\n- {step: b, tool: {kind: noop, result: {last: "{{ a.rows | last }}", count: "{{ a.count }}", bytes: "{{ a._bytes }}"}}}\n',
     )
     const data = { count: 3, rows: ['x', 'y', 'z'] }
     const stored = (await call('PUT', `/api/result/${id}`, { name: 'a', data, source_step: 'a' })).json
@@ -157,8 +157,8 @@ describe('a stored result', () => {
         [id],
       )
     expect(end!.data).toEqual({ last: 'z', count: 3, bytes: stored.bytes })
-    // Who asks for the result of the step gets the data, not the reference.
-    expect((await call('GET', `/api/executions/${id}/result?step=a`)).json).toEqual(data)
+    // Who asks for the result of the step gets the data with what the step itself wrote, not the reference.
+    expect((await call('GET', `/api/executions/${id}/result?step=a`)).json).toEqual({ ...data, seen: 3 })
   })
 })
 

@@ -5,8 +5,11 @@ import { millisOf } from '../state/drivenState.js'
 import type { Decision, EmittedEvent } from '../state/orchestrator.js'
 import type { Board } from './board.js'
 import { emit } from './emit.js'
+import { MissingValues } from './engineError.js'
 import { resultWith } from './largeParts.js'
 import { withPlaces } from './loopParts.js'
+import { dataIn } from './references.js'
+import type { VisitData } from './visitData.js'
 
 /** Nothing is under way and nothing can begin. */
 export function isQuiescent(board: Board): boolean {
@@ -27,8 +30,7 @@ export function emitEnd(board: Board): void {
 function emitSuccess(board: Board): void {
   const found = resultOf(board)
   const context: JsonObject = { result_step: found === undefined ? null : board.stepAt(found.step).name }
-  const { reference, data } =
-    found === undefined ? NOTHING : { ...found.data, data: withPlaces(found.data.data, found.data.parts) }
+  const { reference, data } = found === undefined ? NOTHING : givenBy(board, found.data)
   emit(board, {
     eventType: 'playbook.completed',
     nodeName: 'playbook',
@@ -41,6 +43,18 @@ function emitSuccess(board: Board): void {
 }
 
 const NOTHING = { reference: undefined, data: null }
+
+function givenBy(board: Board, visit: VisitData): Pick<VisitData, 'reference' | 'data'> {
+  const { reference, data, parts, own } = visit
+  if (reference === undefined) return { reference, data: withPlaces(data, parts) }
+  const { fetched } = board.input
+  if (Object.keys(own).length === 0) return { reference, data }
+  // What the step wrote itself is not stored there: both become one.
+  if (!fetched.has(reference.ref)) throw new MissingValues([reference.ref])
+  return fetched.get(reference.ref) === undefined
+    ? { reference, data }
+    : { reference: undefined, data: dataIn(board, visit) }
+}
 
 export function emitFailure(board: Board, error: string, kind: string): void {
   const failedSteps = [...new Set(board.failures.map(({ step }) => step))]

@@ -2,6 +2,7 @@
 import type { Databases } from '../../db/databases.js'
 import { readAnswer, readReference } from '../../domain/engine/answer.js'
 import { withValues } from '../../domain/engine/loopParts.js'
+import { overlaid } from '../../domain/engine/visitData.js'
 import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
 import type { ExecutionId } from '../../domain/ids/ids.js'
 import { parseJson } from '../../domain/json/parse.js'
@@ -32,11 +33,24 @@ export async function executionResult(
   const found = await readLastOf(db, id, { ...(step === undefined ? COMPLETED : LEFT), step })
   if (found === undefined) throw nothingThere(id, step, status)
   const said = parseJson(found.said)
-  const answer = step === undefined ? undefined : answerOf(said)
+  if (step === undefined) return dataOf(deps, objectAt(said, 'result'))
+  return withWritten(await dataLeft(deps, id, said), objectAt(objectAt(said, 'context'), 'step_values'))
+}
+
+async function dataLeft(deps: ExecutionResultDeps, id: ExecutionId, said: JsonValue): Promise<ExecutionData> {
+  const answer = answerOf(said)
   if (answer === undefined) return dataOf(deps, objectAt(said, 'result'))
-  const { data, reference } = readAnswer(await readResultOf(db, id, answer))
+  const { data, reference } = readAnswer(await readResultOf(deps.databases.of(id), id, answer))
   return reference === undefined ? { data } : { bytes: await deps.resolve(reference.ref) }
 }
+
+/** With what the step's own `set` wrote over it. */
+function withWritten(given: ExecutionData, own: JsonObject): ExecutionData {
+  if (Object.keys(own).length === 0) return given
+  return { data: overlaid('data' in given ? given.data : parsed(given.bytes), own) }
+}
+
+const parsed = (bytes: Uint8Array): JsonValue => parseJson(Buffer.from(bytes).toString('utf8'))
 
 /** The call.done whose data counts; loops and steps that the engine ran have theirs in the exit itself. */
 function answerOf(said: JsonValue): string | undefined {
@@ -52,7 +66,7 @@ async function dataOf({ resolve }: ExecutionResultDeps, result: JsonObject): Pro
 
 /** Results of a loop that are stored one by one, in their places. */
 async function withStored(data: JsonValue, resolve: ExecutionResultDeps['resolve']): Promise<JsonValue> {
-  const whole = await withValues(data, async (ref) => parseJson(Buffer.from(await resolve(ref)).toString('utf8')))
+  const whole = await withValues(data, async (ref) => parsed(await resolve(ref)))
   // The exit of a step says them once.
   if (isJsonObject(whole) && !Object.hasOwn(data as JsonObject, 'data')) delete whole['data']
   return whole
