@@ -207,6 +207,27 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await close()
   })
 
+  it('are searched as far back as is asked for, where there are many', async () => {
+    const id = await idOf('RUNNING', 'demo/payment-sync')
+    const { sql } = database.get()
+    const [last] = await sql<{ newest: string }>('select max(execution_id)::text as newest from noetl.execution')
+    await sql(
+      `insert into noetl.execution (execution_id, catalog_id, status, start_time, end_time, stream_version, event_count, path)
+       select $1::bigint + n, 1, 'COMPLETED', now(), now(), 1, 1, 'many/others' from generate_series(1, 50000) n`,
+      [last!.newest],
+    )
+    const { page, faults, close } = await browser.open(daemon.url)
+    await page.goto('/console/executions?q=payment-sync')
+    await page.getByText('Nothing found so far. Looked at the newest executions').waitFor()
+    expect(await page.locator('tbody tr').count()).toBe(0)
+    await page.getByRole('button', { name: 'Look further back' }).click()
+    await page.locator('tbody code', { hasText: id }).waitFor()
+    expect(await page.getByText('Looked at the newest').count()).toBe(0)
+    expect(faults()).toEqual([])
+    await close()
+    await sql(`delete from noetl.execution where path = 'many/others'`)
+  })
+
   /** Keys as they came or sorted; a search shows what was found alone; a line gives its value and where it is, by keys, too. */
   async function payloadIsSearchedAndCopied(page: Page, detail: Locator, { id, event }: Shown): Promise<void> {
     const { body: stored } = await daemon.get(`/api/executions/${id}/events/${event}`)
