@@ -167,7 +167,8 @@ describe('a transaction', () => {
         await tx.run({ name: 'test', text: 'update t_lock set n = n + 1 where id = $1' }, [second])
       })
     await Promise.all([add(1, 2), add(2, 1)])
-    expect(tries).toBe(3)
+    // One of them at least; the server chooses whom, and may choose again.
+    expect(tries).toBeGreaterThan(2)
     expect(await database.get().sql('select id, n from t_lock order by id')).toEqual([
       { id: 1, n: 2 },
       { id: 2, n: 2 },
