@@ -9,7 +9,7 @@ const TIMES = 4
 
 /** Below this nothing can be told from the noise, and nobody is kept waiting. */
 const NOTICEABLE_MS = 30
-const RUNS = 3
+const RUNS = 8
 const SIZES_MOST = 3
 /** What takes this long is no noise. */
 const CERTAIN_MS = 150
