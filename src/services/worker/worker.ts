@@ -121,7 +121,10 @@ export function createWorker(settings: WorkerSettings, deps: WorkerDeps): Worker
     held.set(command.eventId, one)
     one.done = run(one)
       .catch((error: unknown) => deps.onError(toCpError(error)))
-      .finally(() => void held.delete(command.eventId))
+      .finally(() => {
+        // It may have been lost and come again while its tool was being ended.
+        if (held.get(command.eventId) === one) held.delete(command.eventId)
+      })
   }
 
   async function run(one: Held): Promise<void> {
@@ -234,7 +237,7 @@ export function createWorker(settings: WorkerSettings, deps: WorkerDeps): Worker
       for (const one of asked) {
         const outcome = outcomes.get(one.command.eventId)
         if (outcome?.kind === 'held') one.leaseEndsAt = now + one.command.leaseSeconds * 1_000
-        else if (held.has(one.command.eventId)) letGo(one, outcome?.kind === 'cancelled' ? CANCELLED : LOST)
+        else if (held.get(one.command.eventId) === one) letGo(one, outcome?.kind === 'cancelled' ? CANCELLED : LOST)
       }
     } catch (error) {
       deps.onError(toCpError(error))
