@@ -38,6 +38,20 @@ async function call(method: string, path: string, body?: unknown, internal = fal
   }
 }
 
+/** As the worker of step a would. */
+async function answerOf(id: string, reference: { ref: string } & Record<string, unknown>): Promise<void> {
+  const result = { status: 'success', context: { data: { _ref: reference.ref } }, reference }
+  await until(
+    'a is issued',
+    async () =>
+      (await database.get().sql('select 1 from noetl.command where execution_id = $1::bigint', [id])).length === 1,
+  )
+  const base = { execution_id: id, step: 'a', worker_id: 'w' }
+  const payload = { command_id: `${id}:a:1` }
+  await call('POST', '/api/events', { ...base, event_type: 'call.done', payload: { ...payload, result } })
+  await call('POST', '/api/events', { ...base, event_type: 'command.completed', status: 'success', payload })
+}
+
 let serial = 0
 
 async function start(rest: string): Promise<string> {
@@ -127,28 +141,27 @@ describe('a stored result', () => {
     expect(await database.get().sql('select count(*)::int as n from noetl.result_store')).toEqual([{ n: 1 }])
   })
 
+  it.each([
+    ['an object', (text: string) => ({ text }), (text: string) => ({ text, seen: 7 })],
+    ['a list', (text: string) => [text], (text: string) => ({ data: [text], seen: 7 })],
+  ])('of several MB is shown with what its step wrote: %s', async (_, dataOf, shown) => {
+    const id = await start(
+      'workflow:\n- {step: a, tool: {kind: python, code: "x"}, set: {step.seen: 7}, next: [b]}\n- {step: b, tool: {kind: python, code: "x"}}\n',
+    )
+    const text = 'ü'.repeat(700_000)
+    const stored = (await call('PUT', `/api/result/${id}`, { name: 'a', data: dataOf(text) })).json
+    await answerOf(id, { kind: 'result_ref', ref: stored.ref, meta: { bytes: stored.bytes } })
+    await until('a was left', async () => (await call('GET', `/api/executions/${id}/result?step=a`)).status === 200)
+    expect((await call('GET', `/api/executions/${id}/result?step=a`)).json).toEqual(shown(text))
+  })
+
   it('is read by templates as if it were in the event', async () => {
     const id = await start(
       'workflow:\n- {step: a, tool: {kind: python, code: "x"}, set: {step.seen: "{{ output.rows | length }}"}, next: [b]}\n- {step: b, tool: {kind: noop, result: {last: "{{ a.rows | last }}", count: "{{ a.count }}", bytes: "{{ a._bytes }}"}}}\n',
     )
     const data = { count: 3, rows: ['x', 'y', 'z'] }
     const stored = (await call('PUT', `/api/result/${id}`, { name: 'a', data, source_step: 'a' })).json
-    const command = `${id}:a:1`
-    const reference = { kind: 'result_ref', ref: stored.ref, extracted: { count: 3 }, meta: { bytes: stored.bytes } }
-    const result = { status: 'success', context: { data: { _ref: stored.ref } }, reference }
-    await until(
-      'a is issued',
-      async () =>
-        (await database.get().sql('select 1 from noetl.command where execution_id = $1::bigint', [id])).length === 1,
-    )
-    const base = { execution_id: id, step: 'a', worker_id: 'w' }
-    await call('POST', '/api/events', { ...base, event_type: 'call.done', payload: { command_id: command, result } })
-    await call('POST', '/api/events', {
-      ...base,
-      event_type: 'command.completed',
-      status: 'success',
-      payload: { command_id: command },
-    })
+    await answerOf(id, { kind: 'result_ref', ref: stored.ref, extracted: { count: 3 }, meta: { bytes: stored.bytes } })
     await until('it ends', async () => (await call('GET', `/api/executions/${id}/status`)).json.status === 'COMPLETED')
     const [end] = await database
       .get()

@@ -7,6 +7,7 @@ import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
 import type { ExecutionId } from '../../domain/ids/ids.js'
 import { parseJson } from '../../domain/json/parse.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
+import { writeJson } from '../../domain/json/write.js'
 import { CpError } from '../../errors.js'
 import { readLastOf, readResultOf } from '../../stores/events/eventStore.js'
 import { findExecution } from './executionQueries.js'
@@ -18,6 +19,10 @@ export interface ExecutionResultDeps {
 }
 
 export type ExecutionData = { data: JsonValue } | { bytes: Uint8Array }
+
+// Reading more would hold up everything else.
+const READ_BYTES_MAX = 1024 * 1024
+const OPENING = '{'.charCodeAt(0)
 
 const COMPLETED = { types: ['playbook.completed', 'execution.completed'], statuses: ['COMPLETED'] }
 const LEFT = { types: ['step.exit'], statuses: ['COMPLETED'] }
@@ -47,7 +52,17 @@ async function dataLeft(deps: ExecutionResultDeps, id: ExecutionId, said: JsonVa
 /** With what the step's own `set` wrote over it. */
 function withWritten(given: ExecutionData, own: JsonObject): ExecutionData {
   if (Object.keys(own).length === 0) return given
+  if ('bytes' in given && given.bytes.length > READ_BYTES_MAX) return { bytes: withMembers(given.bytes, own) }
   return { data: overlaid('data' in given ? given.data : parsed(given.bytes), own) }
+}
+
+/** The same of a text that is too long to be read here: of a key that is there twice the last one counts. */
+function withMembers(bytes: Uint8Array, own: JsonObject): Uint8Array {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const members = writeJson(own).slice(1)
+  return text[0] === OPENING
+    ? Buffer.concat([text.subarray(0, text.lastIndexOf('}')), Buffer.from(`,${members}`)])
+    : Buffer.concat([Buffer.from('{"data":'), text, Buffer.from(`,${members}`)])
 }
 
 const parsed = (bytes: Uint8Array): JsonValue => parseJson(Buffer.from(bytes).toString('utf8'))
