@@ -41,8 +41,9 @@ interface Lane {
 // Two transactions overlap so that one can prepare while the other commits; more only fight over locks.
 const ACTIVE_MAX = 2
 // Fewer wait for the transaction that is under way, and share the next: what a transaction costs besides its events is
-// as much as these. Not for long: it may itself wait for a lock that is none of theirs.
-const OVERLAP_EVENTS = 100
+// as much as about these. Fifty clients with an event each fill two in turn, so that neither we nor the database stand idle.
+// Not for long: it may itself wait for a lock that is none of theirs.
+const OVERLAP_EVENTS = 25
 const OVERLAP_AFTER_MS = 20
 const BATCH_EVENTS_MAX = 1_000
 const WAITING_EVENTS_MAX = 50_000
