@@ -78,6 +78,25 @@ describe('a transaction by key', () => {
     )
     expect(whole).toEqual([])
   })
+
+  it('opens one partition for a command of one execution', async () => {
+    const named = queries('execution_expect_command', 'command_change_one')
+    const opened = await pool.tx(
+      async (tx) => {
+        const found: Record<string, number> = {}
+        for (const { name, text } of Object.values(named)) {
+          await tx.run(statement(`prepare "o_${name}" as ${text}`))
+          const values = [...new Set(text.match(/\$\d+/g))].map(() => `'1'`).join(', ')
+          const rows = await tx.run<Record<string, string>>(statement(`explain execute "o_${name}" (${values})`))
+          const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+          found[name] = new Set(plan.match(/ on command_p\d+/g)).size
+        }
+        return found
+      },
+      { byKey: true },
+    )
+    expect(opened).toEqual({ execution_expect_command: 1, command_change_one: 1 })
+  })
 })
 
 describe('a query by key', () => {

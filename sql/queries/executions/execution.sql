@@ -13,7 +13,7 @@ for update;
 -- Execution `execution_id`, locked, if its log ends where it was left: at `stream_version`, and with event `highest`, whoever
 -- writes to it.
 (
-  select execution_id from noetl.execution
+  select stream_version from noetl.execution
   where execution_id = :execution_id::bigint and stream_version = :stream_version::bigint
   for update
 ) as expected
@@ -35,8 +35,9 @@ cross join lateral (
   where execution_id = :execution_id::bigint and command_key = :key::text and status = :status::text and attempt = :attempt::int
     and worker_id is not distinct from :worker_id::text and coalesce(lease_token, 0) = :lease_token::bigint
     and data_attempt = :data_attempt::int and error_attempt = :error_attempt::int
-    -- After the lock of its execution, as everybody takes them.
-    and execution_id = expected.execution_id
+    -- After the lock of its execution, as everybody takes them. By its version: if the key of the partitions were compared with a
+    -- column, all sixteen would be opened.
+    and expected.stream_version = :stream_version::bigint
   for update
 ) as command;
 
