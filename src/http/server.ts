@@ -142,7 +142,13 @@ function createApp(settings: HttpSettings, connections: Connections, answers: An
     frameworkErrors: answers.sendError,
     rewriteUrl: ({ url = '/' }) => withoutPrefix(url, settings.prefix ?? ''),
     routerOptions: { maxParamLength: 500, ignoreTrailingSlash: true },
+    // Bodies are checked and answers written by us. Left to itself the framework loads compilers for both at every start.
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
   })
+}
+
+function noSchemas(): never {
+  throw new CpError('internal', 'routes give the framework no schemas: see mounting.ts')
 }
 
 function withoutPrefix(url: string, prefix: string): string {
