@@ -1,6 +1,6 @@
 // kind: artifact. Puts data away and gets it back: in the result store, or in a file of the data folder.
-import { createHash } from 'node:crypto'
-import { open, readFile, rename, stat } from 'node:fs/promises'
+import { createHash, randomUUID } from 'node:crypto'
+import { open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { parseJson } from '../domain/json/parse.js'
 import type { JsonObject, JsonValue } from '../domain/json/value.js'
 import { writeJson } from '../domain/json/write.js'
@@ -53,15 +53,19 @@ async function put(run: ToolRun, folder: DataFolder, results: ResultStore): Prom
 
 /** Readers see the old file or the new one, never a part. */
 async function writeWhole(path: string, bytes: Buffer): Promise<void> {
-  const beside = `${path}.${process.pid}.new`
-  const file = await open(beside, 'w')
+  // Its own, whoever else writes the same file at this moment, from here or from another machine.
+  const beside = `${path}.${randomUUID()}.new`
+  const file = await open(beside, 'wx')
   try {
     await file.writeFile(bytes)
     await file.sync()
-  } finally {
     await file.close()
+    await rename(beside, path)
+  } catch (error) {
+    await file.close()
+    await rm(beside, { force: true })
+    throw error
   }
-  await rename(beside, path)
 }
 
 function withoutScheme(uri: string): string {

@@ -3,7 +3,7 @@
 import type { JsonObject, JsonValue } from '../domain/json/value.js'
 import type { ToolCommand } from '../domain/tool/toolCommand.js'
 import type { Auth } from './credentials/auth.js'
-import type { Turns } from './turns.js'
+import type { Places } from './places.js'
 
 export type OutputStream = 'stdout' | 'stderr'
 
@@ -43,7 +43,7 @@ export interface Tool {
   /** The kind that must be allowed before it runs, where that is needed. */
   readonly allowedAs?: string
   /** How many of them run at a time; waiting for a turn is no part of the time that a run may take. */
-  readonly turns?: Turns
+  readonly places?: Places
   run(run: ToolRun): Promise<ToolAnswer>
   /** Starts ahead of the first run what takes long to start. */
   warm?(): Promise<void>

@@ -11,6 +11,7 @@ import { createHttpClient } from './http/httpClient.js'
 import { createFetchText, createHttpTool, createTokenRequest } from './http/httpTool.js'
 import { natsTool } from './nats/natsTool.js'
 import { noopTool } from './noopTool.js'
+import { Places } from './places.js'
 import { createPlaybookTool } from './playbookTool.js'
 import { createPgPools } from './postgres/pgPools.js'
 import { createPostgresTool } from './postgres/postgresTool.js'
@@ -27,7 +28,6 @@ import { secretsTool } from './secretsTool.js'
 import { createShellTool } from './shell/shellTool.js'
 import type { Tool } from './tool.js'
 import { createTransferTool } from './transfer/transferTool.js'
-import { Turns } from './turns.js'
 
 export interface WorkerToolsSettings {
   /** Of this process; steps see a small part of it. */
@@ -80,7 +80,7 @@ export function createWorkerTools(settings: WorkerToolsSettings, deps: WorkerToo
   )
   const shell = createShellTool(processes, scripts)
   const pools = createPgPools('noetl-cp step')
-  const atOnce = (tool: Tool): Tool => ({ ...tool, turns: new Turns(settings.processesMax) })
+  const atOnce = (tool: Tool): Tool => ({ ...tool, places: new Places(settings.processesMax) })
   const tools = new Map<string, Tool>([
     ['noop', noopTool],
     ['http', createHttpTool(client, clock)],

@@ -252,7 +252,7 @@ describe('a claim of a certain command', () => {
     const pool = newPool()
     await start(oneStep(), pool)
     const first = await claimed(pool)
-    await expireLease(database.get(), first)
+    await daemon.commands.requeue(first.eventId)
     const second = await daemon.commands.claimOne(first.eventId, 'w2')
     expect(second).toMatchObject({ attempt: 2, leaseToken: 2, meta: { attempt: 2 } })
     expect(await daemon.commands.report(first, [done({ who: 1 }), completed])).toEqual([
@@ -353,6 +353,23 @@ describe('answers', () => {
     const beats = await daemon.commands.beat('w1', [command])
     expect(beats.get(command.eventId)?.kind).toBe('held')
     expect(await daemon.commands.claimOne(command.eventId, 'w2')).toMatchObject({ code: 'active_claim' })
+  })
+})
+
+describe('a claim that is over', () => {
+  it('of a worker that has the command again counts no more: neither its signs of life nor its giving back', async () => {
+    const pool = newPool()
+    await start(oneStep(), pool)
+    const first = await claimed(pool)
+    await daemon.commands.requeue(first.eventId)
+    const second = (await daemon.commands.claimOne(first.eventId, first.workerId)) as HeldCommand
+    expect(second).toMatchObject({ workerId: first.workerId, attempt: 2 })
+    expect((await daemon.commands.beat(first.workerId, [first])).get(first.eventId)).toEqual({ kind: 'lost' })
+    expect((await daemon.commands.beat(first.workerId, [second])).get(first.eventId)?.kind).toBe('held')
+    await daemon.commands.giveBack(first)
+    expect(await rowOf(database.get(), first.eventId)).toMatchObject({ status: 'CLAIMED', attempt: 2 })
+    await daemon.commands.giveBack(second)
+    expect(await rowOf(database.get(), first.eventId)).toMatchObject({ status: 'PENDING', attempt: 3 })
   })
 })
 

@@ -293,7 +293,7 @@ describe('executions that are not to be decided for', () => {
 
   const noop = 'workflow:\n- {step: a, tool: {kind: noop}}\n'
   const touched = async (id: string) => {
-    await states.at(-1)!.service.ask(id, { drive: true, force: true })
+    await states.at(-1)!.service.ask(id, { drive: true })
     return events(id)
   }
 

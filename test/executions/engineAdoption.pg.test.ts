@@ -86,7 +86,7 @@ const notDriven = (id: string): Promise<Finding> =>
 describe('an execution that was started without the engine', () => {
   it('runs to its end once it is adopted, also when its state was looked at before', async () => {
     const id = await left(NOOP)
-    await state.service.ask(id, { drive: true, force: true })
+    await state.service.ask(id, { drive: true })
     expect(await notDriven(id)).toMatchObject({
       next: expect.stringMatching(`^noetl-cp execution adopt ${id} `),
       actions: ['execution.adopt', 'execution.cancel'],

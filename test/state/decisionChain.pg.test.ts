@@ -102,7 +102,7 @@ it('decides anew what was not committed', async () => {
   await until('it was refused', async () => daemon.state.counts.errors.some((message) => message.includes('not today')))
   expect((await logOf(executionId)).map((row) => row.node_name)).not.toContain('s150')
   await sql('update refusal set is_on = false')
-  await daemon.state.service.ask(executionId, { drive: true, force: true })
+  await daemon.state.service.ask(executionId, { drive: true })
   await untilEnded(executionId)
   await expectWhole(executionId, STEPS + 1)
 })

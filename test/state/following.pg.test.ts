@@ -160,7 +160,7 @@ it('stores the answer alone when its decision was made before', async () => {
   expect(types).not.toContain('step.exit')
   expect(await daemon.state.sealed(held.executionId)).toBe(await foldText(database.get(), held.executionId))
   await sql(`delete from noetl.decision_key where execution_id = $1::bigint and key = $2::text`, key)
-  await daemon.state.service.ask(held.executionId, { drive: true, force: true })
+  await daemon.state.service.ask(held.executionId, { drive: true })
   await answer(await claim('before'))
   await expectEnd(held.executionId)
 })

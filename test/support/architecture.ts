@@ -25,7 +25,15 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
   tools: ['errors.ts', 'runtime', 'domain', 'db', 'bus'],
   workers: ['errors.ts', 'runtime', 'services/*/inThread'],
   // What runs in worker threads. They reach no service: a thread has its own connection and nothing else of the daemon.
-  'services/*/inThread': ['errors.ts', 'workers', 'domain', 'runtime/lruMap.ts', 'db', 'stores'],
+  'services/*/inThread': [
+    'errors.ts',
+    'workers',
+    'domain',
+    'runtime/lruMap.ts',
+    'runtime/oneAtATime.ts',
+    'db',
+    'stores',
+  ],
   services: ['errors.ts', 'domain', 'runtime', 'db', 'stores', 'bus', 'workers', 'tools'],
   http: ['errors.ts', 'version.ts', 'domain', 'runtime', 'services'],
   daemon: [

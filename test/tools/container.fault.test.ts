@@ -56,6 +56,23 @@ describe('a container', () => {
     expect(tools.kinds()).toContain('container')
   })
 
+  it('is asked for of the same server and by the same program, whatever variables its author gives it', async () => {
+    const env = {
+      HOME: '/job',
+      PATH: '/job/bin',
+      DOCKER_HOST: 'tcp://elsewhere',
+      LD_PRELOAD: '/data/x.so',
+      TOKEN: 'hidden',
+    }
+    expect((await tools.tool({ kind: 'container', image: 'job:1', env })).status).toBe('success')
+    const told = read('env').filter((line) => /^(HOME|PATH|DOCKER_HOST|LD_PRELOAD|TOKEN)=/.test(line))
+    expect(told.sort()).toEqual([`HOME=${tmpdir()}`, `PATH=${join(folder, 'bin')}:/usr/bin:/bin`, 'TOKEN=hidden'])
+    const given = read('run.args').filter((_, index, all) => all[index - 1] === '--env')
+    expect(given).toEqual([
+      ...['HOME=/job', 'PATH=/job/bin', 'DOCKER_HOST=tcp://elsewhere', 'LD_PRELOAD=/data/x.so', 'TOKEN'],
+    ])
+  })
+
   it('that fails, or cannot start, is an error with the last words', async () => {
     const failing = await tools.tool({ kind: 'container', image: 'failing' })
     expect(failing.error).toMatchObject({

@@ -1,5 +1,6 @@
 // Promise: kind http sends what its author wrote, hands back what came, fails in the words of policies, reaches no address
 // that is not for steps, takes no credential to another origin, and keeps no socket or memory.
+import { networkInterfaces } from 'node:os'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/domain/json/value.js'
@@ -341,8 +342,21 @@ describe('an address that is not for steps', () => {
 
   it('is every way to our own listeners', async () => {
     forbiddenPort = server.port()
+    // Of this machine in its network: `[::ffff:10.1.2.3]` is written `[::ffff:a01:203]` by whoever reads addresses.
+    const outside = Object.values(networkInterfaces())
+      .flatMap((list) => list ?? [])
+      .filter(({ internal, family }) => !internal && family === 'IPv4')
+      .flatMap(({ address }) => [address, `[::ffff:${address}]`])
     try {
-      for (const host of ['127.0.0.1', 'localhost', '127.0.0.2', '[::1]', '0.0.0.0', '[::ffff:127.0.0.1]']) {
+      for (const host of [
+        '127.0.0.1',
+        'localhost',
+        '127.0.0.2',
+        '[::1]',
+        '0.0.0.0',
+        '[::ffff:127.0.0.1]',
+        ...outside,
+      ]) {
         const { error } = await tools.tool({ kind: 'http', url: `http://${host}:${forbiddenPort}/` })
         expect(error, host).toMatchObject({ code: 'ADDRESS_REFUSED' })
         expect(error?.['message']).toContain('the API of this installation')

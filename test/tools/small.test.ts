@@ -1,6 +1,6 @@
 // Promise: artifacts, stored results, secrets, child playbooks and containers do what their authors wrote, and stay within
 // their folder, their pipeline and their time.
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -60,6 +60,11 @@ describe('artifact', () => {
     expect((await artifact({ path: 'out/a.json', format: 'text' })).data).toMatchObject({
       data: expect.stringMatching(/^\{"id"/),
     })
+    const texts = Array.from({ length: 12 }, (_, n) => String(n).repeat(50_000 + n))
+    const puts = await Promise.all(texts.map((text) => artifact({ action: 'put', path: 'out/same.txt', data: text })))
+    expect(puts.map(({ status }) => status)).toEqual(texts.map(() => 'success'))
+    expect(texts).toContain(readFileSync(join(tools.folder, 'out/same.txt'), 'utf8'))
+    expect(readdirSync(join(tools.folder, 'out')).sort()).toEqual(['a.json', 'same.txt'])
     await artifact({ action: 'put', uri: 'file://bytes.bin', data: '/wAQ', format: 'base64' })
     expect([...readFileSync(join(tools.folder, 'bytes.bin'))]).toEqual([255, 0, 16])
   })

@@ -1,5 +1,5 @@
 // Promise: a command that was lost and comes again to the same worker is held like any other, however long the tool of the first
-// time takes to end.
+// time takes to end. A worker that stops begins nothing more, and gives back what is its own and nothing else.
 import { expect, it } from 'vitest'
 import { wireTimeFromMillis } from '../../src/domain/events/wireTime.js'
 import { systemClock } from '../../src/runtime/clock.js'
@@ -39,7 +39,7 @@ it('is not given back by the end of what ran before', async () => {
           return waiting.shift() ?? []
         },
         report: async () => [],
-        requeue: async () => undefined as never,
+        giveBack: async () => undefined,
         releaseStrays: async (_, ids) => void kept.push(ids),
         beat: async (_, commands) => {
           const attempts = commands.map((command) => (command as HeldCommand).attempt)
@@ -77,4 +77,81 @@ it('is not given back by the end of what ran before', async () => {
   expect(worker.stats().held).toBe(1)
   ends[1]!()
   await worker.stop(1_000)
+})
+
+it('that comes while the worker is told to stop is given back and never begun', async () => {
+  let hand: ((list: HeldCommand[]) => void) | undefined
+  const givenBack: HeldCommand[] = []
+  let begun = 0
+  const worker = createWorker(
+    { workerId: 'w', pools: ['shared'], slots: 1 },
+    {
+      clock: systemClock,
+      commands: {
+        // Its claim is being committed: nobody can call it off any more.
+        claim: () => new Promise((resolve) => void (hand = resolve)),
+        report: async () => [],
+        giveBack: async (command) => void givenBack.push(command),
+        releaseStrays: async () => undefined,
+        beat: async () => new Map(),
+      },
+      tools: {
+        kinds: ['noop'],
+        warm: async () => undefined,
+        close: async () => undefined,
+        run: async () => {
+          begun++
+          return { status: 'success' }
+        },
+      } as never,
+      onError: (error) => {
+        throw error
+      },
+    },
+  )
+  await worker.start()
+  await until('it claims', async () => hand !== undefined)
+  const stopped = worker.stop(10_000)
+  hand!([commandAt(1)])
+  await stopped
+  expect({ begun, givenBack: givenBack.map(({ eventId }) => eventId) }).toEqual({ begun: 0, givenBack: ['2'] })
+})
+
+it('that was lost is not taken from its new holder by a worker that stops', async () => {
+  const waiting = [[commandAt(1)]]
+  const givenBack: HeldCommand[] = []
+  let isBeaten = false
+  const ends: (() => void)[] = []
+  const worker = createWorker(
+    { workerId: 'w', pools: ['shared'], slots: 1 },
+    {
+      clock: { ...systemClock, sleep: (ms, ...signals) => systemClock.sleep(ms / 50, ...signals) },
+      commands: {
+        claim: async ({ signal }) => {
+          if (waiting.length === 0) await systemClock.sleep(5, signal!)
+          return waiting.shift() ?? []
+        },
+        report: async () => [],
+        giveBack: async (command) => void givenBack.push(command),
+        releaseStrays: async () => undefined,
+        beat: async (_, commands) => {
+          isBeaten = true
+          return new Map(commands.map(({ eventId }) => [eventId, { kind: 'lost' } as const]))
+        },
+      },
+      tools: {
+        kinds: ['noop'],
+        warm: async () => undefined,
+        close: async () => undefined,
+        run: () => new Promise((resolve) => void ends.push(() => resolve({ status: 'success' }))),
+      } as never,
+      onError: (error) => {
+        throw error
+      },
+    },
+  )
+  await worker.start()
+  await until('its loss is noticed', async () => isBeaten)
+  await worker.stop(1_000)
+  expect(givenBack).toEqual([])
 })

@@ -166,14 +166,15 @@ from noetl.command c
 join noetl.execution e on e.execution_id = c.execution_id
 where c.event_id = :command_id::bigint and c.command_key is not null;
 
--- name: command_beat(execution_ids, command_ids, worker_id)
--- A sign of life of worker `worker_id` for its commands `command_ids` of executions `execution_ids`. What is changed by
--- somebody at this moment is left to them.
+-- name: command_beat(execution_ids, command_ids, lease_tokens, worker_id)
+-- A sign of life of worker `worker_id` for its commands `command_ids` of executions `execution_ids`, which it holds by
+-- `lease_tokens` (null: by whichever). What is changed by somebody at this moment is left to them.
 with held as (
   select c.execution_id, c.command_id
-  from unnest(:execution_ids::bigint[], :command_ids::bigint[]) as given (execution_id, command_id)
+  from unnest(:execution_ids::bigint[], :command_ids::bigint[], :lease_tokens::bigint[]) as given (execution_id, command_id, lease_token)
   join noetl.command c on c.execution_id = given.execution_id and c.command_id = given.command_id
   where c.worker_id = :worker_id::text and c.status in ('CLAIMED', 'RUNNING')
+    and c.lease_token = coalesce(given.lease_token, c.lease_token)
   for update of c skip locked
 )
 update noetl.command c
@@ -204,13 +205,15 @@ where (:execution_id::bigint is null or c.execution_id = :execution_id::bigint) 
 order by c.event_id
 limit :limit_rows::int;
 
--- name: command_requeue(execution_id, command_id)
--- Gives command `command_id` of execution `execution_id` back to its pool, for another attempt. Its holder, if it lives,
--- holds it no more.
+-- name: command_requeue(execution_id, command_id, worker_id, lease_token)
+-- Gives command `command_id` of execution `execution_id` back to its pool, for another attempt; only what `worker_id` holds by
+-- `lease_token`, where these are given. Its holder, if it lives, holds it no more.
 update noetl.command
 set status = 'PENDING', attempt = attempt + 1, max_attempts = greatest(max_attempts, attempt + 1), lease_until = null,
   notified_at = null, updated_at = now()
 where execution_id = :execution_id::bigint and command_id = :command_id::bigint and status in ('CLAIMED', 'RUNNING')
+  and worker_id is not distinct from coalesce(:worker_id::text, worker_id)
+  and lease_token is not distinct from coalesce(:lease_token::bigint, lease_token)
 returning attempt;
 
 -- name: command_strays(worker_id, command_ids, seconds)

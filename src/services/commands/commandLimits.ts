@@ -2,6 +2,7 @@
 // is limited is handed out by one process at a time, so that two never exceed a limit together.
 import type { Databases } from '../../db/databases.js'
 import type { Clock } from '../../runtime/clock.js'
+import { createOneAtATime } from '../../runtime/oneAtATime.js'
 import {
   type CommandLimit,
   countHeld,
@@ -33,6 +34,8 @@ export interface CommandLimits {
 const REMEMBERED_MS = 500
 
 export function createCommandLimits({ databases, clock }: { databases: Databases; clock: Clock }): CommandLimits {
+  // Whoever waits for the lock in the database holds a connection, and the one who has it needs more of them.
+  const alone = createOneAtATime()
   let known: Promise<CommandLimit[]> | undefined
   let readAt = Number.NEGATIVE_INFINITY
 
@@ -62,10 +65,12 @@ export function createCommandLimits({ databases, clock }: { databases: Databases
         ({ scope, name, commands_max: max }) => max !== null && (scope === 'path' || open.includes(name)),
       )
       if (counted.length === 0) return work({ pools: open, fullPaths: [], take: () => true })
-      return databases.cluster.db.tx(async (tx) => {
-        await lockLimits(tx)
-        return work(await roomIn(databases, open, counted))
-      })
+      return alone(() =>
+        databases.cluster.db.tx(async (tx) => {
+          await lockLimits(tx)
+          return work(await roomIn(databases, open, counted))
+        }),
+      )
     },
   }
 }

@@ -69,6 +69,8 @@ export interface Commands extends Service, HandOver {
   list(filter: CommandFilter): Promise<ShownCommand[]>
   /** Takes it from its holder and gives it to the next. */
   requeue(eventId: string): Promise<ShownCommand>
+  /** Its worker will not work on it; nothing happens if it holds it no more. */
+  giveBack(command: HeldCommand): Promise<void>
   /** Gives back what the worker has held for a while and does not know of; `known` are the events of those it runs. */
   releaseStrays(workerId: string, known: readonly string[]): Promise<void>
   /** Commands were issued in this shard, in these pools; absent: in any. */
@@ -201,9 +203,10 @@ export function createCommands(given: CommandDeps): Commands {
       )
     },
     beatOne: async (eventId, workerId, leaseToken) => {
-      const row = await find(eventId)
-      if (leaseToken !== undefined && row.lease_token !== String(leaseToken)) return { kind: 'lost' }
-      return (await beat(databases, workerId, [namesOf(row)])).get(eventId)!
+      const { executionId } = namesOf(await find(eventId))
+      return (
+        await beat(databases, workerId, [{ executionId, eventId, ...(leaseToken === undefined ? {} : { leaseToken }) }])
+      ).get(eventId)!
     },
     show: find,
     list: async (filter) => {
@@ -213,6 +216,11 @@ export function createCommands(given: CommandDeps): Commands {
       if (failures.length > 0) throw failures[0]!.error
       const all = answers.flatMap(({ value }) => value)
       return all.sort((a, b) => (BigInt(a.command_id) < BigInt(b.command_id) ? -1 : 1)).slice(0, filter.limit)
+    },
+    giveBack: async (command) => {
+      const { executionId, eventId: commandId } = command
+      const attempt = await requeueCommand(databases.of(executionId), { executionId, commandId }, command)
+      if (attempt !== undefined) queue.nudge(databases.shardOf(executionId))
     },
     requeue: async (eventId) => {
       const row = await find(eventId)

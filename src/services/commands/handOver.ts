@@ -59,9 +59,10 @@ export function createHandOver(deps: HandOverDeps): HandOver {
   }
 
   /** It cannot be read here: others may. */
-  async function giveBack({ executionId, eventId }: Handed): Promise<void> {
+  async function giveBack({ executionId, eventId, workerId }: Handed): Promise<void> {
+    const holder = { workerId, leaseToken: FIRST_CLAIM.leaseToken }
     try {
-      await requeueCommand(deps.databases.of(executionId), { executionId, commandId: eventId })
+      await requeueCommand(deps.databases.of(executionId), { executionId, commandId: eventId }, holder)
     } catch (error) {
       deps.onError(toCpError(error))
     }

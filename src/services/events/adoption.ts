@@ -29,6 +29,7 @@ import { insertAdoptedRows, notifyRelays } from '../../stores/outbox/outboxStore
 import { noteLifecycle } from '../subscriptions/lifecycleNotes.js'
 
 const PAGE = 2_000
+export const ADOPTED_PAGES_MAX = 10_000
 
 /** Numbers what is visible of one execution, one page per call. Answers how many rows that were. */
 export async function adoptExecution(db: Db, executionId: string): Promise<number> {
@@ -36,6 +37,19 @@ export async function adoptExecution(db: Db, executionId: string): Promise<numbe
   const peek = await listUnadopted(db, executionId, 1)
   if (peek.length === 0) return 0
   return db.tx((tx) => adoptInTx(tx, executionId, peek[0]!))
+}
+
+/** Numbers everything that is visible of one execution. */
+export async function adoptAll(db: Db, executionId: string): Promise<void> {
+  for (let page = 0; page < ADOPTED_PAGES_MAX; page++) if ((await adoptExecution(db, executionId)) === 0) return
+  throw overtaken(executionId)
+}
+
+export function overtaken(executionId: string): CpError {
+  return new CpError(
+    'overloaded',
+    `others write events of execution ${executionId} faster than they are adopted; ask again when they write less`,
+  )
 }
 
 async function adoptInTx(tx: Tx, executionId: string, first: EventRow): Promise<number> {

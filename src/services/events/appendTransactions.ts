@@ -93,8 +93,9 @@ export function createAppendTransactions(databases: Databases, context: AppendCo
         }
       )
     }
+    let outcomes: AppendOutcome[]
     try {
-      const outcomes = await databases.shards[shard]!.db.tx(async (tx) => {
+      outcomes = await databases.shards[shard]!.db.tx(async (tx) => {
         news = []
         // Another try has other numbers than those that were decided by.
         following?.settle(false)
@@ -108,12 +109,6 @@ export function createAppendTransactions(databases: Databases, context: AppendCo
         const onNews = (one: LogNews): unknown => news.push(one)
         return appendInTx(tx, items, context, { found, onNews, follow: isFirst ? follow : undefined })
       }, BY_KEY)
-      // Of what others drive nothing is left: they write as well.
-      const isOurs = recalled !== undefined || (following !== undefined && following.taken.length > 0)
-      if (isOurs) remembered.leave(found!, following?.issued() ?? [])
-      following?.settle(true)
-      announce(shard, [...items, ...(following?.items ?? [])], [...outcomes, ...followed], news)
-      return outcomes
     } catch (error) {
       following?.settle(false)
       if (recalled !== undefined && toCpError(error).code === 'conflict')
@@ -122,6 +117,13 @@ export function createAppendTransactions(databases: Databases, context: AppendCo
       if (following === undefined || isOwnTrouble(error)) throw error
       return write(shard, items, undefined)
     }
+    // It is committed: whatever goes wrong from here on, nothing may be written again.
+    // Of what others drive nothing is left: they write as well.
+    const isOurs = recalled !== undefined || (following !== undefined && following.taken.length > 0)
+    if (isOurs) remembered.leave(found!, following?.issued() ?? [])
+    following?.settle(true)
+    announce(shard, [...items, ...(following?.items ?? [])], [...outcomes, ...followed], news)
+    return outcomes
   }
 
   /** A foreign writer without our lock may have been faster with the same id; the second look finds its row. */

@@ -17,7 +17,7 @@ import { lockExecutions } from '../../stores/executions/executionStore.js'
 import { findEntry } from '../catalog/findEntry.js'
 import { assertToolsOffered } from '../catalog/requiredTools.js'
 import { assertRunnable } from '../catalog/runnable.js'
-import { adoptExecution as numberRows } from '../events/adoption.js'
+import { adoptAll } from '../events/adoption.js'
 import { findExecution } from './executionQueries.js'
 import type { ExecutionsDeps } from './executions.js'
 
@@ -32,13 +32,12 @@ export interface AdoptionRequest {
 export type Adoption = { status: 'adopted'; eventId: string } | { status: 'driven' }
 
 // Each a page of rows of others.
-const NUMBERING_ROUNDS_MAX = 1_000
 
 /** Throws `refused` for one that has ended, has begun, cannot run, or belongs to another version of the engine. */
 export async function adoptForEngine(deps: ExecutionsDeps, request: AdoptionRequest): Promise<Adoption> {
   const { executionId: id } = request
   const db = deps.databases.of(id)
-  for (let round = 0; round < NUMBERING_ROUNDS_MAX && (await numberRows(db, id)) > 0; round++);
+  await adoptAll(db, id)
   const row = await findExecution(deps, id)
   const before = drivenAlready(id, row.status, row.engine ?? undefined)
   if (before !== undefined) return before

@@ -11,7 +11,7 @@ import type { SeedProblem } from '../../domain/replay/replaySeed.js'
 import { traced } from '../../runtime/tracing.js'
 import { findOwner } from '../../stores/replay/replayStore.js'
 import type { WorkerPool } from '../../workers/pool.js'
-import { adoptExecution } from '../events/adoption.js'
+import { adoptAll } from '../events/adoption.js'
 import type { DiffOutput, DiffSide, VerifyOutput } from './inThread/compare.js'
 import { toWorkerDatabase, type WorkerDatabase } from './inThread/database.js'
 import type { ParityOutput } from './inThread/parity.js'
@@ -193,9 +193,8 @@ async function numberForCutoff(deps: ReplayDeps, query: ReplayQuery): Promise<vo
   if (query.cutoff?.kind === 'version') await numberAll(deps, String(query.executionId))
 }
 
-export async function numberAll({ databases }: ReplayDeps, executionId: string): Promise<void> {
-  const db = databases.of(executionId)
-  while ((await adoptExecution(db, executionId)) > 0);
+export function numberAll({ databases }: ReplayDeps, executionId: string): Promise<void> {
+  return adoptAll(databases.of(executionId), executionId)
 }
 
 export async function timed<T>(

@@ -124,7 +124,14 @@ async function followBy(
   const decided = handing === undefined ? [] : asked
   // One that does not answer in time has the news nevertheless, or notices the gap.
   const taken = shown.filter((_, index) => typeof answers[index] !== 'string')
-  return following(deps, { shown, taken, decided, handing, executions })
+  try {
+    return following(deps, { shown, taken, decided, handing, executions })
+  } catch (error) {
+    // Whoever was to get a command waits for it otherwise, and for nothing else.
+    handing?.settle(new Map())
+    for (const { span } of asked) span.end(error)
+    throw error
+  }
 }
 
 async function show(deps: FollowingDeps, news: LogNews): Promise<Shown[]> {

@@ -17,7 +17,7 @@ export interface ReconcilerDeps {
   clock: Clock
   random: () => number
   owns(executionId: string): boolean
-  trigger(executionId: string, force: boolean): void
+  trigger(executionId: string): void
   /** Triggers that wait for a thread; nothing is added while they are many. */
   backlog(): number
   onError(error: CpError): void
@@ -30,8 +30,8 @@ export interface Reconciler extends Service {
     round: { version: number; terminal: boolean; checkAfterMs?: number | undefined },
   ): void
   failed(executionId: string): void
-  /** Look through the active executions of a shard; of these lanes only, if given. */
-  scan(shard: number, lanes?: readonly number[]): void
+  /** Look through the active executions of a shard. */
+  scan(shard: number): void
   forget(shard: number, lanes: ReadonlySet<number>): void
   tracked(): number
 }
@@ -40,8 +40,8 @@ interface Tracked {
   /** What the orchestrator has seen; -1 before the first time. */
   version: number
   waitMs: number
-  /** It asked to be asked again. */
-  force: boolean
+  /** To be asked again, whether or not it has moved. */
+  isAwaited: boolean
 }
 
 const WAIT_MS_MIN = 1_000
@@ -77,7 +77,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
       for (const { executionId } of page) {
         if (place.tracked.has(executionId) || !deps.owns(executionId)) continue
         // Whatever its state has seen: a decision may have been refused while its lane was somebody else's.
-        const entry = { version: -1, waitMs: WAIT_MS_MIN, force: true }
+        const entry = { version: -1, waitMs: WAIT_MS_MIN, isAwaited: true }
         place.tracked.set(executionId, entry)
         place.due.set(executionId, 0)
       }
@@ -113,10 +113,10 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     }
     if (isTerminalStatus(head.status)) {
       place.tracked.delete(id)
-      deps.trigger(id, false)
-    } else if (entry.version !== head.version || entry.force) {
-      deps.trigger(id, entry.force)
-      entry.force = false
+      deps.trigger(id)
+    } else if (entry.version !== head.version || entry.isAwaited) {
+      deps.trigger(id)
+      entry.isAwaited = false
       // Until its round ends and says better.
       schedule(id, entry, WAIT_MS_MAX)
     } else {
@@ -157,18 +157,18 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
         return
       }
       const known = place.tracked.get(executionId)
-      const entry = known ?? { version, waitMs: WAIT_MS_MIN, force: false }
+      const entry = known ?? { version, waitMs: WAIT_MS_MIN, isAwaited: false }
       if (entry.version !== version) entry.waitMs = WAIT_MS_MIN
       entry.version = version
-      entry.force = checkAfterMs !== undefined
+      entry.isAwaited = checkAfterMs !== undefined
       place.tracked.set(executionId, entry)
       if (checkAfterMs === undefined) schedule(executionId, entry)
       else place.due.set(executionId, clock.monotonic() + checkAfterMs)
     },
     failed: (executionId) => {
       const place = placeOf(executionId)
-      const entry = place.tracked.get(executionId) ?? { version: -1, waitMs: WAIT_MS_MIN / 2, force: false }
-      entry.force = true
+      const entry = place.tracked.get(executionId) ?? { version: -1, waitMs: WAIT_MS_MIN / 2, isAwaited: true }
+      entry.isAwaited = true
       entry.waitMs = Math.min(WAIT_MS_MAX, entry.waitMs * 2)
       place.tracked.set(executionId, entry)
       schedule(executionId, entry)

@@ -5,8 +5,6 @@ import type { CpError } from '../../errors.js'
 export interface Want {
   /** Decide for it, if it is ours; false only looks. */
   drive: boolean
-  /** Ask the orchestrator even if nothing is new. */
-  force: boolean
   /** Look into the log; otherwise what was handed over is all there is. */
   read: boolean
   view: boolean
@@ -45,7 +43,7 @@ export interface SlotWork {
   drop(slots: readonly SlotPlace[]): void
   onCoalesced(): void
   onEvicted(reason: 'bound' | 'ended' | 'stopped'): void
-  /** After each round that nobody waits for; with the error if it failed. */
+  /** After each round, and after a state that was borrowed has moved; with the error if it failed. */
   onRound(executionId: string, outcome: Outcome | CpError, want: Want): void
 }
 

@@ -12,7 +12,7 @@ import {
   type SnapshotListRow,
 } from '../../stores/state/stateSnapshotStore.js'
 import type { ResidentThreads, SnapshotReport } from '../../workers/resident.js'
-import { adoptExecution } from '../events/adoption.js'
+import { adoptAll } from '../events/adoption.js'
 import { findExecution } from '../executions/executionQueries.js'
 
 export type { SnapshotListRow } from '../../stores/state/stateSnapshotStore.js'
@@ -51,8 +51,7 @@ export async function rebuildSnapshotOf(deps: SnapshotDeps, executionId: Executi
   if (isTerminalStatus(row.status)) {
     throw new CpError('refused', `execution ${executionId} is ${row.status}; it needs no snapshot any more`)
   }
-  const db = deps.databases.of(executionId)
-  while ((await adoptExecution(db, executionId)) > 0);
+  await adoptAll(deps.databases.of(executionId), executionId)
   return deps.threads.ask(0, 'rebuild', { shard: deps.databases.shardOf(executionId), executionId })
 }
 

@@ -8,7 +8,7 @@ import { CpError } from '../../errors.js'
 import type { Service } from '../../runtime/service.js'
 import { isTracing, startSpan, traced } from '../../runtime/tracing.js'
 import type { AdvanceOutput } from '../../workers/resident.js'
-import { adoptExecution } from '../events/adoption.js'
+import { ADOPTED_PAGES_MAX, adoptExecution, overtaken } from '../events/adoption.js'
 import type { LogNews } from '../events/logNews.js'
 import { type DecidedOn, type DecidingOnDeps, decideOn } from './decidingOn.js'
 import { beginsChain } from './decisionChain.js'
@@ -45,7 +45,6 @@ export interface StateService extends Service {
   threadLost(thread: number): void
 }
 
-const ADOPT_ROUNDS_MAX = 10_000
 const ASK_AGAIN_MS = 1_000
 const WATCHED_REST_MS = 500
 // As long as a worker needs for next to nothing: its answer is shown to the state together with what came before it.
@@ -67,7 +66,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     clock,
     drop,
     onAdvanced: hooks.onAdvanced,
-    onUndecided: (executionId) => slots.trigger(executionId, { force: true }),
+    onUndecided: (executionId) => slots.trigger(executionId),
   }
   const checkAfter = new Map<string, number>()
   const handedNews = createHandedNews()
@@ -104,7 +103,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
       : createReconciler({
           ...deps,
           owns: ownership.owns,
-          trigger: (executionId, force) => slots.trigger(executionId, { force }),
+          trigger: (executionId) => slots.trigger(executionId),
           backlog: () => slots.stats().queued,
           onError: hooks.onError,
         })
@@ -128,7 +127,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
       },
       onDecided: (request, seconds) => noteDecision(request, 'appended', seconds),
       onSaveDue: save,
-      onUndecided: (executionId) => slots.trigger(executionId, { force: true }),
+      onUndecided: (executionId) => slots.trigger(executionId),
       onIssued: (executionId, pools) => hooks.onIssued(databases.shardOf(executionId), pools),
       onError: hooks.onError,
     }),
@@ -140,7 +139,6 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     const wants = { view: want.view, open: want.open, sealed: want.sealed }
     const isLookedAt = want.view || want.open || want.sealed
     let drive = mayDrive
-    let { force } = want
     let applied = 0
     let retried = false
     const needed = createNeededValues(executionId, deps.fetch)
@@ -149,7 +147,7 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
     for (let round = 0; ; round++) {
       const { fetched } = needed
       const output = await threads
-        .ask(thread, 'advance', { shard, executionId, drive, force, wants, nowMs: clock.now(), fetched, handed })
+        .ask(thread, 'advance', { shard, executionId, drive, wants, nowMs: clock.now(), fetched, handed })
         .catch((error: unknown) => {
           // Its successor builds the state again; once, because this state may be what killed it.
           if (!isThreadLoss(error) || retried) throw error
@@ -165,7 +163,6 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
       const { verdict } = output
       if (verdict !== undefined && 'needs' in verdict) {
         await needed.fetch(verdict.needs)
-        force = true
         handed = []
         continue
       }
@@ -179,12 +176,8 @@ export function createStateService(deps: StateDeps, limits: StateLimits): StateS
       if (!output.found && adopted === 0) {
         throw noSuchExecution(executionId)
       }
-      // The state was incomplete, so nobody was asked yet.
-      force = true
       handed = undefined
-      if (round > ADOPT_ROUNDS_MAX) {
-        throw new CpError('overloaded', `others write events of execution ${executionId} faster than they are adopted`)
-      }
+      if (round > ADOPTED_PAGES_MAX) throw overtaken(executionId)
     }
   }
 

@@ -42,7 +42,7 @@ interface Hand {
   active: number
 }
 
-const NOTHING: Want = { drive: false, force: false, read: false, view: false, open: false, sealed: false }
+const NOTHING: Want = { drive: false, read: false, view: false, open: false, sealed: false }
 // Room for the next ones, so that not every new state has to push out exactly one.
 const SHRINK_TO = 0.95
 

@@ -22,7 +22,7 @@ import { Slots } from './slots.js'
 
 export interface WorkerDeps {
   clock: Clock
-  commands: Pick<Commands, 'claim' | 'report' | 'beat' | 'requeue' | 'releaseStrays'>
+  commands: Pick<Commands, 'claim' | 'report' | 'beat' | 'giveBack' | 'releaseStrays'>
   tools: Pick<WorkerTools, 'run' | 'kinds' | 'warm' | 'close'>
   /** What is told of a command beside its end; for people who look on. */
   onLook?: (command: HeldCommand, seen: Seen) => void
@@ -81,7 +81,8 @@ export function createWorker(settings: WorkerSettings, deps: WorkerDeps): Worker
   const held = new PassingMap<string, Held>()
   const stopping = new AbortController()
   const ending = new AbortController()
-  let loops: Promise<unknown> | undefined
+  let claiming: Promise<void> | undefined
+  let beating: Promise<void> | undefined
 
   async function claimLoop(): Promise<void> {
     let waitMs = RETRY_MS
@@ -100,7 +101,9 @@ export function createWorker(settings: WorkerSettings, deps: WorkerDeps): Worker
           takesOffers: true,
           signal: stopping.signal,
         })
-        for (const command of list) begin(command)
+        // What was claimed while we were told to stop is not begun any more.
+        if (stopping.signal.aborted) await giveBack(list)
+        else for (const command of list) begin(command)
         waitMs = RETRY_MS
       } catch (error) {
         deps.onError(toCpError(error))
@@ -228,12 +231,13 @@ export function createWorker(settings: WorkerSettings, deps: WorkerDeps): Worker
 
   async function beat(): Promise<void> {
     const asked = [...held.values()]
+    // The database counts from when it heard of us, which is not before now.
+    const now = clock.monotonic()
     try {
       const outcomes = await commands.beat(
         settings.workerId,
         asked.map(({ command }) => command),
       )
-      const now = clock.monotonic()
       for (const one of asked) {
         const outcome = outcomes.get(one.command.eventId)
         if (outcome?.kind === 'held') one.leaseEndsAt = now + one.command.leaseSeconds * 1_000
@@ -256,24 +260,28 @@ export function createWorker(settings: WorkerSettings, deps: WorkerDeps): Worker
 
   async function stop(deadlineMs: number): Promise<void> {
     stopping.abort()
-    await Promise.race([allDone(), clock.sleep(deadlineMs * FINISH_SHARE)])
-    const left = [...held.values()]
+    await Promise.race([Promise.all([claiming, allDone()]), clock.sleep(deadlineMs * FINISH_SHARE)])
+    const left = [...held.values()].filter(({ isGone }) => !isGone)
     for (const one of left) letGo(one, 'the worker stops')
     await Promise.race([allDone(), clock.sleep(Math.min(ABORT_MS, deadlineMs))])
     ending.abort()
-    // Others take them at once instead of when the leases are over.
-    for (const { command } of left) {
-      await commands.requeue(command.eventId).catch((error: unknown) => deps.onError(toCpError(error)))
-    }
-    await loops
+    await giveBack(left.map(({ command }) => command))
+    await Promise.all([claiming, beating])
     await tools.close()
+  }
+
+  /** Others take them at once instead of when the leases are over. */
+  async function giveBack(list: readonly HeldCommand[]): Promise<void> {
+    for (const command of list)
+      await commands.giveBack(command).catch((error: unknown) => deps.onError(toCpError(error)))
   }
 
   return {
     name: 'worker',
     start: async () => {
       await tools.warm().catch((error: unknown) => deps.onError(toCpError(error)))
-      loops = Promise.all([claimLoop(), beatLoop()])
+      claiming = claimLoop()
+      beating = beatLoop()
     },
     stop,
     ended: (executionIds) => {

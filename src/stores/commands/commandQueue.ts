@@ -92,9 +92,14 @@ export interface CommandKey {
   commandId: string
 }
 
-/** Extends the leases of those that the worker holds. */
-export async function beatCommands(db: Queryable, keys: readonly CommandKey[], workerId: string): Promise<void> {
-  await db.run(q.command_beat, [keys.map((key) => key.executionId), keys.map((key) => key.commandId), workerId])
+/** Extends the leases of those that the worker holds, by these tokens where they are given. */
+export async function beatCommands(
+  db: Queryable,
+  keys: readonly (CommandKey & { leaseToken?: number | undefined })[],
+  workerId: string,
+): Promise<void> {
+  const ids = [keys.map((key) => key.executionId), keys.map((key) => key.commandId)]
+  await db.run(q.command_beat, [...ids, keys.map((key) => key.leaseToken ?? null), workerId])
 }
 
 export interface CommandState {
@@ -111,12 +116,14 @@ export function readCommandStates(db: Queryable, keys: readonly CommandKey[]): P
   return db.run<CommandState>(q.command_states, [keys.map((key) => key.executionId), keys.map((key) => key.commandId)])
 }
 
-/** The attempt that it waits for now; undefined: nobody holds it. */
+/** Takes it from the given holder, or from whoever holds it. The attempt that it waits for now; undefined: nobody held it so. */
 export async function requeueCommand(
   db: Queryable,
   { executionId, commandId }: CommandKey,
+  holder?: { workerId: string; leaseToken: number },
 ): Promise<number | undefined> {
-  const [row] = await db.run<{ attempt: number }>(q.command_requeue, [executionId, commandId])
+  const values = [executionId, commandId, holder?.workerId ?? null, holder?.leaseToken ?? null]
+  const [row] = await db.run<{ attempt: number }>(q.command_requeue, values)
   return row?.attempt
 }
 

@@ -21,6 +21,9 @@ const TIMEOUT_SECONDS = 600
 const REMOVE_MS = 30_000
 const PROGRAMS = ['docker', 'podman'] as const
 const SERVER_VARIABLES = ['DOCKER_HOST', 'DOCKER_CONTEXT', 'DOCKER_CERT_PATH', 'DOCKER_TLS_VERIFY', 'CONTAINER_HOST']
+/** Read by the program itself, by its shell or by the loader: as their environment they would change who runs and where. */
+const NOT_FOR_THE_PROGRAM =
+  /^(?:PATH|HOME|SHELL|IFS|ENV|BASH_.*|LD_.*|DOCKER_.*|CONTAINER.*|REGISTRY_.*|BUILDAH_.*|XDG_.*|TMPDIR|.*_PROXY|.*_proxy)$/
 /** Exit codes of docker and podman themselves, before the program in the container has begun. */
 const NOT_STARTED: ReadonlySet<number> = new Set([125, 126, 127])
 
@@ -43,7 +46,8 @@ export function createContainerTool(settings: ContainerSettings): Tool {
       let end: ProgramEnd
       try {
         // Values travel in the environment of the program, not on its command line, which everybody can see.
-        end = await runProgram({ ...common, args, environment: { ...environment, ...own }, signal: run.signal })
+        const carried = Object.fromEntries(Object.entries(own).filter(([name]) => !NOT_FOR_THE_PROGRAM.test(name)))
+        end = await runProgram({ ...common, args, environment: { ...environment, ...carried }, signal: run.signal })
       } finally {
         if (run.signal.aborted) await remove(program, name, environment, settings.workFolder)
       }
@@ -87,7 +91,10 @@ function limits(config: JsonObject): string[] {
 }
 
 function variables(own: Environment): string[] {
-  return Object.keys(own).flatMap((name) => ['--env', name])
+  return Object.entries(own).flatMap(([name, value]) => [
+    '--env',
+    NOT_FOR_THE_PROGRAM.test(name) ? `${name}=${value}` : name,
+  ])
 }
 
 /** `command` replaces the entry point of the image, `args` its arguments. */

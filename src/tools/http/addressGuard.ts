@@ -95,8 +95,9 @@ export class AddressGuard {
     return permitted
   }
 
-  private async refusalOf(hostname: string, address: string, port: number): Promise<string | undefined> {
-    const isAllowed = [hostname, address].some(
+  private async refusalOf(hostname: string, given: string, port: number): Promise<string | undefined> {
+    const address = plain(given)
+    const isAllowed = [hostname, given, address].some(
       (name) => this.allowed.has(name.toLowerCase()) || this.allowed.has(`${name.toLowerCase()}:${port}`),
     )
     if (isAllowed) return undefined
@@ -117,7 +118,7 @@ export class AddressGuard {
 
 /** Whether the address leads to the host. All addresses of this machine are one. */
 async function isSameMachine(host: string, address: string): Promise<boolean> {
-  const addresses = isIP(host) === 0 ? await addressesOf(host) : [host]
+  const addresses = (isIP(host) === 0 ? await addressesOf(host) : [host]).map(plain)
   if (addresses.includes(address)) return true
   return isOwn(address) && addresses.some(isOwn)
 }
@@ -133,13 +134,18 @@ async function addressesOf(host: string): Promise<string[]> {
 
 function isOwn(address: string): boolean {
   if (covers(LOOPBACK, address)) return true
-  const plain = mapped(address) ?? address
-  return Object.values(networkInterfaces()).some((list) => list?.some((entry) => entry.address === plain) ?? false)
+  return Object.values(networkInterfaces()).some((list) => list?.some((entry) => entry.address === address) ?? false)
 }
 
-/** The IPv4 address inside of an IPv6 one that stands for it. */
-function mapped(address: string): string | undefined {
-  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+/** One text for each address: an IPv6 one that stands for an IPv4 address (`::ffff:10.0.0.1`, `::ffff:a00:1`) is that. */
+function plain(address: string): string {
+  if (isIP(address) !== 6) return address
+  // As addresses are written in URLs: shortest, with hexadecimal groups alone.
+  const short = new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1)
+  const groups = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(short)
+  if (groups === null) return short
+  const [high, low] = [Number.parseInt(groups[1]!, 16), Number.parseInt(groups[2]!, 16)]
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.')
 }
 
 function covers(list: BlockList, address: string): boolean {

@@ -101,7 +101,7 @@ async function perform(
   const config = await renderTask(referred, task.pointer, task.kind, command, context, keychain)
   const ms = timeoutMs(config, tool)
   const args = await argsOf(config, context, around)
-  const giveBack = await tool.turns?.take(signal)
+  const giveBack = await tool.places?.take(signal)
   try {
     return await withinTime({ parent: signal, ms, what: task.kind }, (limited) =>
       tool.run({

@@ -6,11 +6,11 @@ import { redactText } from '../../../domain/secrets/redact.js'
 import { secretRules } from '../../../domain/secrets/secretNames.js'
 import { encodeTape } from '../../../domain/tape/encodeTape.js'
 import { CpError } from '../../../errors.js'
+import { createOneAtATime, type OneAtATime } from '../../../runtime/oneAtATime.js'
 import type { LogOwner } from '../../../stores/replay/replayStore.js'
 import { openSettings, type WorkerDatabase } from './database.js'
 import { positionOf, type ScrubParts, type ScrubPlace, shownAt } from './scrubAnswers.js'
 import { anotherLog, ScrubbedLog } from './scrubbedLog.js'
-import { createTurns } from './turns.js'
 
 /** Given to the thread when it starts. */
 export interface TapeSetup {
@@ -60,7 +60,7 @@ interface Held {
   waiters: Set<Int32Array>
   /** The reading under way. */
   reading: Promise<void> | undefined
-  turns: ReturnType<typeof createTurns>
+  turns: OneAtATime
 }
 
 const SHOWN_EVERY_MS = 20
@@ -69,7 +69,7 @@ export function openTapes(setup: TapeSetup): TapeTasks {
   /** The longest unused first. */
   const held = new Map<string, Held>()
   const connections = new Map<number, Connection>()
-  const readers = createTurns()
+  const readers = createOneAtATime()
   const rules = setup.secretNames === null ? null : secretRules(setup.secretNames)
 
   const connectionOf = (shard: number): Connection => {
@@ -89,7 +89,7 @@ export function openTapes(setup: TapeSetup): TapeTasks {
       log: new ScrubbedLog(setup.databases[shard]!, executionId, owner, mark, setup.bytesMax, setup.deadlineMs),
       waiters: new Set(),
       reading: undefined,
-      turns: createTurns(),
+      turns: createOneAtATime(),
     }
     held.delete(executionId)
     held.set(executionId, entry)

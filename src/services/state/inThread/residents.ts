@@ -41,8 +41,6 @@ export interface ResidentSettings {
 export interface AdvanceRequest extends Asked {
   /** Whether this process decides for the execution; otherwise the state is only looked at. */
   drive: boolean
-  /** Ask the orchestrator even if nothing is new. */
-  force: boolean
   /** All that was appended since the last question; undefined: the log has to be read. */
   handed?: readonly HandedPart[] | undefined
 }
@@ -119,7 +117,6 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
       opened: undefined,
       engine: loaded.engine,
     }
-    residents.set(executionId, resident)
     return resident
   }
 
@@ -160,6 +157,7 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
     const known = residents.get(request.executionId)
     const resident = known ?? (await load(db, request))
     if ('absent' in resident) return resident
+    residents.set(request.executionId, resident)
     try {
       const events =
         known === undefined
@@ -210,10 +208,11 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
       return { ...answer, terminal: true }
     }
     if (!drive) return { ...answer, resident: true }
-    // Not waited for: the text is fixed at once, and the next event should not wait for the database.
-    if (isSaveDue(resident)) void save(db, resident)
-    const isAsked = isDriven && (applied > 0 || isNew || request.force)
-    if (!isAsked) return { ...answer, resident: true }
+    // Not waited for: the text is fixed at once, and the next event should not wait for the database. One that waited for another
+    // could find the state ahead of its log.
+    if (isSaveDue(resident) && resident.saving === undefined) void save(db, resident)
+    // Although nothing may be new: somebody who only looked may have seen it first, and deadlines come without events.
+    if (!isDriven) return { ...answer, resident: true }
     const whole = { live: await openedOf(db, resident), engine: resident.engine }
     const verdict = orchestrator.decide(
       questionOf(whole, request, isNew ? [] : newEvents.slice(-NEW_EVENTS_MAX), values),
@@ -300,10 +299,9 @@ export function createResidents(settings: ResidentSettings, orchestrator: Orches
       await resident.saving
       residents.delete(executionId)
     },
+    // Beside the state that may be held here, and in whatever thread: that one goes on by itself.
     rebuild: async (db, executionId) => {
-      const old = residents.get(executionId)
-      residents.delete(executionId)
-      await old?.saving
+      await residents.get(executionId)?.saving
       await deleteStateSnapshot(db, executionId)
       const resident = await load(db, { executionId, drive: false })
       if ('absent' in resident) throw noSuchExecution(executionId)

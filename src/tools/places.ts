@@ -1,12 +1,12 @@
 // How many of one kind run at a time. Whoever comes first is served first; a wait ends with its signal.
 
-export class Turns {
+export class Places {
   private taken = 0
   private readonly queue: (() => void)[] = []
 
   constructor(private readonly max: number) {}
 
-  /** Answers how to give the turn back. Throws the reason of the signal. */
+  /** Answers how to give the place back. Throws the reason of the signal. */
   async take(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted()
     if (this.taken < this.max) this.taken += 1
@@ -31,7 +31,7 @@ export class Turns {
 
   private give(): void {
     const next = this.queue.shift()
-    // The turn goes from one hand to the next.
+    // The place goes from one hand to the next.
     if (next !== undefined) next()
     else this.taken -= 1
   }

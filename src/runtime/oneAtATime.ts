@@ -1,8 +1,8 @@
 // One thing at a time, in the order in which they were asked for.
 
-export type Turns = <T>(work: () => Promise<T>) => Promise<T>
+export type OneAtATime = <T>(work: () => Promise<T>) => Promise<T>
 
-export function createTurns(): Turns {
+export function createOneAtATime(): OneAtATime {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {
     const mine = last.then(work, work)
