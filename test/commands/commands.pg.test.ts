@@ -356,6 +356,31 @@ describe('answers', () => {
   })
 })
 
+describe('what nobody has claimed', () => {
+  it("is nobody's, whoever gives signs of life for it", async () => {
+    const pool = newPool()
+    const executionId = await start(oneStep(), pool)
+    const [row] = await until('it waits', async () => {
+      const list = await daemon.commands.list({ pool, after: '0', limit: 1 })
+      return list.length === 1 ? list : undefined
+    })
+    const stranger = { executionId, commandId: row!.command_key, step: 'a', workerId: 'stranger' } as HeldCommand
+    expect(await post(stranger, 'command.heartbeat')).toMatchObject({ kind: 'ignored', reason: 'heartbeat' })
+    expect(await rowOf(database.get(), row!.command_id)).toMatchObject({ status: 'PENDING', worker_id: null })
+    expect((await claimed(pool)).meta).not.toHaveProperty('reclaimed')
+  })
+
+  it('is handed out once, although its pool is named twice', async () => {
+    const pool = newPool()
+    await start(oneStep(), pool)
+    await start(oneStep(), pool)
+    await until('both wait', async () => (await daemon.commands.list({ pool, after: '0', limit: 9 })).length === 2)
+    const list = await daemon.commands.claim({ workerId: 'w', pools: [pool, pool], max: 4, waitMs: 10_000 })
+    expect(new Set(list.map(({ eventId }) => eventId)).size).toBe(2)
+    expect(list).toHaveLength(2)
+  })
+})
+
 describe('a claim that is over', () => {
   it('of a worker that has the command again counts no more: neither its signs of life nor its giving back', async () => {
     const pool = newPool()

@@ -8,7 +8,15 @@ import { whyStuck } from '../../src/services/state/whyStuck.js'
 import { openCore, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
 import { until } from '../support/until.js'
-import { completed, done, oneStep, openCommands, startWorkflow, type TestCommands } from './commandHarness.js'
+import {
+  completed,
+  done,
+  expireLease,
+  oneStep,
+  openCommands,
+  startWorkflow,
+  type TestCommands,
+} from './commandHarness.js'
 
 const database = useDatabase()
 let core: TestCore
@@ -115,6 +123,19 @@ it('a paused pool gets nothing until it is resumed, and says so', async () => {
     { level: 'problem', where: 'pool halted', finding: expect.stringContaining('no worker of it has registered') },
   ])
   await until('it goes on', async () => (await claimNow('halted', 1)).length === 1)
+})
+
+it('a paused pool gives nothing to another worker, although a lease is over', async () => {
+  await start('resting')
+  await pending('resting', 1)
+  const [held] = await claimNow('resting', 1)
+  await pauseWorkerPool(core.databases, 'resting', 'night')
+  await expireLease(database.get(), held!)
+  await knowingLimits(async (by) => {
+    expect(await by.commands.claimOne(held!.eventId, 'other')).toMatchObject({ code: 'pool_saturated' })
+    expect(await by.commands.claimOne(held!.eventId, held!.workerId)).toMatchObject({ attempt: 1 })
+  })
+  await resumeWorkerPool(core.databases, 'resting')
 })
 
 it('a higher priority comes first', async () => {

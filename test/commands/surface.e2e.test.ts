@@ -273,6 +273,30 @@ describe('a container that calls back', () => {
     expect((await backAt(held, { state: 'succeeded' })).status).toBe(409)
   })
 
+  it('gives the step its data, whatever the worker said before it parked the command', async () => {
+    const held = await heldCommand()
+    await say(held, 'call.done', doneWith({ from: 'submit' }))
+    expect((await say(held, 'command.completed', parking)).body.status).toBe('ok')
+    expect((await backAt(held, { state: 'succeeded', job_name: 'job-3' })).status).toBe(200)
+    await endsAs(held, 'COMPLETED')
+    expect((await daemon.get(`/api/executions/${held.executionId}/result`)).text).toContain('"job_name":"job-3"')
+  })
+
+  it('is waited for although its worker goes on to say that it begins, or somebody speaks of another attempt', async () => {
+    const held = await parked()
+    // The last one of a name that stands twice counts.
+    const attempt = (number: number) => ({ status: 'FAILED', more: `,"meta":{"attempts":${number}}` })
+    for (const [type, said] of [
+      ['command.started', attempt(1)],
+      ['command.heartbeat', attempt(1)],
+      ['command.failed', attempt(9)],
+    ] as const)
+      expect((await say(held, type, said)).body, type).toMatchObject({ status: 'ignored' })
+    expect(await rowOf(held)).toMatchObject({ status: 'PARKED' })
+    expect((await backAt(held, { state: 'succeeded', job_name: 'job-4' })).status).toBe(200)
+    await endsAs(held, 'COMPLETED')
+  })
+
   it('fails the step with the reason', async () => {
     const held = await parked()
     expect((await backAt(held, { state: 'failed_oom', job_name: 'job-2' })).status).toBe(200)

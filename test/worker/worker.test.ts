@@ -79,6 +79,47 @@ it('is not given back by the end of what ran before', async () => {
   await worker.stop(1_000)
 })
 
+it('that was taken from it and came again runs once: what ran of the claim before is aborted', async () => {
+  const waiting = [[commandAt(1)], [commandAt(2)]]
+  const signals: AbortSignal[] = []
+  const worker = createWorker(
+    { workerId: 'w', pools: ['shared'], slots: 2 },
+    {
+      clock: systemClock,
+      commands: {
+        claim: async ({ signal }) => {
+          if (waiting.length === 0) await systemClock.sleep(20, signal!)
+          return waiting.shift() ?? []
+        },
+        report: async () => [],
+        giveBack: async () => undefined,
+        releaseStrays: async () => undefined,
+        beat: async (_, commands) =>
+          new Map(
+            commands.map(({ eventId }) => [eventId, { kind: 'held', leaseUntil: wireTimeFromMillis(0) } as const]),
+          ),
+      },
+      tools: {
+        kinds: ['noop'],
+        warm: async () => undefined,
+        close: async () => undefined,
+        run: (_context: unknown, _meta: unknown, { signal }: { signal: AbortSignal }) =>
+          new Promise((resolve) => {
+            signals.push(signal)
+            signal.addEventListener('abort', () => resolve({ status: 'error' }))
+          }),
+      } as never,
+      onError: (error) => {
+        throw error
+      },
+    },
+  )
+  await worker.start()
+  await until('the second runs', async () => signals.length === 2)
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true, false])
+  await worker.stop(1_000)
+})
+
 it('that comes while the worker is told to stop is given back and never begun', async () => {
   let hand: ((list: HeldCommand[]) => void) | undefined
   const givenBack: HeldCommand[] = []

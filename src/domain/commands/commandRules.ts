@@ -121,6 +121,8 @@ function judgeAnswer(row: CommandRow, report: CommandReport, endedAs: string | u
   const { attempt } = row
   switch (report.type) {
     case 'command.heartbeat':
+      // Of what nobody has claimed it tells nothing, and makes it nobody's.
+      if (row.status === 'PENDING') return { kind: 'ignored', reason: 'heartbeat' }
       return { kind: 'ignored', reason: 'heartbeat', row: { ...row, workerId: row.workerId ?? report.workerId } }
     case 'command.started':
       if (row.status === 'RUNNING') return { kind: 'ignored', reason: 'repeated', row }
@@ -143,14 +145,20 @@ function endOf({ type, isParking, isError }: CommandReport): CommandStatus {
 function ignoredReason(row: CommandRow, report: CommandReport, endedAs: string | undefined): IgnoredReason | undefined {
   const { status } = row
   if (status === 'CANCELLED' || endedAs !== undefined) return goneCode(row, endedAs)
-  // A call-back comes from whoever was told to call.
-  if (status === 'PARKED') return undefined
   if (report.attempt > 0 && report.attempt < row.attempt) return 'reclaimed'
+  if (status === 'PARKED') return ignoredWhileParked(row, report)
   if (!isHolder(row, report)) return 'not_holder'
   // The data may arrive after the end: messages overtake each other.
   if (report.type === 'call.done') return row.dataAttempt >= row.attempt ? 'repeated' : undefined
   if (report.type === 'call.error') return row.errorAttempt >= row.attempt ? 'repeated' : undefined
   return isFinal(status) ? 'already_terminal' : undefined
+}
+
+/** A call-back comes from whoever was told to call, and is an answer: what its worker still says of the beginning is over. */
+function ignoredWhileParked(row: CommandRow, { type, attempt }: CommandReport): IgnoredReason | undefined {
+  if (attempt > row.attempt) return 'not_holder'
+  if (type === 'command.heartbeat') return 'heartbeat'
+  return type === 'command.started' ? 'repeated' : undefined
 }
 
 /** Who says the attempt has been told it; of the others only the holder is believed, or anybody before the first claim. */

@@ -188,13 +188,17 @@ export function countCommand(tally: Tally, suffix: CommandSuffix, was: CommandSt
 
 /** The call.done that belongs to the ending. Undefined: it has not come yet. */
 export function answerOf(command: Command): CommandAnswer | undefined {
-  const { outcome, parked, done, callback } = command
-  if (outcome !== undefined) {
-    if (done === undefined || !isOfAttempt(done, outcome)) return undefined
-    // After a failure nothing more is said; after a completion the data may be late.
-    return outcome.completed || isLater(outcome.id, done.id) ? done : undefined
-  }
-  if (parked === undefined) return undefined
+  const { outcome, parked, done } = command
+  const called = parked === undefined ? undefined : calledBack(command, parked)
+  if (outcome === undefined) return called
+  // What the worker said before it parked the command is told from the call-back by its place.
+  const answer = called ?? done
+  if (answer === undefined || !isOfAttempt(answer, outcome)) return undefined
+  // After a failure nothing more is said; after a completion the data may be late.
+  return outcome.completed || isLater(outcome.id, answer.id) ? answer : undefined
+}
+
+function calledBack({ done, callback }: Command, parked: CommandEnding): CommandAnswer | undefined {
   return [callback, done].find((answer) => answer !== undefined && isLater(answer.id, parked.id))
 }
 

@@ -16,6 +16,8 @@ import {
 
 /** What may be handed out now. */
 export interface Room {
+  /** Of them nothing is handed out, whatever there is room for. */
+  paused: ReadonlySet<string>
   /** Pools that are not paused and not full. */
   pools: readonly string[]
   fullPaths: readonly string[]
@@ -64,18 +66,22 @@ export function createCommandLimits({ databases, clock }: { databases: Databases
       const counted = all.filter(
         ({ scope, name, commands_max: max }) => max !== null && (scope === 'path' || open.includes(name)),
       )
-      if (counted.length === 0) return work({ pools: open, fullPaths: [], take: () => true })
+      if (counted.length === 0) return work({ paused, pools: open, fullPaths: [], take: () => true })
       return alone(() =>
         databases.cluster.db.tx(async (tx) => {
           await lockLimits(tx)
-          return work(await roomIn(databases, open, counted))
+          return work({ paused, ...(await roomIn(databases, open, counted)) })
         }),
       )
     },
   }
 }
 
-async function roomIn(databases: Databases, pools: readonly string[], counted: readonly CommandLimit[]): Promise<Room> {
+async function roomIn(
+  databases: Databases,
+  pools: readonly string[],
+  counted: readonly CommandLimit[],
+): Promise<Omit<Room, 'paused'>> {
   const namesOf = (scope: LimitScope) => counted.filter((limit) => limit.scope === scope).map(({ name }) => name)
   const { answers, failures } = await databases.fanOut((db) => countHeld(db, namesOf('pool'), namesOf('path')))
   if (failures[0] !== undefined) throw failures[0].error

@@ -11,6 +11,7 @@
 // `claim` hands a command out once per attempt. A command that was lost (`beat` says `lost` or `cancelled`) is to be
 // stopped; answers to it are ignored and not stored. Nothing here decides what an execution does next: the state
 // service hears of every append.
+import { isFinal } from '../../domain/commands/commandRules.js'
 import type { EventRecord } from '../../domain/events/eventRecord.js'
 import { isJsonObject } from '../../domain/json/value.js'
 import { CpError } from '../../errors.js'
@@ -170,15 +171,16 @@ export function createCommands(given: CommandDeps): Commands {
     nudge: queue.nudge,
     offer: createHandOver({ ...deps, queue, limits }).offer,
     waiting: queue.waiting,
-    claim: queue.claim,
+    // A name that stands twice would be served twice.
+    claim: (request) => queue.claim({ ...request, pools: [...new Set(request.pools)] }),
     claimOne: async (eventId, workerId, leaseSeconds) => {
       const claimed = await claimFresh(eventId, workerId, leaseSeconds)
       if (claimed !== undefined) return claimed
       const row = await find(eventId)
       const [outcome] = await limits.within([row.pool], async (room) => {
-        // What is held or has ended takes no place more.
-        const hasRoom = row.status !== 'PENDING' || (room.pools.length > 0 && room.take(row.pool, row.path))
-        return hasRoom ? handOut(deps, [{ ...namesOf(row), workerId, leaseSeconds }]) : [saturated(eventId)]
+        return hasRoom(room, row, workerId)
+          ? handOut(deps, [{ ...namesOf(row), workerId, leaseSeconds }])
+          : [saturated(eventId)]
       })
       if (outcome === undefined) throw unreadable(eventId)
       return outcome
@@ -240,6 +242,12 @@ export function createCommands(given: CommandDeps): Commands {
 
 export function isRefusal(outcome: HeldCommand | Unclaimable): outcome is Unclaimable {
   return 'code' in outcome
+}
+
+function hasRoom(room: Room, { status, pool, path, worker_id: holder }: ShownCommand, workerId: string): boolean {
+  if (status === 'PENDING') return room.pools.length > 0 && room.take(pool, path)
+  // What is held or has ended takes no place more; but a paused pool hands nothing to another worker, whatever lease is over.
+  return isFinal(status) || holder === workerId || !room.paused.has(pool)
 }
 
 function saturated(eventId: string): Unclaimable {

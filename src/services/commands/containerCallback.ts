@@ -62,7 +62,11 @@ async function parkedFor(
   { executionId, step, commandId }: ContainerCall,
 ): Promise<ShownCommand> {
   const all = await commands.list({ executionId, status: 'PARKED', after: '0', limit: PARKED_MAX })
-  const parked = all.filter((row) => row.step_name === step && (commandId ?? row.command_key) === row.command_key)
+  // One that waits for a child playbook is ended by that alone.
+  const parked = all.filter(
+    (row) =>
+      row.step_name === step && row.tool_kind !== 'playbook' && (commandId ?? row.command_key) === row.command_key,
+  )
   const [first, second] = parked
   if (first !== undefined && second === undefined) return first
   if (first !== undefined) {

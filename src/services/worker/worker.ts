@@ -121,6 +121,9 @@ export function createWorker(settings: WorkerSettings, deps: WorkerDeps): Worker
       leaseEndsAt: clock.monotonic() + command.leaseSeconds * 1_000,
       done: Promise.resolve(),
     }
+    // It was taken from us and came again: what runs of the claim before must end, and nothing else would tell it.
+    const before = held.get(command.eventId)
+    if (before !== undefined) letGo(before, LOST)
     held.set(command.eventId, one)
     one.done = run(one)
       .catch((error: unknown) => deps.onError(toCpError(error)))
