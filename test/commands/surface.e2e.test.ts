@@ -284,14 +284,17 @@ describe('a container that calls back', () => {
 
   it('is waited for although its worker goes on to say that it begins, or somebody speaks of another attempt', async () => {
     const held = await parked()
-    // The last one of a name that stands twice counts.
-    const attempt = (number: number) => ({ status: 'FAILED', more: `,"meta":{"attempts":${number}}` })
-    for (const [type, said] of [
-      ['command.started', attempt(1)],
-      ['command.heartbeat', attempt(1)],
-      ['command.failed', attempt(9)],
-    ] as const)
-      expect((await say(held, type, said)).body, type).toMatchObject({ status: 'ignored' })
+    for (const [type, attempt] of [
+      ['command.started', 1],
+      ['command.heartbeat', 1],
+      ['command.failed', 9],
+    ] as const) {
+      const text = eventText(held.claimed, 'w', type, { status: 'FAILED' }).replace(
+        /"attempts":\d+/,
+        `"attempts":${attempt}`,
+      )
+      expect((await post(daemon.url, '/api/events', text)).body, type).toMatchObject({ status: 'ignored' })
+    }
     expect(await rowOf(held)).toMatchObject({ status: 'PARKED' })
     expect((await backAt(held, { state: 'succeeded', job_name: 'job-4' })).status).toBe(200)
     await endsAs(held, 'COMPLETED')
