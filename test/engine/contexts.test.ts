@@ -121,6 +121,54 @@ it('takes what a worker reports beside data that is no map', () => {
   expect(one.settle().end?.result).toMatchObject({ context: { data: '2 7 2' } })
 })
 
+it('keeps what else is in a map of which a worker sets a part', () => {
+  const one = run(
+    `workflow:
+- {step: s, tool: {kind: noop}, set: {ctx.a: {z: 0}, vars.b: {y: 1}}, next: [a]}
+- {step: a, tool: {kind: python, code: "", set: {ctx.a.p: 1, vars.b.q: 2}}, next: [b]}
+- {step: b, tool: {kind: noop, result: "{{ ctx.a | tojson }} {{ vars.b | tojson }}"}}
+`,
+  )
+  one.done(one.id('a'), {}, {}, { _context_updates: { 'ctx.a.p': 1, 'vars.b.q': 2 } })
+  expect(one.settle().end?.result).toMatchObject({ context: { data: '{"p":1,"z":0} {"q":2,"y":1}' } })
+})
+
+it.each<[string, JsonValue]>([
+  ['[1, 2]', [1, 2]],
+  ['text', 'done'],
+  ['a number', 7],
+  ['nothing', null],
+])('a step whose data is %s has a status all the same', (_, data) => {
+  expect(valueBehind(data, '{{ a.status }} {{ a.error is defined }}')).toBe('ok false')
+  const one = run(
+    `workflow:
+- {step: a, tool: {kind: python, code: ""}, next: [{step: h, when: "{{ a.status == 'error' }}"}]}
+- {step: h, tool: {kind: noop, result: "{{ a.error.message }}"}}
+`,
+  )
+  one.done(one.id('a'), data, {}, { status: 'error', error: { kind: 'exception', message: 'why' } })
+  expect(one.settle().end).toMatchObject({ eventType: 'playbook.completed', result: { context: { data: 'why' } } })
+})
+
+it('values are the same in the decision that makes them and in every later one', () => {
+  const read = `["{{ a | keys }}", "{{ ctx.m | keys }}", "{{ a | tojson }}", "{{ a.big is float }}", "{{ a.none }}"]`
+  const one = run(
+    `workflow:
+- {step: a, tool: {kind: noop, result: {zz: 1, b: 2, aa: {y: 1, x: 2}, big: "{{ 1e22 }}", small: "{{ 2.5e-9 }}", none: "{{ -0.0 }}"}}, set: {ctx.m: {zz: 1, b: 2}}, next: [b]}
+- {step: b, tool: {kind: noop, result: ${read}}, next: [c]}
+- {step: c, tool: {kind: python, code: ""}, next: [d]}
+- {step: d, tool: {kind: noop, result: ${read}}, next: [e]}
+- {step: e, tool: {kind: noop, result: ["{{ b }}", "{{ d }}"]}}
+`,
+  )
+  const { data } = (one.answer('c', 1).settle().end?.result as { context: { data: JsonValue[] } }).context
+  expect(data[0]).toEqual(data[1])
+  expect((data[0] as JsonValue[]).slice(0, 2)).toEqual([
+    ['aa', 'b', 'big', 'none', 'small', 'zz'],
+    ['b', 'zz'],
+  ])
+})
+
 describe('a part of the data with a name of its own', () => {
   const data = { status_code: 200, headers: {}, data: { items: [{ id: 4 }], page: { next: 2 } }, own: 1 }
 

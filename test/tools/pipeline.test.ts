@@ -225,9 +225,27 @@ describe('set', () => {
       ],
       { context: { ctx: { deep: { a: 1 } } } },
     )
-    expect(data['_context_updates']).toEqual({ ctx: { a: 1, deep: { a: 1, b: 2 } }, vars: { v: 1 } })
+    // By its path: what else is in the map may not be known here, or change meanwhile.
+    expect(data['_context_updates']).toEqual({ ctx: { a: 1 }, 'ctx.deep.b': 2, vars: { v: 1 } })
     expect(data['extra']).toBe(3)
     expect(JSON.stringify(data)).not.toContain('local')
+  })
+
+  it('tells a part of what it wrote whole as that whole, and the last one of a path', async () => {
+    const { data } = await run(
+      [
+        noop('one', null, { set: { 'ctx.a': { z: 0 }, 'ctx.b.c.d': 1, 'ctx.e.f': 1 } }),
+        noop('two', null, { set: { 'ctx.a.y': 2, 'ctx.b.c': { x: 3 }, 'ctx.e.f.g': 4 } }),
+        noop('three', null, { set: { 'vars.seen': '{{ ctx.a.z }} {{ ctx.a.y }} {{ ctx.b.c.x }} {{ ctx.b.old }}' } }),
+      ],
+      { context: { ctx: { b: { old: true } } } },
+    )
+    expect(data['_context_updates']).toEqual({
+      ctx: { a: { z: 0, y: 2 } },
+      'ctx.b.c': { x: 3 },
+      'ctx.e.f': { g: 4 },
+      vars: { seen: '0 2 3 true' },
+    })
   })
 
   it('of one block is rendered before any of it is written', async () => {

@@ -1,6 +1,7 @@
 // What `set` and `vars` write. All values of a block are rendered against what was there before it; then they are written
 // in document order. A dotted rest (`ctx.a.b`) changes one key of a copied map.
 
+import { asStored } from '../json/asStored.js'
 import { isJsonObject, type JsonObject, type JsonValue, setKey } from '../json/value.js'
 import type { Assignment, Scope } from '../playbook/plan.js'
 import type { Board } from './board.js'
@@ -53,7 +54,7 @@ function put(board: Board, into: Writes, scope: Scope, path: readonly string[], 
   const before = scope === 'ctx' ? board.ctx : scope === 'vars' ? board.vars : {}
   const [key, ...rest] = path as [string, ...string[]]
   const base = Object.hasOwn(target, key) ? target[key] : Object.hasOwn(before, key) ? before[key] : undefined
-  setKey(target, key, rest.length === 0 ? value : changed(base, rest, value))
+  setKey(target, key, asStored(rest.length === 0 ? value : changed(base, rest, value)))
 }
 
 function changed(base: JsonValue | undefined, path: readonly string[], value: JsonValue): JsonValue {

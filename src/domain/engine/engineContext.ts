@@ -43,6 +43,12 @@ export class EngineContext implements TemplateContext {
     return !this.locals.has(name) && !RESERVED_ROOTS.has(name) && this.visitOf(name) !== undefined
   }
 
+  factOf(step: string, name: 'status' | 'error'): TemplateValue {
+    const visit = this.isStep(step) ? this.visitOf(step) : undefined
+    // Playbooks ask `<step>.error is defined`, so that a success must not have one.
+    return name === 'status' ? visit?.status : (visit?.error ?? undefined)
+  }
+
   isEventNamed(actual: string, wanted: string): boolean {
     return EVENT_NAMES[wanted]?.includes(actual) ?? false
   }

@@ -1,6 +1,7 @@
 // A command before it is issued: configuration and arguments of its tool rendered, and what the worker will need to render
 // the rest.
 
+import { asStored } from '../json/asStored.js'
 import { escapeSegment } from '../json/pointer.js'
 import { isJsonObject, type JsonObject, type JsonValue, setKey } from '../json/value.js'
 import { needsSecrets } from '../playbook/deferral.js'
@@ -130,8 +131,8 @@ function uncovered(templates: readonly PlacedTemplate[], over: JsonObject): stri
 type Noop = Extract<NativeTool, { type: 'noop' }>
 
 function noopData({ message, result }: Noop, context: EngineContext, pointer: string): JsonValue {
-  if (result !== undefined) return renderTree(result, context, pointer)
-  return { status: 'ok', message: message === undefined ? 'noop' : renderTree(message, context, pointer) }
+  if (result !== undefined) return asStored(renderTree(result, context, pointer))
+  return { message: message === undefined ? 'noop' : asStored(renderTree(message, context, pointer)), status: 'ok' }
 }
 
 /** Nobody can claim such a command: whoever starts executions reads from it what to start, and answers it. */

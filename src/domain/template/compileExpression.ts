@@ -142,6 +142,8 @@ const LAST_VALUE: Evaluate = (run) => run.piped
 /** Words for the data of a step; `context` is where NoETL keeps it in events, and playbooks read it there. */
 const NAMES_OF_DATA = ['result', 'data', 'context']
 
+const FACTS = ['status', 'error'] as const
+
 /** `<step>.result`, `.data`, `.context` and `steps.<step>.result` are the data of the step when it has no such key. */
 function compileStepResult(
   base: Evaluate,
@@ -149,8 +151,16 @@ function compileStepResult(
   accesses: readonly Access[],
   index: number,
 ): Evaluate | undefined {
+  if (root === undefined) return undefined
+  const fact = index === 0 ? FACTS.find((key) => isKey(accesses[0] as Access, key)) : undefined
+  if (fact !== undefined) {
+    return (run) => {
+      const value = base(run)
+      return isJsonObject(value) || value === undefined ? attributeOf(value, fact) : run.context.factOf?.(root, fact)
+    }
+  }
   const name = NAMES_OF_DATA.find((key) => isKey(accesses[index] as Access, key))
-  if (root === undefined || name === undefined) return undefined
+  if (name === undefined) return undefined
   if (index === 1 && root === 'steps' && name === 'result') {
     return (run) => {
       const value = base(run)

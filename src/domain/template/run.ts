@@ -13,6 +13,8 @@ export interface TemplateContext {
   get(name: string): TemplateValue
   /** Whether this root is the data of a step: `<step>.result` is then the data itself, unless it has such a key. */
   isStep(name: string): boolean
+  /** `status` or `error` of a step that ended, for data that has no keys of its own. */
+  factOf?(step: string, name: 'status' | 'error'): TemplateValue
   /** What now() answers. */
   readonly nowMs: number
   /** Further names under which `event.name` may be asked for. */
