@@ -8,7 +8,7 @@ import { ingestEvent } from '../../src/services/events/ingest.js'
 import { adoptForEngine } from '../../src/services/executions/engineAdoption.js'
 import { endExecution, startExecution } from '../../src/services/executions/executions.js'
 import { resumeExecution } from '../../src/services/executions/resume.js'
-import { type Finding, whyStuck } from '../../src/services/state/whyStuck.js'
+import { type StuckFinding, whyStuck } from '../../src/services/state/whyStuck.js'
 import { foldText, insertForeign, openState, type TestState } from '../state/stateHarness.js'
 import { openCore, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
@@ -74,7 +74,7 @@ const issued = (id: string) =>
   until('its command is issued', async () => (await rowOf(id)).events.includes('command.issued'))
 
 /** What is said when nothing else holds it up: everything is published, and a daemon has its lane. */
-const notDriven = (id: string): Promise<Finding> =>
+const notDriven = (id: string): Promise<StuckFinding> =>
   until('it is said that nobody drives it', async () => {
     await sql("update noetl.outbox set status = 'PUBLISHED', published_at = now() where execution_id = $1::bigint", [
       id,

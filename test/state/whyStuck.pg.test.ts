@@ -5,7 +5,7 @@ import type { ExecutionId } from '../../src/domain/ids/ids.js'
 import { laneOf } from '../../src/domain/leases/lane.js'
 import { registerEntry } from '../../src/services/catalog/catalog.js'
 import { endExecution, startExecution } from '../../src/services/executions/executions.js'
-import { type Finding, whyStuck } from '../../src/services/state/whyStuck.js'
+import { type StuckFinding, whyStuck } from '../../src/services/state/whyStuck.js'
 import { changeSubscription, registerSubscription } from '../../src/services/subscriptions/lifecycle.js'
 import { pullDocument } from '../subscriptions/specs.js'
 import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const sql = (text: string, values: readonly (string | number)[] = []) => database.get().sql(text, values)
 
-async function findings(executionId: string): Promise<Finding[]> {
+async function findings(executionId: string): Promise<StuckFinding[]> {
   const report = await whyStuck({ databases: core.databases, state: state.service }, executionId as ExecutionId)
   for (const { reason, what, target, actions } of report.findings) {
     // Programs act on the target; it must be what the sentence speaks of.
@@ -41,7 +41,7 @@ async function findings(executionId: string): Promise<Finding[]> {
 }
 
 /** What can be done about each reason here, where the engine drives nothing. */
-const ACTIONS: Partial<Record<Finding['reason'], Finding['actions']>> = {
+const ACTIONS: Partial<Record<StuckFinding['reason'], StuckFinding['actions']>> = {
   ended: ['execution.rerun'],
   'paused subscription': ['subscription.resume'],
   'dead outbox row': ['outbox.redrive'],

@@ -13,7 +13,7 @@ export interface Act extends Omit<NewAction, 'request'> {
 }
 
 export interface Acts {
-  /** Does the work between the two halves of its record. `refuses` says of an error whether the act was merely refused. */
+  /** Does the work between the two halves of its record. */
   around<T>(act: Act, work: () => Promise<T>): Promise<T>
 }
 

@@ -1,6 +1,6 @@
 // An execution as somebody sees it who asks what is wrong with it: what it waits for, how far it came, its last events.
 import type { ExecutionId } from '../../domain/ids/ids.js'
-import { type Finding, type WhyStuckDeps, whyStuck } from '../state/whyStuck.js'
+import { type StuckFinding, type WhyStuckDeps, whyStuck } from '../state/whyStuck.js'
 import { type ExecutionViewsDeps, shownExecution } from './executionViews.js'
 
 export interface AnalysisDeps {
@@ -9,7 +9,7 @@ export interface AnalysisDeps {
 }
 
 export interface Analysis extends Awaited<ReturnType<typeof shownExecution>> {
-  findings: readonly Finding[]
+  findings: readonly StuckFinding[]
 }
 
 const SAMPLE = { limit: 20, offset: 0, sinceEventId: null, eventType: null }

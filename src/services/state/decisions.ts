@@ -14,7 +14,7 @@ import type { Appender } from '../events/appender.js'
 import { lookUp } from '../events/lookUp.js'
 import { newCommandRows, writeCommandRows } from './commandRows.js'
 import { type Chain, NO_CHAIN, type ShowAhead, type Showing, writeChain } from './decisionChain.js'
-import { type HandingOver, NOBODY, offerCommands, waitingPools } from './handingOver.js'
+import { type HandingOver, NOBODY, offerCommands, poolsLeftWaiting } from './handingOver.js'
 import { type StorePart, withPartsStored } from './largeParts.js'
 import { type DecisionRequest, handedBy, issuedBy, itemsOf, type PrepareDeps, prepare } from './preparedDecision.js'
 
@@ -107,7 +107,7 @@ export async function appendDecisions(
     handed = written.handed()
     for (const [index, { executionId, decision }] of requests.entries()) {
       if (written.outcomes[index] !== 'appended') continue
-      const pools = waitingPools(decision, handed)
+      const pools = poolsLeftWaiting(decision, handed)
       if (pools.length > 0) deps.onIssued?.(executionId, pools)
     }
     return written.outcomes

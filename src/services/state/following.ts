@@ -20,7 +20,7 @@ import type { Follower, Following } from '../events/follower.js'
 import type { LogNews } from '../events/logNews.js'
 import { newCommandRows, writeCommandRows } from './commandRows.js'
 import { handedEventsOf } from './handedNews.js'
-import { type HandingOver, offerCommands, waitingPools } from './handingOver.js'
+import { type HandingOver, offerCommands, poolsLeftWaiting } from './handingOver.js'
 import { receiveDecision } from './inThread/sentVerdict.js'
 import {
   type DecisionRequest,
@@ -226,7 +226,7 @@ function following(deps: FollowingDeps, { shown, taken, decided, handing, execut
         void settleOne(deps, one, { isCommitted, isTaken: taken.includes(one), request: requests.get(one) })
       if (!isCommitted) return
       for (const { executionId, decision } of requests.values()) {
-        const pools = waitingPools(decision, handed)
+        const pools = poolsLeftWaiting(decision, handed)
         if (pools.length > 0) deps.onIssued(executionId, pools)
       }
     },

@@ -23,7 +23,7 @@ export function forWorkers({ commands = [] }: Decision): NewCommand[] {
 }
 
 /** The pools of those that wait for claims. */
-export function waitingPools(decision: Decision, handed: ReadonlyMap<NewCommand, Handed>): string[] {
+export function poolsLeftWaiting(decision: Decision, handed: ReadonlyMap<NewCommand, Handed>): string[] {
   const waiting = forWorkers(decision).filter((command) => !handed.has(command))
   return [...new Set(waiting.map(({ pool }) => pool))]
 }

@@ -3,7 +3,7 @@ import type { OpenWork } from '../../domain/state/openWork.js'
 import type { CommandLimit } from '../../stores/commands/commandLimits.js'
 import type { ExecutionRow } from '../../stores/executions/executionStore.js'
 import type { ClaimAge, EventAge, PoolAge } from '../../stores/state/stateStuckStore.js'
-import { type Finding, type FindingTarget, span } from './stuckFinding.js'
+import { type FindingTarget, type StuckFinding, span } from './stuckFinding.js'
 
 const POOL_SECONDS_MAX = 60
 
@@ -14,11 +14,11 @@ export function commandFindings(
   claims: readonly ClaimAge[],
   pools: readonly PoolAge[],
   limits: readonly CommandLimit[],
-): Finding[] {
+): StuckFinding[] {
   const ageOf = new Map(ages.map((row) => [row.event_id, row]))
   const claimOf = new Map(claims.map((row) => [row.command_id, row]))
   const alive = pools.filter(({ age_seconds, status }) => age_seconds < POOL_SECONDS_MAX && status !== 'offline')
-  const findings: Finding[] = []
+  const findings: StuckFinding[] = []
   const open = openByLog.map((item) => (isGivenBack(item, ageOf) ? { ...item, kind: 'unclaimed' as const } : item))
   for (const item of open) {
     const age = item.eventId === undefined ? undefined : ageOf.get(item.eventId)
@@ -50,7 +50,7 @@ function isGivenBack({ kind, eventId }: OpenWork, ages: ReadonlyMap<string, Even
   return (kind === 'claimed' || kind === 'started') && eventId !== undefined && ages.get(eventId)?.is_waiting === true
 }
 
-function pauseFindings(wanted: readonly string[], limits: readonly CommandLimit[]): Finding[] {
+function pauseFindings(wanted: readonly string[], limits: readonly CommandLimit[]): StuckFinding[] {
   return limits
     .filter(({ scope, name, paused_at: at }) => scope === 'pool' && at !== null && wanted.includes(name))
     .map(({ name, paused_at: at, reason }) => ({
@@ -63,7 +63,7 @@ function pauseFindings(wanted: readonly string[], limits: readonly CommandLimit[
 }
 
 /** The engine ends what takes too long by itself. */
-function withDeadline({ deadline }: OpenWork, finding: Finding): Finding {
+function withDeadline({ deadline }: OpenWork, finding: StuckFinding): StuckFinding {
   return deadline === undefined
     ? finding
     : { ...finding, what: `${finding.what}; the engine gives it up at ${deadline}` }
@@ -74,9 +74,9 @@ function findingOf(
   item: OpenWork,
   claim: ClaimAge | undefined,
   alive: readonly PoolAge[],
-): Finding {
+): StuckFinding {
   const { step, commandId } = item
-  const ofStep: Pick<Finding, 'target' | 'actions'> = { target: { kind: 'step', id: step }, actions: [] }
+  const ofStep: Pick<StuckFinding, 'target' | 'actions'> = { target: { kind: 'step', id: step }, actions: [] }
   const command: FindingTarget = { kind: 'command', id: commandId ?? '' }
   switch (item.kind) {
     case 'failed':

@@ -42,7 +42,7 @@ export type FindingAction =
   | 'execution.adopt'
   | 'execution.rerun'
 
-export interface Finding {
+export interface StuckFinding {
   reason: Reason
   what: string
   seconds?: number

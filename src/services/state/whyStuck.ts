@@ -24,14 +24,14 @@ import { findExecution } from '../executions/executionQueries.js'
 import { stateLeaseKind } from './ownership.js'
 import type { StateService } from './stateService.js'
 import { commandFindings } from './stuckCommands.js'
-import type { Finding, FindingAction, FindingTarget } from './stuckFinding.js'
+import type { FindingAction, FindingTarget, StuckFinding } from './stuckFinding.js'
 
-export type { Finding } from './stuckFinding.js'
+export type { StuckFinding } from './stuckFinding.js'
 
 export interface StuckReport {
   row: ExecutionRow
   version: number
-  findings: Finding[]
+  findings: StuckFinding[]
 }
 
 export interface WhyStuckDeps {
@@ -55,7 +55,7 @@ export async function whyStuck(deps: WhyStuckDeps, executionId: ExecutionId): Pr
   const row = await findExecution(deps, executionId)
   if (isTerminalStatus(row.status)) {
     const what = `it is ${row.status}${row.error === null ? '' : `: ${row.error}`}`
-    const finding: Finding = {
+    const finding: StuckFinding = {
       reason: 'ended',
       what,
       next: `noetl-cp execution show ${executionId}`,
@@ -81,7 +81,7 @@ export async function whyStuck(deps: WhyStuckDeps, executionId: ExecutionId): Pr
     listLimits(databases.cluster.db),
     inactiveSubscription(databases.cluster.db, executionId, row.parent_execution_id),
   ])
-  const findings: Finding[] = []
+  const findings: StuckFinding[] = []
   if (subscription !== undefined) {
     const until = subscription.paused_until === null ? '' : ` until ${subscription.paused_until}`
     findings.push({
@@ -127,7 +127,7 @@ async function hasNotBegun(db: Queryable, { execution_id: id, start_event_id: st
 function engineFindings(
   { execution_id: id, engine }: ExecutionRow,
   { isAlone, isAdoptable, version }: { isAlone: boolean; isAdoptable: boolean; version: number },
-): Finding[] {
+): StuckFinding[] {
   const target: FindingTarget = { kind: 'execution', id }
   const actions: FindingAction[] = ['execution.cancel']
   if (engine === null) {
@@ -149,11 +149,11 @@ function engineFindings(
   return [{ reason: 'nothing known', what, next: `noetl-cp events tail ${id}`, target, actions }]
 }
 
-function outboxFindings(rows: readonly WaitingRow[]): Finding[] {
+function outboxFindings(rows: readonly WaitingRow[]): StuckFinding[] {
   const first = rows[0]
   if (first === undefined) return []
   const dead = rows.find(({ status }) => status === 'DEAD')
-  const findings: Finding[] = []
+  const findings: StuckFinding[] = []
   if (dead !== undefined) {
     findings.push({
       reason: 'dead outbox row',

@@ -161,7 +161,7 @@ export async function readLogVersion(
   return { streamVersion: row?.stream_version ?? null, hasUnnumbered: row?.has_unnumbered ?? false }
 }
 
-export interface LogNews extends LogOwner {
+export interface LogChange extends LogOwner {
   version: string | null
   has_unnumbered: boolean
   has_last: boolean
@@ -178,8 +178,8 @@ export interface ReadSoFar {
   knownVersion: string
 }
 
-export async function readNews(connection: Connection, read: ReadSoFar, deadlineMs: number): Promise<LogNews> {
-  const [row] = await connection.run<LogNews>(q.replay_news, soFar(read), deadlineMs)
+export async function readNews(connection: Connection, read: ReadSoFar, deadlineMs: number): Promise<LogChange> {
+  const [row] = await connection.run<LogChange>(q.replay_news, soFar(read), deadlineMs)
   return row!
 }
 

@@ -4,7 +4,7 @@ import { parseJson } from '../../../domain/json/parse.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
 import { assertNoSubscription } from '../../../services/executions/lookups.js'
-import { type Finding, span } from '../../../services/state/stuckFinding.js'
+import { type StuckFinding, span } from '../../../services/state/stuckFinding.js'
 import { whyStuck } from '../../../services/state/whyStuck.js'
 import type { CommandContext, CommandSpec } from '../../command.js'
 import { stateWithTextIds } from '../../idsAsText.js'
@@ -133,7 +133,7 @@ async function stateRemotely(remote: RemoteClient, executionId: string): Promise
 interface StuckShown {
   status: string
   version: number
-  findings: readonly Finding[]
+  findings: readonly StuckFinding[]
 }
 
 async function whyStuckRemotely(remote: RemoteClient, executionId: string): Promise<StuckShown> {
@@ -143,7 +143,7 @@ async function whyStuckRemotely(remote: RemoteClient, executionId: string): Prom
     ...one,
     seconds: one.seconds === null ? undefined : numberOf(one.seconds),
   }))
-  return { status: answer.status!, version: answer.version!, findings: findings as unknown as Finding[] }
+  return { status: answer.status!, version: answer.version!, findings: findings as unknown as StuckFinding[] }
 }
 
 function stepRow(step: JsonObject) {

@@ -13,7 +13,7 @@ import { CpError } from '../../../errors.js'
 import { createRowReader, tapeMarkOf } from '../../../stores/replay/replayRows.js'
 import {
   countLog,
-  type LogNews,
+  type LogChange,
   type LogOwner,
   type LogRange,
   type ReadSoFar,
@@ -160,7 +160,7 @@ export class ScrubbedLog {
     return { executionId: this.executionId, owner: this.owner, lastEventId, knownVersion: this.knownVersion }
   }
 
-  private isMine(news: LogNews): boolean {
+  private isMine(news: LogChange): boolean {
     const { tenant_id, organization_id } = this.owner
     if (!news.is_known || news.tenant_id !== tenant_id || news.organization_id !== organization_id) return false
     return this.ids.length === 0 || news.has_last
