@@ -2,6 +2,7 @@
 // runs behind it; late and repeated answers change nothing; time alone ends what nobody answers.
 
 import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../src/domain/json/value.js'
 import { run } from './run.js'
 
 const work = 'tool: {kind: python, code: "return {}"}'
@@ -275,5 +276,25 @@ describe('whatever goes wrong inside', () => {
       meta: { emitter: 'control_plane' },
     })
     expect(one.settle().last).toBeUndefined()
+  })
+})
+
+it('a failure has the reason that call.error gave, although the ending only says that there is one', () => {
+  const one = run('workflow:\n- {step: a, tool: {kind: python, code: ""}}\n')
+  const meta = { command_id: one.id('a'), attempt: 1 }
+  const said = (eventType: string, status: string, context: JsonObject) =>
+    one.append({
+      nodeName: 'a',
+      eventType,
+      status,
+      result: { status, context: { command_id: one.id('a'), ...context } },
+      meta,
+    })
+  said('call.error', 'FAILED', { error: { kind: 'http', message: 'HTTP 503', retryable: true } })
+  said('command.completed', 'error', { status: 'error' })
+  one.nowMs += 5_000
+  expect(one.settle().end).toMatchObject({
+    eventType: 'playbook.failed',
+    context: { error: 'step "a": HTTP 503' },
   })
 })

@@ -67,7 +67,12 @@ export function commandEnd(command: Command, { toolErrors }: EngineSettings): Co
   const isFailed = status === 'failed' && !(toolErrors === 'reference' && outcome?.completed !== false)
   if (!isFailed) return { id: ending.id, answer, error: undefined }
   const said = outcome?.error === undefined ? undefined : parseJson(outcome.error)
-  return { id: ending.id, answer, error: said ?? answer.error ?? null }
+  return { id: ending.id, answer, error: said ?? answer.error ?? saidBefore(command) ?? null }
+}
+
+/** By a call.error of the same attempt. */
+function saidBefore({ failure, outcome }: Command): JsonValue | undefined {
+  return failure !== undefined && failure.attempt === outcome?.attempt ? parseJson(failure.error) : undefined
 }
 
 const answerOfFact = memoByFact((fact: { result?: string }): Answer => readAnswer(fact.result))

@@ -89,9 +89,12 @@ function applyTo(command: Command, type: string, event: WorkflowEvent): boolean 
     }
     case 'call.done':
       return keepDone(command, event, { ...fact, attempt })
-    case 'call.error':
-      // The error itself is said again by the ending; what the tool left behind is said here alone.
-      return own(payloadOf(event), 'result') !== undefined && keepDone(command, event, { ...fact, attempt })
+    case 'call.error': {
+      const isNew = keepFailure(command, event, { ...fact, attempt })
+      // What the tool left behind is said here alone.
+      const hasData = own(payloadOf(event), 'result') !== undefined
+      return (hasData && keepDone(command, event, { ...fact, attempt })) || isNew
+    }
     default:
       return keepEnding(command, type, event, { ...fact, attempt })
   }
@@ -129,6 +132,14 @@ function keepDone(command: Command, event: WorkflowEvent, fact: Fact & { attempt
 
 function writeIds({ done, first, callback }: Command): string {
   return `${done?.id} ${first?.id} ${callback?.id}`
+}
+
+function keepFailure(command: Command, event: WorkflowEvent, fact: Fact & { attempt: number }): boolean {
+  const error = errorOf(event)
+  const before = command.failure
+  if (error === undefined || (before !== undefined && (before.id === fact.id || !isBetter(fact, before)))) return false
+  command.failure = { ...fact, error: canonicalJson(error) }
+  return true
 }
 
 function keepEnding(command: Command, type: string, event: WorkflowEvent, fact: Fact & { attempt: number }): boolean {

@@ -109,6 +109,8 @@ export interface Command {
   first?: CommandAnswer
   /** The newest call.done, if it is another one: ends a parked command. */
   callback?: CommandAnswer
+  /** Why the tool failed, as call.error says it: its ending may not say it again. */
+  failure?: Fact & { attempt: number; error: PayloadText }
   /** Completed for the worker, but the result comes by a later call back. */
   parked?: CommandEnding
   outcome?: CommandEnding

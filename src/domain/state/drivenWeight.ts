@@ -38,12 +38,13 @@ export function weighArrival({ target, args }: Arrival): number {
   return weighKey(target) + (args?.length ?? 0)
 }
 
-export function weighCommand({ done, first, callback, parked, outcome }: Command): number {
+export function weighCommand({ done, first, callback, failure, parked, outcome }: Command): number {
   return (
     COMMAND_BYTES +
     (done?.result?.length ?? 0) +
     (first?.result?.length ?? 0) +
     (callback?.result?.length ?? 0) +
+    (failure?.error.length ?? 0) +
     (parked?.error?.length ?? 0) +
     (outcome?.error?.length ?? 0)
   )

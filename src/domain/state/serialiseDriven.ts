@@ -20,7 +20,7 @@ import { corrupt, listOf, numberOf, objectOf, textOf } from './storedText.js'
 
 /** Fields that are canonical JSON. */
 const PAYLOADS: ReadonlySet<string> = new Set(['result', 'reference', 'error', 'own', 'items', 'args'])
-const COMMAND_FACTS = ['callback', 'done', 'first', 'issued', 'outcome', 'parked'] as const
+const COMMAND_FACTS = ['callback', 'done', 'failure', 'first', 'issued', 'outcome', 'parked'] as const
 
 export function writeDriven(driven: DrivenState): string {
   const failures = writeMap(driven.failures, writeFields)
