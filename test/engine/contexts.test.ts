@@ -161,7 +161,8 @@ it('values are the same in the decision that makes them and in every later one',
 - {step: e, tool: {kind: noop, result: ["{{ b }}", "{{ d }}"]}}
 `,
   )
-  const { data } = (one.answer('c', 1).settle().end?.result as { context: { data: JsonValue[] } }).context
+  const result = one.answer('c', 1).settle().end?.result as { context: { data: JsonValue[] } }
+  const { data } = result.context
   expect(data[0]).toEqual(data[1])
   expect((data[0] as JsonValue[]).slice(0, 2)).toEqual([
     ['aa', 'b', 'big', 'none', 'small', 'zz'],

@@ -169,3 +169,17 @@ it('a shard that is away holds up no hook of the others', async () => {
     await proxy.close()
   }
 })
+
+it('hears of every failure, however many there were before it first looked', async () => {
+  await register('failures/many', ', on_failure: {webhook: "http://hooks.example/x"}')
+  const id = await fails('failures/many')
+  await database.get().sql(
+    `insert into noetl.execution (execution_id, catalog_id, path, status, start_time, end_time, tenant_id, organization_id, engine)
+     select execution_id + n, catalog_id, path, status, start_time, now() - interval '2 hours', tenant_id, organization_id, engine
+     from noetl.execution, generate_series(1, 250) as n where execution_id = $1::bigint`,
+    [id],
+  )
+  const one = hooks()
+  for (let pass = 0; pass < 4; pass++) await one.pass()
+  expect(calls).toHaveLength(251)
+})

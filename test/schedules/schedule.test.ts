@@ -1,6 +1,13 @@
 // Promise: a schedule starts once per moment in its time zone, over both clock changes; what was missed is made up for as it says.
 import { expect, it } from 'vitest'
-import { nextTick, type Schedule, scheduleOf, ticksBetween, ticksToStart } from '../../src/domain/schedules/schedule.js'
+import {
+  lastTicks,
+  nextTick,
+  type Schedule,
+  scheduleOf,
+  ticksBetween,
+  ticksToStart,
+} from '../../src/domain/schedules/schedule.js'
 
 const of = (schedule: Record<string, string>): Schedule => scheduleOf({ metadata: { schedule } })!
 const iso = (ms: number | undefined): string => new Date(ms!).toISOString()
@@ -38,4 +45,24 @@ it('names what is wrong with one', () => {
   expect(() => of({ cron: '0 7 * * *', missed: 'maybe' })).toThrow('must be one of skip, once, all')
   expect(scheduleOf({ metadata: {} })).toBeUndefined()
   expect(nextTick({ cron: '0 0 30 2 *', timezone: 'UTC' }, 0)).toBeUndefined()
+})
+
+it('of a long absence only what is kept is looked for, however many moments were missed', () => {
+  const found = (cron: string, from: string, max: number) => {
+    let steps = 0
+    const walk = lastTicks({ cron, timezone: 'Europe/Berlin' }, at(from), at('2026-11-18T06:00:30Z'), max)
+    for (let step = walk.next(); ; step = walk.next(), steps++)
+      if (step.done === true) return { steps, ticks: step.value }
+  }
+  const minutely = found('* * * * *', '2025-11-18T00:00:00Z', 100)
+  expect(minutely.ticks).toHaveLength(100)
+  expect(minutely.ticks.at(-1)).toBe(at('2026-11-18T06:00:00Z'))
+  expect(minutely.ticks[0]).toBe(at('2026-11-18T04:21:00Z'))
+  expect(minutely.steps).toBeLessThan(600)
+  // Every second of one minute of a day: many lie close together, far from the end.
+  const close = found('* 0 3 * * *', '2025-11-18T00:00:00Z', 10)
+  expect(close.ticks.map(iso)).toEqual(Array.from({ length: 10 }, (_, n) => `2026-11-18T02:00:5${n}.000Z`))
+  expect(close.steps).toBeLessThan(600)
+  expect(found('0 0 29 2 *', '2023-11-18T00:00:00Z', 5).ticks.map(iso)).toEqual(['2024-02-28T23:00:00.000Z'])
+  expect(found('0 0 1 1 *', '2026-11-18T00:00:00Z', 5).ticks).toEqual([])
 })

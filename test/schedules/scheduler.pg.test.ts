@@ -1,6 +1,7 @@
 // Promise: a playbook with a schedule starts once per moment, whichever daemon is alive; a daemon that was dead for three
 // moments makes up for them as the schedule says; a pause starts nothing, and a version without a schedule ends it.
 import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest'
+import { CpError } from '../../src/errors.js'
 import { registerEntry } from '../../src/services/catalog/catalog.js'
 import { endExecution } from '../../src/services/executions/executions.js'
 import { startDue } from '../../src/services/schedules/scheduler.js'
@@ -53,6 +54,32 @@ async function started(path: string): Promise<string[]> {
   )
   return rows.map((row) => row.execution_id)
 }
+
+it('one that cannot be started now holds up none of the others', async () => {
+  await register('schedules/a-away', ', schedule: {cron: "0 * * * *"}')
+  await register('schedules/b-here', ', schedule: {cron: "0 * * * *"}')
+  await asleep('schedules/a-away', 1)
+  await asleep('schedules/b-here', 1)
+  const [core] = cores as [TestCore]
+  let starts = 0
+  // The first start meets a database that is away.
+  const appender = new Proxy(core.appender, {
+    get: (target, name) => {
+      const own = Reflect.get(target, name)
+      if (typeof own !== 'function') return own
+      return (...given: unknown[]) => {
+        if (starts++ === 0) throw new CpError('unavailable', 'its shard is away')
+        return own.apply(target, given)
+      }
+    },
+  })
+  const once = startDue({ ...core, appender, random: Math.random, onError: () => undefined })
+  await expect(once).rejects.toMatchObject({ code: 'unavailable' })
+  expect(await started('schedules/b-here')).toHaveLength(1)
+  expect(await started('schedules/a-away')).toHaveLength(0)
+  await due(core)
+  expect(await started('schedules/a-away')).toHaveLength(1)
+})
 
 it('starts one execution per moment, though two daemons look at once', async () => {
   await register('schedules/once', ', schedule: {cron: "0 * * * *"}')

@@ -57,6 +57,22 @@ describe('from Postgres', () => {
     expect(row).toEqual({ n: 0 })
   })
 
+  it('goes on however many go on within one database', async () => {
+    await sql('create table t_many (id int)')
+    // As many as the pool has connections: each needs a second one while it holds its first.
+    const all = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        transfer(
+          fromPg(`select ${n} as id, pg_sleep(0.2)`),
+          { table: 't_many' },
+          { mapping: { id: 'id' }, timeout: 60 },
+        ),
+      ),
+    )
+    expect(all.map(({ status }) => status)).toEqual(all.map(() => 'success'))
+    expect(await sql('select count(*)::int as n from t_many')).toEqual([{ n: 20 }])
+  })
+
   it('appends, replaces or updates by key', async () => {
     await sql('create table t_mode (k int primary key, v text, kept text default $$kept$$)')
     await sql("insert into t_mode values (1, 'old'), (9, 'other')")

@@ -130,7 +130,10 @@ it('that comes while the worker is told to stop is given back and never begun', 
       clock: systemClock,
       commands: {
         // Its claim is being committed: nobody can call it off any more.
-        claim: () => new Promise((resolve) => void (hand = resolve)),
+        claim: () =>
+          new Promise((resolve) => {
+            hand = resolve
+          }),
         report: async () => [],
         giveBack: async (command) => void givenBack.push(command),
         releaseStrays: async () => undefined,

@@ -17,6 +17,9 @@ import { Story } from './story.js'
 const TIMED_OUT = 124
 const INTERRUPTED = 130
 
+/** About 25 days. */
+const TIMER_MS_MAX = 2_147_483_647
+
 export interface RunToFollow {
   api: ApiClient
   executionId: string
@@ -65,7 +68,11 @@ export async function followRun(context: CommandContext, run: RunToFollow): Prom
   const timer =
     run.timeoutMs === undefined
       ? undefined
-      : setTimeout(() => cancel(TIMED_OUT, 'the time limit of the run has passed'), run.timeoutMs)
+      : // A longer one would be over at once.
+        setTimeout(
+          () => cancel(TIMED_OUT, 'the time limit of the run has passed'),
+          Math.min(run.timeoutMs, TIMER_MS_MAX),
+        )
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) io.on(signal, onSignal)
   try {
     await followEvents({ api, executionId, clock: systemClock, signal: leaving.signal }, (event) => {

@@ -39,19 +39,54 @@ export function scheduleOf(document: JsonObject): Schedule | undefined {
   return schedule
 }
 
+type Times = Pick<Schedule, 'cron' | 'timezone'>
+
 /** The first moment after another, in milliseconds; undefined: there is none. */
-export function nextTick({ cron, timezone }: Pick<Schedule, 'cron' | 'timezone'>, afterMs: number): number | undefined {
-  return new Cron(cron, { timezone, paused: true }).nextRun(new Date(afterMs))?.getTime()
+export function nextTick(times: Times, afterMs: number): number | undefined {
+  return tickerOf(times)(afterMs)
 }
 
-/** Of those after one moment up to another the last `max`, in order. */
-export function ticksBetween(schedule: Schedule, afterMs: number, untilMs: number, max: number): number[] {
-  const ticks: number[] = []
-  for (let at = nextTick(schedule, afterMs); at !== undefined && at <= untilMs; at = nextTick(schedule, at)) {
-    ticks.push(at)
-    if (ticks.length > max) ticks.shift()
+function tickerOf({ cron, timezone }: Times): (afterMs: number) => number | undefined {
+  const pattern = new Cron(cron, { timezone, paused: true })
+  return (afterMs) => pattern.nextRun(new Date(afterMs))?.getTime()
+}
+
+const FIRST_WINDOW_MS = 60_000
+const TRIES_MAX = 64
+
+/**
+ * Of the moments after one up to another the last `max`, in order. Looks back from the end, further each time, so that a long
+ * absence costs no more than what is kept of it. Rests after every moment, because each is costly to find.
+ */
+export function* lastTicks(times: Times, afterMs: number, untilMs: number, max: number): Generator<void, number[]> {
+  const next = tickerOf(times)
+  // What is too short, and what is too long to be walked through: many moments may lie close together.
+  let [short, long] = [0, untilMs - afterMs]
+  let found: number[] = []
+  for (let tries = 0, back = FIRST_WINDOW_MS; tries < TRIES_MAX && long > 0; tries++) {
+    const ticks: number[] = []
+    const from = untilMs - Math.min(back, long)
+    for (let at = next(from); at !== undefined && at <= untilMs && ticks.length <= 2 * max; at = next(at)) {
+      ticks.push(at)
+      yield
+    }
+    yield
+    if (ticks.length > 2 * max) long = untilMs - from - 1
+    else {
+      found = ticks
+      if (ticks.length >= max || from <= afterMs) break
+      short = untilMs - from
+    }
+    if (long - short <= 1) break
+    back = long === untilMs - afterMs ? 2 * back : Math.ceil((short + long) / 2)
   }
-  return ticks
+  return found.slice(-max)
+}
+
+/** The same without a rest. */
+export function ticksBetween(times: Times, afterMs: number, untilMs: number, max: number): number[] {
+  const walk = lastTicks(times, afterMs, untilMs, max)
+  for (let step = walk.next(); ; step = walk.next()) if (step.done === true) return step.value
 }
 
 /** Later than this, a start counts as missed. */

@@ -10,6 +10,7 @@ import { engineError } from '../../domain/engine/engineError.js'
 import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
 import type { ExecutionId } from '../../domain/ids/ids.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
+import { ToolFailure } from '../../domain/tool/toolFailure.js'
 import { CpError, isTransient, toCpError } from '../../errors.js'
 import { createPollLoop, type PollLoop } from '../../runtime/loop.js'
 import {
@@ -196,7 +197,16 @@ async function answerOf(
   child: FamilyMember,
   { wants, waiting }: StartingCommand,
 ): Promise<ChildAnswer> {
-  if (child.status === 'COMPLETED') return dataFor(deps, child, wants.returning, waiting)
+  if (child.status === 'COMPLETED') {
+    try {
+      return await dataFor(deps, child, wants.returning, waiting)
+    } catch (error) {
+      // It is gone, or there is no room for it: asking again would change nothing, and the parent would wait for its time-out.
+      if (error instanceof ToolFailure && error.kind === 'storage')
+        return { error: engineError('storage', error.message) }
+      throw error
+    }
+  }
   const why = child.error ?? child.status
   return { error: engineError('child_failed', `child ${child.path ?? ''} (${child.execution_id}): ${why}`) }
 }

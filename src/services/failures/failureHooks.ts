@@ -31,7 +31,7 @@ export interface FailureHooksDeps extends ExecutionsDeps, Pick<SealedDeps, 'keyr
 const LOOK_MS = 2_000
 const PAGE = 100
 const HOOKS_MAX = 10_000
-/** How far back a daemon looks: when it starts, and afterwards, for what was written late. */
+/** How far back a daemon looks: when it starts, and afterwards, beyond the last time that it saw all, for what was written late. */
 const FIRST_SECONDS = 86_400
 const LATE_SECONDS = 600
 /** Longer than one attempt takes, so that no other daemon makes it at the same time; doubled with each. */
@@ -45,7 +45,7 @@ export interface FailureHooks extends PollLoop {
 
 /** Each shard has a loop of its own: one that is away holds up nothing of the others. */
 export function createFailureHooks(deps: FailureHooksDeps, { label, db }: NamedDatabase): FailureHooks {
-  let seconds = FIRST_SECONDS
+  let sawAllAt = Number.NEGATIVE_INFINITY
 
   /** Answers how many were dealt with. */
   async function pass(): Promise<number> {
@@ -55,11 +55,13 @@ export function createFailureHooks(deps: FailureHooksDeps, { label, db }: NamedD
     }
     if (hooks.size === 0 && deps.fallback === undefined) return 0
     const catalogIds = deps.fallback === undefined ? [...hooks.keys()] : undefined
-    await noteFailures(db, catalogIds, seconds, PAGE)
+    const since = deps.clock.monotonic()
+    const seconds = Math.min(FIRST_SECONDS, Math.ceil((since - sawAllAt) / 1_000) + LATE_SECONDS)
+    const noted = await noteFailures(db, catalogIds, seconds, PAGE)
+    if (noted < PAGE) sawAllAt = since
     const taken = await takeFailures(db, AGAIN_SECONDS, PAGE)
     await Promise.all(taken.map((row) => deal(row, hooks.get(row.catalog_id) ?? deps.fallback)))
-    seconds = LATE_SECONDS
-    return taken.length
+    return Math.max(noted, taken.length)
   }
 
   async function deal(row: FailedExecution, hook: FailureHook | undefined): Promise<void> {

@@ -3,9 +3,10 @@
 import type { Databases } from '../../db/databases.js'
 import { wireTimeFromMillis } from '../../domain/events/wireTime.js'
 import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
-import { nextTick, ticksBetween, ticksToStart } from '../../domain/schedules/schedule.js'
+import { lastTicks, nextTick, ticksToStart } from '../../domain/schedules/schedule.js'
 import { type CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import { createPollLoop, type PollLoop } from '../../runtime/loop.js'
+import { createTurns } from '../../runtime/turns.js'
 import { getExecution } from '../../stores/executions/executionStore.js'
 import {
   advanceSchedule,
@@ -44,13 +45,32 @@ export function createScheduler(deps: SchedulerDeps): PollLoop {
 /** Answers how many schedules were due. */
 export async function startDue(deps: SchedulerDeps): Promise<number> {
   const rows = await listSchedules(deps.databases.cluster.db, { onlyDue: true, limit: PAGE })
-  for (const row of rows) await fire(deps, row)
+  let trouble: CpError | undefined
+  for (const row of rows) {
+    try {
+      await fire(deps, row)
+    } catch (error) {
+      // Its shard may be away: that holds up none of the others.
+      trouble ??= toCpError(error)
+    }
+  }
+  if (trouble !== undefined) throw trouble
   return rows.length
+}
+
+/** Those that nobody was there for; without holding up everything else, however many these are. */
+async function passedTicks(row: ScheduleRow): Promise<number[]> {
+  const turns = createTurns()
+  const walk = lastTicks(row, row.last_ms, row.now_ms, row.missed === 'all' ? MISSED_MAX : 1)
+  for (let step = walk.next(); ; step = walk.next()) {
+    if (step.done === true) return step.value
+    await turns.rest()
+  }
 }
 
 async function fire(deps: SchedulerDeps, row: ScheduleRow): Promise<void> {
   const { db } = deps.databases.cluster
-  const passed = ticksBetween(row, row.last_ms, row.now_ms, MISSED_MAX)
+  const passed = await passedTicks(row)
   let executionId: string | undefined
   let failure: CpError | undefined
   for (const tick of ticksToStart(row, passed, row.now_ms)) {

@@ -43,6 +43,8 @@ export const natsTool: Tool = {
     const onAbort = (): void => void nats.close()
     run.signal.addEventListener('abort', onAbort, { once: true })
     try {
+      // It may have come while the connection was made.
+      run.signal.throwIfAborted()
       return { data: { status: 'success', ...(await perform(nats, run)) } }
     } catch (error) {
       throw run.signal.aborted ? run.signal.reason : toNatsFailure(error, operation)

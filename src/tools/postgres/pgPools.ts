@@ -8,12 +8,16 @@ import { ToolFailure } from '../../domain/tool/toolFailure.js'
 import { toPgFailure } from './pgFailure.js'
 
 export interface PgPools {
-  /** The connection is cut when the signal aborts. */
+  /**
+   * The connection is cut when the signal aborts. Whoever needs a second one while it holds a first takes it by another purpose,
+   * from a pool of its own: waiting for each other's second ones all would wait for ever.
+   */
   use<T>(
     target: DatabaseTarget,
     signal: AbortSignal,
     timeoutMs: number,
     work: (connection: Connection) => Promise<T>,
+    purpose?: string,
   ): Promise<T>
   stats(): { open: number; waiting: number }
   close(): Promise<void>
@@ -24,6 +28,8 @@ const IDLE_MS = 30_000
 const CONNECT_TIMEOUT_MS = 10_000
 const RESET_DEADLINE_MS = 5_000
 const CLOSE_DEADLINE_MS = 2_000
+/** The server knows no longer one. */
+const STATEMENT_MS_MAX = 2_147_483_647
 export const PG_BYTES_MAX = 64 * 1024 * 1024
 
 const asText = (value: unknown): string => (typeof value === 'boolean' ? (value ? 't' : 'f') : String(value))
@@ -43,8 +49,9 @@ const TYPES = {
 export function createPgPools(applicationName: string): PgPools {
   const pools = new Map<string, PgPool>()
   return {
-    use: async (target, signal, timeoutMs, work) => {
+    use: async (target, signal, timeoutMs, work, purpose = '') => {
       const key = JSON.stringify([
+        purpose,
         target.host,
         target.port,
         target.user,
@@ -184,7 +191,7 @@ class PgPool {
 /** Ends a statement that runs too long, and, where the server can, one whose client is gone. */
 async function prepare(connection: Connection, timeoutMs: number): Promise<void> {
   const limits = { deadlineMs: CONNECT_TIMEOUT_MS, bytesMax: PG_BYTES_MAX }
-  await connection.raw(`set statement_timeout = ${Math.ceil(timeoutMs)}`, [], limits)
+  await connection.raw(`set statement_timeout = ${Math.min(Math.ceil(timeoutMs), STATEMENT_MS_MAX)}`, [], limits)
   // Servers before 14 and some systems do not know it, and do without.
   void connection.raw('set client_connection_check_interval = 1000', [], limits).catch(() => undefined)
 }

@@ -1,5 +1,5 @@
 // Code that is not written into the playbook: `script` as a text, or {uri, source {type inline|file|http, …}}.
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
 import { fieldOf, mapField, requiredText, secondsField, textField } from '../../domain/tool/configFields.js'
 import { ToolFailure } from '../../domain/tool/toolFailure.js'
@@ -48,9 +48,11 @@ function guessedType(uri: string | undefined, source: JsonObject): string {
 }
 
 async function readFileText(folder: DataFolder, path: string): Promise<string> {
-  const bytes = await readFile(await folder.existing(path))
-  if (bytes.length > FILE_BYTES_MAX) throw new ToolFailure('config', `${path} is larger than ${FILE_BYTES_MAX} bytes`)
-  return bytes.toString('utf8')
+  const found = await folder.existing(path)
+  const about = await stat(found)
+  if (!about.isFile()) throw new ToolFailure('config', `${path} is not a file`)
+  if (about.size > FILE_BYTES_MAX) throw new ToolFailure('config', `${path} is larger than ${FILE_BYTES_MAX} bytes`)
+  return readFile(found, 'utf8')
 }
 
 async function fetchScript(

@@ -88,19 +88,25 @@ class Transfer {
     const { signal, timeoutMs } = this.run
     const limits = { deadlineMs: timeoutMs, bytesMax: PG_BYTES_MAX }
     const rows = chunkRows(this.run.config)
-    await this.deps.pools.use(await this.databaseOf(this.source), signal, timeoutMs, async (connection: Connection) => {
-      await connection.raw('begin read only', [], limits)
-      await connection.raw(`declare noetl_transfer no scroll cursor for ${query}`, [], limits)
-      for (;;) {
-        const chunk = await connection.raw(`fetch ${rows} from noetl_transfer`, [], limits)
-        const names = (chunk.columns ?? []).map(({ name }) => name)
-        if (this.counts.chunks === 0) this.columnsOf(writer, names, true)
-        if (chunk.rows.length === 0) return
-        const texts = chunk.rows.map((row) => row.map((value) => value?.toString('utf8') ?? null))
-        await this.write(writer, { names, rows: texts }, true)
-        if (chunk.rows.length < rows) return
-      }
-    })
+    await this.deps.pools.use(
+      await this.databaseOf(this.source),
+      signal,
+      timeoutMs,
+      async (connection: Connection) => {
+        await connection.raw('begin read only', [], limits)
+        await connection.raw(`declare noetl_transfer no scroll cursor for ${query}`, [], limits)
+        for (;;) {
+          const chunk = await connection.raw(`fetch ${rows} from noetl_transfer`, [], limits)
+          const names = (chunk.columns ?? []).map(({ name }) => name)
+          if (this.counts.chunks === 0) this.columnsOf(writer, names, true)
+          if (chunk.rows.length === 0) return
+          const texts = chunk.rows.map((row) => row.map((value) => value?.toString('utf8') ?? null))
+          await this.write(writer, { names, rows: texts }, true)
+          if (chunk.rows.length < rows) return
+        }
+      },
+      'source',
+    )
   }
 
   private async fromHttp(writer: PgWriter): Promise<void> {

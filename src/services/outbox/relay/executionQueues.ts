@@ -254,6 +254,8 @@ export function createExecutionQueues(): ExecutionQueues {
     nextDue: () => {
       let first: number | undefined
       for (const entry of attention) {
+        // What is read of it goes first; whoever settles the last of that wakes the reader.
+        if (entry.inFlight !== undefined || entry.rows.length > 0) continue
         const due = entry.heldUntil ?? 0
         if (first === undefined || due < first) first = due
       }

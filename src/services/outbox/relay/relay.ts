@@ -96,6 +96,8 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
   let wake: (() => void) | undefined
   let running: Promise<unknown> | undefined
   let lastConnectedAt = clock.monotonic()
+  /** Lanes of which it is not known yet up to where their owner before can have published. */
+  const unbounded = new Map<number, HeldLease & Orphaned>()
 
   const nudge = (): void => wake?.()
 
@@ -111,6 +113,7 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
     onTaken,
     onStaying: (lanes) => reader.restart(lanes),
     onLost: (lost) => {
+      for (const lane of lost) unbounded.delete(lane)
       queues.dropLanes(lost)
       courier.forgetLanes(lost)
     },
@@ -160,7 +163,8 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
     const vanished = taken.filter((row) => row.idleSeconds !== undefined)
     if (vanished.length > 0) hooks.onTakenOver(vanished.length)
     const orphaned = taken.flatMap((row) => (row.orphaned === undefined ? [] : { ...row, ...row.orphaned }))
-    if (orphaned.length > 0) void suspect(orphaned)
+    for (const lane of orphaned) unbounded.set(lane.slot, lane)
+    if (orphaned.length > 0) void suspect()
     reader.restart(taken.map((row) => row.slot))
     nudge()
   }
@@ -169,7 +173,8 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
    * An owner that vanished can have published what was there then. The lease remembers it, whoever holds the lane
    * meanwhile, until no such row is left.
    */
-  async function suspect(orphaned: readonly (HeldLease & Orphaned)[]): Promise<void> {
+  async function suspect(): Promise<void> {
+    const orphaned = [...unbounded.values()]
     const note = (upTo: (lane: number) => string): void => {
       for (const { slot } of orphaned) courier.suspect(slot, upTo(slot))
     }
@@ -179,6 +184,7 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
       const lanes = orphaned.map(({ slot, untilSecondsAgo }) => ({ lane: slot, secondsAgo: untilSecondsAgo }))
       const newest = await newestUnsettled(db, lanes)
       note((lane) => newest.get(lane) ?? BELOW_ALL)
+      for (const lane of orphaned) if (unbounded.get(lane.slot) === lane) unbounded.delete(lane.slot)
       const clean = orphaned.filter(({ slot }) => !newest.has(slot))
       const call = { kind: LEASE_KIND, owner: membership.id, deadlineMs: limits.leaseMs }
       if (clean.length > 0) await unorphanLeases(db, call, clean)
@@ -195,6 +201,7 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
         if (deps.bus.isConnected()) lastConnectedAt = now
         if (now - lastConnectedAt > DISCONNECTED_MS_MAX) await giveBack()
         else await lanes.runOnce()
+        if (unbounded.size > 0) await suspect()
         courier.schedule()
       } catch (error) {
         hooks.onError(toCpError(error))
