@@ -79,6 +79,11 @@ const CASES: readonly (readonly [what: string, body: string, ...expected: RegExp
   ],
   ['a mode of a loop', step('loop: {in: [1], spec: {mode: fast}}'), /^\/workflow\/0\/loop\/spec\/mode: must be one of/],
   [
+    'an exec of a loop',
+    step('loop: {in: [1], spec: {policy: {exec: best-effort}}}'),
+    /^\/workflow\/0\/loop\/spec\/policy\/exec: must be one of fail_fast, best_effort, distributed, local$/,
+  ],
+  [
     'max_in_flight',
     step('loop: {in: [1], spec: {mode: parallel, max_in_flight: 0}}'),
     /^\/workflow\/0\/loop\/spec\/max_in_flight: must be a whole number from 1/,

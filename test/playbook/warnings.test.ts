@@ -14,6 +14,61 @@ const CASES: readonly (readonly [what: string, body: string, expected: string])[
     '/workflow/0/tool/spec/policy/rules/0/else/sett: "sett" is not a known key here; do you mean set?',
   ],
   [
+    'a misspelt guard of a rule, which would always be met',
+    tool('{kind: http, url: u, spec: {policy: {rules: [{wen: "{{ output.error }}", then: {do: fail}}]}}}'),
+    '/workflow/0/tool/spec/policy/rules/0/wen: "wen" is not a known key here; do you mean when?',
+  ],
+  [
+    'a misspelt policy of a tool',
+    tool('{kind: http, url: u, spec: {polcy: {rules: []}}}'),
+    '/workflow/0/tool/spec/polcy: "polcy" is not a known key here; do you mean policy?',
+  ],
+  [
+    'a misspelt policy of a tool whose fields are not all known',
+    tool('{kind: container, image: i, spec: {polcy: {rules: []}, replicas: 2}}'),
+    '/workflow/0/tool/spec/polcy: "polcy" is not a known key here; do you mean policy?',
+  ],
+  [
+    'a misspelt time-out of a tool',
+    tool('{kind: http, url: u, spec: {timout: 3}}'),
+    '/workflow/0/tool/spec/timout: "timout" is not a known key here; do you mean timeout?',
+  ],
+  [
+    'a misspelt part of a time-out of a tool',
+    tool('{kind: http, url: u, spec: {timeout: {conect: 3}}}'),
+    '/workflow/0/tool/spec/timeout/conect: "conect" is not a known key here; do you mean connect?',
+  ],
+  [
+    'a misspelt on_unmatched',
+    tool('[{name: t, kind: http, url: u, spec: {policy: {on_unmatchd: fail, rules: []}}}]'),
+    '/workflow/0/tool/0/spec/policy/on_unmatchd: "on_unmatchd" is not a known key here; do you mean on_unmatched?',
+  ],
+  [
+    'a misspelt failure mode of a step',
+    step('next: b, spec: {policy: {failure: {moode: best_effort}}}'),
+    '/workflow/0/spec/policy/failure/moode: "moode" is not a known key here; do you mean mode?',
+  ],
+  [
+    'a misspelt rule of admission',
+    step('next: b, spec: {policy: {admit: {rules: [{whn: false, then: {allow: false}}]}}}'),
+    '/workflow/0/spec/policy/admit/rules/0/whn: "whn" is not a known key here; do you mean when?',
+  ],
+  [
+    'a misspelt failure mode of the executor',
+    `executor: {spec: {policy: {failure: {mod: best_effort}}}}\n${tool('{kind: noop}')}`,
+    '/executor/spec/policy/failure/mod: "mod" is not a known key here; do you mean mode?',
+  ],
+  [
+    'a misspelt policy of a loop',
+    step('next: b, loop: {in: [1], spec: {policy: {exc: best_effort}}}'),
+    '/workflow/0/loop/spec/policy/exc: "exc" is not a known key here; do you mean exec?',
+  ],
+  [
+    'a misspelt selection of a step',
+    step('next: b, output: {selct: [data.x]}'),
+    '/workflow/0/output/selct: "selct" is not a known key here; do you mean select?',
+  ],
+  [
     'a program that is too long for a template',
     tool(`{kind: python, code: 'x = f"{{ a }}"${'+'.repeat(65_536)}'}`),
     '/workflow/0/tool/code: braces that are no template stay as text: longer than 65536 characters',
@@ -129,6 +184,8 @@ describe('a playbook with', () => {
   it.each([
     'workload: {x: 1}\nworkflow: [{step: a, tool: {kind: noop}, when: x, next: {arcs: [{step: b, when: "{{ a.ok }}"}, {step: end}]}}, {step: b, tool: {kind: noop}}]',
     'workflow: [{step: a, loop: {in: [1], iterator: row}, tool: [{name: get, kind: http, url: "{{ row }}", set: {got: "{{ output }}"}}, {kind: noop, result: "{{ got }} {{ get }} {{ _prev }} {{ results.get }}"}]}]',
+    'workflow: [{step: a, tool: {kind: container, image: i, spec: {replicas: 2, timeout: 3}}}]',
+    'workflow: [{step: a, tool: {kind: http, url: u, spec: {timeout: {connect: 1, read: 2}, policy: {mode: exclusive, rules: [{else: {do: retry, max_delay: 9}}]}}}}]',
     step(
       'next: b, set: {ctx.x: "{{ trace }} {{ env }} {{ job }} {{ steps }} {{ vars }} {{ playbook }} {{ parent_execution_id }}"}',
     ),

@@ -1,7 +1,7 @@
 // The `executor` of a playbook: where it begins and ends, and what it asks of the place it runs in.
 
 import type { Reader } from '../catalog/violation.js'
-import { EXECUTOR_KEYS, EXECUTOR_SPEC_KEYS, warnUnknownKeys } from './knownKeys.js'
+import { EXECUTOR_KEYS, EXECUTOR_POLICY_KEYS, EXECUTOR_SPEC_KEYS, FAILURE_KEYS, warnUnknownKeys } from './knownKeys.js'
 import type { FailureMode, Plan, Profile } from './plan.js'
 import { readTimeoutMs } from './seconds.js'
 import type { PlanSite } from './site.js'
@@ -17,11 +17,14 @@ export interface ExecutorPlan
 
 export function readExecutor(root: Reader, stepIndex: ReadonlyMap<string, number>, site: PlanSite): ExecutorPlan {
   const executor = root.mapping('executor')
-  if (executor !== undefined) warnUnknownKeys(executor, EXECUTOR_KEYS, site)
+  warnUnknownKeys(executor, EXECUTOR_KEYS, site)
   const spec = executor?.mapping('spec')
-  if (spec !== undefined) warnUnknownKeys(spec, EXECUTOR_SPEC_KEYS, site)
+  warnUnknownKeys(spec, EXECUTOR_SPEC_KEYS, site)
   const requires = executor?.mapping('requires')
   const policy = spec?.mapping('policy')
+  warnUnknownKeys(policy, EXECUTOR_POLICY_KEYS, site)
+  const failure = policy?.mapping('failure')
+  warnUnknownKeys(failure, FAILURE_KEYS, site)
   const stepAt = (key: string): number | undefined => {
     const name = spec?.text(key)
     const index = name === undefined ? undefined : stepIndex.get(name)
@@ -36,7 +39,7 @@ export function readExecutor(root: Reader, stepIndex: ReadonlyMap<string, number
     profile: readProfile(executor, site),
     requires: { tools: texts(requires, 'tools'), features: texts(requires, 'features') },
     timeoutMs: spec === undefined ? undefined : readTimeoutMs(spec, 'timeout', site),
-    failureMode: policy?.mapping('failure')?.oneOf('mode', FAILURE_MODES) ?? 'fail_fast',
+    failureMode: failure?.oneOf('mode', FAILURE_MODES) ?? 'fail_fast',
   }
 }
 

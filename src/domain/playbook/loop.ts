@@ -4,13 +4,16 @@ import type { Reader } from '../catalog/violation.js'
 import type { JsonObject, JsonValue } from '../json/value.js'
 import type { CompiledTree, TextOptions } from '../template/tree.js'
 import { needsSecrets } from './deferral.js'
-import { CURSOR_KEYS, FRAME_KEYS, LOOP_KEYS, LOOP_SPEC_KEYS, warnUnknownKeys } from './knownKeys.js'
+import { FAILURE_MODES } from './executor.js'
+import { CURSOR_KEYS, FRAME_KEYS, LOOP_KEYS, LOOP_POLICY_KEYS, LOOP_SPEC_KEYS, warnUnknownKeys } from './knownKeys.js'
 import type { Count, CursorLoop, FailureMode, FramePlan, LoopPlan, ToolPlan } from './plan.js'
 import type { PlanSite } from './site.js'
 import { fixedLayer, keyLayer, mergeLayers } from './trees.js'
 import { deferredTemplates, workerReads } from './workerReads.js'
 
 const MODES = ['sequential', 'parallel', 'cursor'] as const
+/** Where iterations run, which is not a question here; real playbooks say it. */
+const PLACES = ['distributed', 'local'] as const
 const ITERATOR = 'item'
 
 export function readLoop(step: Reader, site: PlanSite): LoopPlan | undefined {
@@ -18,10 +21,10 @@ export function readLoop(step: Reader, site: PlanSite): LoopPlan | undefined {
   if (loop === undefined) return undefined
   warnUnknownKeys(loop, LOOP_KEYS, site)
   const spec = loop.mapping('spec')
-  if (spec !== undefined) warnUnknownKeys(spec, LOOP_SPEC_KEYS, site)
+  warnUnknownKeys(spec, LOOP_SPEC_KEYS, site)
   const iterator = readIterator(loop)
   site.names.add(iterator)
-  const base = { iterator, pointer: loop.path, failureMode: readFailureMode(spec) }
+  const base = { iterator, pointer: loop.path, failureMode: readFailureMode(spec, site) }
   const mode = spec?.oneOf('mode', MODES) ?? (loop.has('cursor') ? 'cursor' : 'sequential')
   const maxInFlight = spec === undefined ? undefined : site.count(spec, 'max_in_flight')
 
@@ -53,9 +56,10 @@ function readIterator(loop: Reader): string {
   return ITERATOR
 }
 
-function readFailureMode(spec: Reader | undefined): FailureMode {
-  // Other words say where iterations run, which is not a question here.
-  return spec?.mapping('policy')?.text('exec') === 'best_effort' ? 'best_effort' : 'fail_fast'
+function readFailureMode(spec: Reader | undefined, site: PlanSite): FailureMode {
+  const policy = spec?.mapping('policy')
+  warnUnknownKeys(policy, LOOP_POLICY_KEYS, site)
+  return policy?.oneOf('exec', [...FAILURE_MODES, ...PLACES]) === 'best_effort' ? 'best_effort' : 'fail_fast'
 }
 
 function readCursor(
@@ -107,7 +111,7 @@ function planClaim(cursor: Reader, site: PlanSite): ToolPlan | undefined {
 }
 
 function readFrame(frame: Reader | undefined, site: PlanSite): FramePlan {
-  if (frame !== undefined) warnUnknownKeys(frame, FRAME_KEYS, site)
+  warnUnknownKeys(frame, FRAME_KEYS, site)
   const count = (key: string, otherwise: number): Count => (frame && site.count(frame, key)) ?? otherwise
   return {
     maxRows: count('max_rows', 1),

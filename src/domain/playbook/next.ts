@@ -52,7 +52,7 @@ function readRouter(router: Reader, context: NextContext): LooseNext {
   const { site } = context
   warnUnknownKeys(router, ROUTER_KEYS, site)
   const spec = router.mapping('spec')
-  if (spec !== undefined) warnUnknownKeys(spec, ROUTER_SPEC_KEYS, site)
+  warnUnknownKeys(spec, ROUTER_SPEC_KEYS, site)
   const arcs = router.value('arcs')
   const pointer = `${router.path}/arcs`
   if (!Array.isArray(arcs)) site.problems.error(pointer, 'must be a list of {step, when}')

@@ -6,7 +6,7 @@ import { Float, isJsonObject, type JsonObject, type JsonValue } from '../json/va
 import type { Condition } from '../template/condition.js'
 import { Template } from '../template/template.js'
 import { readAssignments } from './assignments.js'
-import { RETRY_KEYS, THEN_KEYS, warnUnknownKeys } from './knownKeys.js'
+import { POLICY_KEYS, RETRY_KEYS, RULE_KEYS, THEN_KEYS, warnUnknownKeys } from './knownKeys.js'
 import type { Assignment, Count } from './plan.js'
 import { listed } from './problems.js'
 import type { PlanSite } from './site.js'
@@ -61,6 +61,7 @@ const PLAIN_RULE = {
 /** Undefined when the tool has none of the three. `labels` are those that may be jumped to. */
 export function readPolicy(tool: Reader, labels: ReadonlySet<string>, site: PlanSite): Policy | undefined {
   const policy = tool.mapping('spec')?.mapping('policy')
+  warnUnknownKeys(policy, POLICY_KEYS, site)
   const written = policy?.mappings('rules')?.map((rule) => readRule(rule, labels, site))
   const short = tool.mappings('eval')?.map((entry) => readEval(entry, labels, site))
   const retry = readRetry(tool, site)
@@ -79,6 +80,7 @@ export function policyTemplates(policy: Policy | undefined): Template[] {
 }
 
 function readRule(rule: Reader, labels: ReadonlySet<string>, site: PlanSite): PolicyRule | undefined {
+  warnUnknownKeys(rule, RULE_KEYS, site)
   const otherwise = rule.mapping('else')
   // The short form without `then` is in use.
   const then = otherwise === undefined ? rule.mapping('then') : (otherwise.mapping('then') ?? otherwise)

@@ -3,14 +3,16 @@
 
 import type { Reader } from '../catalog/violation.js'
 import { isJsonObject, type JsonValue } from '../json/value.js'
+import { OUTPUT_KEYS, warnUnknownKeys } from './knownKeys.js'
 import type { Selection } from './plan.js'
 import type { PlanSite } from './site.js'
 
 export function readSelections(step: Reader, site: PlanSite): Selection[] {
   const tool = step.value('tool')
-  const ofTool = isJsonObject(tool) ? listsOf(tool['output'], `${step.path}/tool/output`) : []
+  const ofTool = isJsonObject(tool) ? listsOf(tool['output'], `${step.path}/tool/output`, site) : []
   const plain = isJsonObject(tool) ? ([[tool['output_select'], `${step.path}/tool/output_select`]] as const) : []
-  return [...listsOf(step.value('output'), `${step.path}/output`), ...plain, ...ofTool].flatMap(([list, pointer]) => {
+  const ofStep = listsOf(step.value('output'), `${step.path}/output`, site)
+  return [...ofStep, ...plain, ...ofTool].flatMap(([list, pointer]) => {
     if (list === undefined || list === null) return []
     const items = Array.isArray(list) ? list : [list]
     return items.flatMap((item, index) => readSelection(item, `${pointer}/${index}`, site))
@@ -19,8 +21,9 @@ export function readSelections(step: Reader, site: PlanSite): Selection[] {
 
 type PlacedList = readonly [list: JsonValue | undefined, pointer: string]
 
-function listsOf(output: JsonValue | undefined, pointer: string): PlacedList[] {
+function listsOf(output: JsonValue | undefined, pointer: string, site: PlanSite): PlacedList[] {
   if (!isJsonObject(output)) return []
+  warnUnknownKeys(site.reader(output, pointer), OUTPUT_KEYS, site)
   return ['select', 'output_select'].map((key) => [output[key], `${pointer}/${key}`])
 }
 

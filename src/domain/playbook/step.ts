@@ -4,7 +4,15 @@ import type { Reader } from '../catalog/violation.js'
 import { readAssignments } from './assignments.js'
 import { needsSecrets } from './deferral.js'
 import { FAILURE_MODES } from './executor.js'
-import { STEP_KEYS, STEP_POLICY_KEYS, STEP_SPEC_KEYS, warnUnknownKeys } from './knownKeys.js'
+import {
+  ADMIT_KEYS,
+  FAILURE_KEYS,
+  RULE_KEYS,
+  STEP_KEYS,
+  STEP_POLICY_KEYS,
+  STEP_SPEC_KEYS,
+  warnUnknownKeys,
+} from './knownKeys.js'
 import { readLoop } from './loop.js'
 import { type LooseNext, readNext, readNextMode } from './next.js'
 import type { AdmitRule, Assignment, FailureMode, StepPlan, ToolPlan } from './plan.js'
@@ -34,9 +42,11 @@ export function readStep(step: Reader, index: number, name: string, context: Ste
   warnUnknownKeys(step, STEP_KEYS, site)
   if (Object.hasOwn(step.raw(), 'case')) step.wrong('case', 'case is not part of v2, use next.arcs')
   const spec = step.mapping('spec')
-  if (spec !== undefined) warnUnknownKeys(spec, STEP_SPEC_KEYS, site)
+  warnUnknownKeys(spec, STEP_SPEC_KEYS, site)
   const policy = spec?.mapping('policy')
-  if (policy !== undefined) warnUnknownKeys(policy, STEP_POLICY_KEYS, site)
+  warnUnknownKeys(policy, STEP_POLICY_KEYS, site)
+  const failure = policy?.mapping('failure')
+  warnUnknownKeys(failure, FAILURE_KEYS, site)
   const loop = readLoop(step, site)
   const input = argumentTree(argumentLayers(step), site, { isDeferred: needsSecrets })
   return {
@@ -51,7 +61,7 @@ export function readStep(step: Reader, index: number, name: string, context: Ste
     assignments: readSets(step, site),
     next: readNext(step, { site, stepName: name, stepIndex: context.stepIndex, nextMode: readNextMode(spec) }),
     onError: spec?.oneOf('on_error', ['fail', 'continue']) ?? 'fail',
-    failureMode: policy?.mapping('failure')?.oneOf('mode', FAILURE_MODES) ?? context.failureMode,
+    failureMode: failure?.oneOf('mode', FAILURE_MODES) ?? context.failureMode,
     timeoutMs: spec === undefined ? undefined : readTimeoutMs(spec, 'timeout', site),
     selections: readSelections(step, site),
   }
@@ -98,7 +108,9 @@ function readSets(step: Reader, site: PlanSite): Assignment[] {
 }
 
 function readAdmit(admit: Reader | undefined, site: PlanSite): AdmitRule[] {
+  warnUnknownKeys(admit, ADMIT_KEYS, site)
   return (admit?.mappings('rules') ?? []).flatMap((rule): AdmitRule[] => {
+    warnUnknownKeys(rule, RULE_KEYS, site)
     const otherwise = rule.mapping('else')
     const then = otherwise === undefined ? rule.mapping('then') : (otherwise.mapping('then') ?? otherwise)
     const allow = then?.boolean('allow')
