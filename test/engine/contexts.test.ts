@@ -186,6 +186,25 @@ describe('a part of the data with a name of its own', () => {
     expect(one.issued(one.id('b'))['args']).toEqual({ v: wanted, w: data })
   })
 
+  it.each<[string, string, JsonValue]>([
+    ['output_select: [deep.x]', '{{ a.x }}', 5],
+    ['output_select: [data.deep.x]', '{{ a.x }}', 5],
+    ['output_select: [{path: data.own, as: o}]', '{{ a.o }}', 7],
+    ['output: {select: [{path: deep.x, as: first}]}', '{{ a.first }} {{ output.first }}', '5 5'],
+    ['output_select: [{path: deep.x, as: t}]', '{{ a.t.deep.x }}', 5],
+  ])('is chosen by a task of a pipeline from its own data: %s', (selects, template, wanted) => {
+    const tasks = `[{name: t, kind: python, code: "", ${selects}}, {name: u, kind: python, code: ""}]`
+    const body = `workflow:\n- {step: a, tool: ${tasks}, next: [b]}\n- step: b\n  tool: {kind: python, code: "", input: {v: ${JSON.stringify(template)}}}\n`
+    const one = run(body).answer('a', { t: { deep: { x: 5 }, data: { own: 7 } }, u: { deep: { x: 6 } } })
+    expect(one.issued(one.id('b'))['args']).toEqual({ v: wanted })
+  })
+
+  it('is chosen by a task of the workbook', () => {
+    const body =
+      'workbook: [{name: w, tool: {kind: python, code: "", output_select: [deep.x]}}]\nworkflow:\n- {step: a, tool: {kind: workbook, name: w}, next: [b]}\n- {step: b, tool: {kind: noop, result: "{{ a.x }}"}}\n'
+    expect(run(body).answer('a', { deep: { x: 5 } }).end?.result).toMatchObject({ context: { data: 5 } })
+  })
+
   it('is chosen for a step as a whole, pipelines included', () => {
     const body =
       'workflow:\n- {step: a, tool: [{name: t, kind: python, code: ""}], output: {select: [{path: t.deep.x, as: x}]}, next: [{step: b, when: "{{ output.x == 5 }}"}]}\n- {step: b, tool: {kind: noop, result: "{{ a.x }}"}}\n'

@@ -107,6 +107,7 @@ function planClaim(cursor: Reader, site: PlanSite): ToolPlan | undefined {
     kinds: [kind],
     workerReads: workerReads(deferredTemplates(config)),
     wantsWholeContext: false,
+    selections: [],
   }
 }
 

@@ -122,6 +122,8 @@ export interface ToolPlan {
   readonly workerReads: readonly TemplatePath[]
   /** Its code names `context`, `variables` or `ctx`: the worker needs every root. */
   readonly wantsWholeContext: boolean
+  /** What the tool itself selects from its data; those of the step stand before them. */
+  readonly selections: readonly Selection[]
 }
 
 export interface TaskPlan {

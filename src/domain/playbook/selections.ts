@@ -6,25 +6,44 @@ import { isJsonObject, type JsonValue } from '../json/value.js'
 import { OUTPUT_KEYS, warnUnknownKeys } from './knownKeys.js'
 import type { Selection } from './plan.js'
 import type { PlanSite } from './site.js'
+import type { ToolSource } from './toolSource.js'
 
-export function readSelections(step: Reader, site: PlanSite): Selection[] {
-  const tool = step.value('tool')
-  const ofTool = isJsonObject(tool) ? listsOf(tool['output'], `${step.path}/tool/output`, site) : []
-  const plain = isJsonObject(tool) ? ([[tool['output_select'], `${step.path}/tool/output_select`]] as const) : []
-  const ofStep = listsOf(step.value('output'), `${step.path}/output`, site)
-  return [...ofStep, ...plain, ...ofTool].flatMap(([list, pointer]) => {
+export function stepSelections(step: Reader, site: PlanSite): Selection[] {
+  return selectionsIn(outputLists(step, site), site)
+}
+
+/** Of every task: in a list of them a path begins at the data of its own. */
+export function toolSelections({ tasks, isSingle }: ToolSource, site: PlanSite): Selection[] {
+  return tasks.flatMap(({ label, tool }) => {
+    const plain = [tool.value('output_select'), `${tool.path}/output_select`] as const
+    const found = selectionsIn([plain, ...outputLists(tool, site)], site)
+    return isSingle ? found : found.flatMap((one) => below(label, one))
+  })
+}
+
+type PlacedList = readonly [list: JsonValue | undefined, pointer: string]
+
+function outputLists(reader: Reader, site: PlanSite): PlacedList[] {
+  const output = reader.value('output')
+  if (!isJsonObject(output)) return []
+  const pointer = `${reader.path}/output`
+  warnUnknownKeys(site.reader(output, pointer), OUTPUT_KEYS, site)
+  return ['select', 'output_select'].map((key) => [output[key], `${pointer}/${key}`])
+}
+
+function selectionsIn(lists: readonly PlacedList[], site: PlanSite): Selection[] {
+  return lists.flatMap(([list, pointer]) => {
     if (list === undefined || list === null) return []
     const items = Array.isArray(list) ? list : [list]
     return items.flatMap((item, index) => readSelection(item, `${pointer}/${index}`, site))
   })
 }
 
-type PlacedList = readonly [list: JsonValue | undefined, pointer: string]
-
-function listsOf(output: JsonValue | undefined, pointer: string, site: PlanSite): PlacedList[] {
-  if (!isJsonObject(output)) return []
-  warnUnknownKeys(site.reader(output, pointer), OUTPUT_KEYS, site)
-  return ['select', 'output_select'].map((key) => [output[key], `${pointer}/${key}`])
+/** `data.x` is x of the data, unless the data has a key `data`: the first that is there counts. */
+function below(label: string, { name, path }: Selection): Selection[] {
+  const [first, ...rest] = path
+  const own = { name, path: [label, ...path] }
+  return first === 'data' || first === 'result' ? [own, { name, path: [label, ...rest] }] : [own]
 }
 
 function readSelection(item: JsonValue, pointer: string, site: PlanSite): Selection[] {

@@ -17,7 +17,7 @@ import { readLoop } from './loop.js'
 import { type LooseNext, readNext, readNextMode } from './next.js'
 import type { AdmitRule, Assignment, FailureMode, StepPlan, ToolPlan } from './plan.js'
 import { readTimeoutMs } from './seconds.js'
-import { readSelections } from './selections.js'
+import { stepSelections } from './selections.js'
 import type { PlanSite } from './site.js'
 import { planTool } from './tool.js'
 import type { ToolContext } from './toolContext.js'
@@ -49,6 +49,7 @@ export function readStep(step: Reader, index: number, name: string, context: Ste
   warnUnknownKeys(failure, FAILURE_KEYS, site)
   const loop = readLoop(step, site)
   const input = argumentTree(argumentLayers(step), site, { isDeferred: needsSecrets })
+  const tool = readTool(step, name, input, context)
   return {
     index,
     name,
@@ -56,14 +57,14 @@ export function readStep(step: Reader, index: number, name: string, context: Ste
     when: site.condition(step.value('when'), `${step.path}/when`),
     admit: readAdmit(policy?.mapping('admit'), site),
     input,
-    tool: readTool(step, name, input, context),
+    tool,
     loop,
     assignments: readSets(step, site),
     next: readNext(step, { site, stepName: name, stepIndex: context.stepIndex, nextMode: readNextMode(spec) }),
     onError: spec?.oneOf('on_error', ['fail', 'continue']) ?? 'fail',
     failureMode: failure?.oneOf('mode', FAILURE_MODES) ?? context.failureMode,
     timeoutMs: spec === undefined ? undefined : readTimeoutMs(spec, 'timeout', site),
-    selections: readSelections(step, site),
+    selections: [...stepSelections(step, site), ...(tool?.selections ?? [])],
   }
 }
 

@@ -10,6 +10,7 @@ import { PipelineNames } from './deferral.js'
 import { warnUnknownToolKeys } from './knownKeys.js'
 import type { Assignment, NativeTool, ToolPlan } from './plan.js'
 import { policyTemplates, readPolicy } from './policy.js'
+import { toolSelections } from './selections.js'
 import type { PlanSite } from './site.js'
 import { textOptionsOf } from './textFields.js'
 import type { ToolContext } from './toolContext.js'
@@ -96,6 +97,7 @@ class ToolPlanner {
         this.names,
       ),
       wantsWholeContext: tasks.some(readsContext),
+      selections: toolSelections(this.source, this.site),
     }
   }
 
