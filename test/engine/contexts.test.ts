@@ -212,6 +212,35 @@ describe('a part of the data with a name of its own', () => {
   })
 })
 
+describe('the input of a step that uses a task of the workbook', () => {
+  it.each<[string, string, JsonValue]>([
+    ['over the defaults', 'input: {a: 2}', { a: 2, b: 1, c: 1 }],
+    ['over args of the same step', 'args: {a: 3, c: 3}, input: {a: 2}', { a: 2, b: 1, c: 3 }],
+    ['under what the reference says', 'input: {a: 2, b: 2, r: 2}', { a: 2, b: 2, c: 1, r: 9 }],
+  ])('lies %s', (_where, input, wanted) => {
+    const own = input.includes('r: 2') ? ', input: {r: 9}' : ''
+    const body = `workbook: [{name: w, input: {a: 1, c: 1}, tool: {kind: python, code: "", input: {b: 1}}}]\nworkflow:\n- {step: start, ${input}, tool: {kind: workbook, name: w${own}}}\n`
+    const one = run(body)
+    expect(one.issued(one.id('start'))['args']).toEqual(wanted)
+  })
+
+  it('reaches a task with rules of its own, and a playbook', () => {
+    const policy = 'spec: {policy: {rules: [{else: {do: continue}}]}}'
+    const body = `workbook: [{name: w, tool: {kind: python, code: "", input: {a: 1, b: 1}, ${policy}}}]\nworkflow:\n- {step: start, input: {a: "{{ 1 + 1 }}"}, tool: {kind: workbook, name: w}}\n`
+    const one = run(body)
+    expect(one.issued(one.id('start'))['tool_config']).toMatchObject({ tasks: [{ input: { a: 2, b: 1 } }] })
+    const child =
+      'workbook: [{name: w, tool: {kind: playbook, path: x, input: {a: 1, b: 1}}}]\nworkflow:\n- {step: start, input: {a: 2}, tool: {kind: workbook, name: w}}\n'
+    const other = run(child)
+    expect(other.issued(other.id('start'))['args']).toEqual({ a: 2, b: 1 })
+  })
+
+  it('stays under the arguments of a tool that stands in the step', () => {
+    const one = run('workflow:\n- {step: start, input: {a: 2, b: 2}, tool: {kind: python, code: "", input: {a: 1}}}\n')
+    expect(one.issued(one.id('start'))['args']).toEqual({ a: 1, b: 2 })
+  })
+})
+
 describe('what is stored elsewhere', () => {
   const reference = {
     kind: 'result_ref',

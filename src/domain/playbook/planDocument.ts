@@ -175,7 +175,8 @@ function checkWorkbook(context: ToolContext): void {
   const { workbook, used } = context.tools
   for (const [name, { pointer, entry }] of workbook) {
     const tool = entry.value('tool')
-    const check = (): unknown => planTool(tool as JsonValue, `${pointer}/tool`, undefined, context)
+    const check = (): unknown =>
+      planTool(tool as JsonValue, `${pointer}/tool`, { output: undefined, args: [] }, context)
     if (tool === undefined) problems.error(`${pointer}/tool`, `workbook task ${JSON.stringify(name)} has no tool`)
     else if (used.has(name)) check()
     else problems.leniently(check)

@@ -76,7 +76,7 @@ function readTool(step: Reader, name: string, input: StepPlan['input'], context:
     return site.problems.error(pointer, `${name === '' ? 'the step' : `step ${JSON.stringify(name)}`} has no tool`)
   const output = step.value('output')
   const placed = output === undefined ? undefined : { value: output, pointer: `${step.path}/output` }
-  const tool = planTool(value, pointer, placed, context)
+  const tool = planTool(value, pointer, { output: placed, args: argumentLayers(step) }, context)
   if (tool === undefined || input === undefined) return tool
   return withInput(tool, input, site)
 }

@@ -40,15 +40,21 @@ interface Flow {
   readonly assignments: readonly Assignment<string>[]
 }
 
+/** What a step says about its tool. */
+export interface AroundTool {
+  readonly output: Placed | undefined
+  readonly args: readonly Placed[]
+}
+
 export function planTool(
   value: JsonValue,
   pointer: string,
-  stepOutput: Placed | undefined,
+  { output, args }: AroundTool,
   context: ToolContext,
 ): ToolPlan | undefined {
-  const source = context.tools.read(value, pointer)
+  const source = context.tools.read(value, pointer, args)
   if (source === undefined) return undefined
-  return new ToolPlanner(source, pointer, stepOutput, context).plan()
+  return new ToolPlanner(source, pointer, output, context).plan()
 }
 
 class ToolPlanner {

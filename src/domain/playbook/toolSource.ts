@@ -70,14 +70,19 @@ export class ToolReader {
     private readonly site: PlanSite,
   ) {}
 
-  /** Undefined when it cannot be read; the reason is among the problems. */
-  read(value: JsonValue, pointer: string, trail: readonly string[] = []): ToolSource | undefined {
+  /** Undefined when it cannot be read; the reason is among the problems. `ofStep`: the arguments of the step around it. */
+  read(
+    value: JsonValue,
+    pointer: string,
+    ofStep: readonly Placed[] = [],
+    trail: readonly string[] = [],
+  ): ToolSource | undefined {
     if (Array.isArray(value)) return this.list(value, pointer, trail)
     if (!isJsonObject(value))
       return this.site.problems.error(pointer, 'must be a mapping with a kind, or a list of tasks')
     const kind = this.kindOf(value, pointer, 'the tool')
     if (kind === undefined) return undefined
-    if (kind === 'workbook') return this.reference(value, pointer, trail)
+    if (kind === 'workbook') return this.reference(value, pointer, ofStep, trail)
     const tool = this.site.reader(value, pointer)
     if (kind === 'task_sequence' && tool.has('tasks')) return this.nested(tool, 'tasks', trail)
     if (kind === 'playbooks') return this.playbooks(tool)
@@ -121,7 +126,7 @@ export class ToolReader {
     if (label?.trim() === '') return this.site.problems.error(pointer, 'the label of the task is empty')
     const named = label ?? labelOf(index)
     if (kind !== 'workbook') return { label: named, kind, tool, args: argumentLayers(tool) }
-    const found = this.reference(body, place, trail)
+    const found = this.reference(body, place, [], trail)
     const [task] = found?.tasks ?? []
     if (found === undefined || task === undefined) return undefined
     if (found.isSingle) return { ...task, label: named }
@@ -130,7 +135,7 @@ export class ToolReader {
 
   /** A list of tasks written as a tool of its own. */
   private nested(tool: Reader, key: string, trail: readonly string[]): ToolSource | undefined {
-    const source = this.read(tool.value(key) as JsonValue, `${tool.path}/${key}`, trail)
+    const source = this.read(tool.value(key) as JsonValue, `${tool.path}/${key}`, [], trail)
     return source === undefined ? undefined : { ...source, args: argumentLayers(tool) }
   }
 
@@ -144,7 +149,12 @@ export class ToolReader {
     return source === undefined ? undefined : { ...source, args: argumentLayers(tool) }
   }
 
-  private reference(value: JsonObject, pointer: string, trail: readonly string[]): ToolSource | undefined {
+  private reference(
+    value: JsonObject,
+    pointer: string,
+    ofStep: readonly Placed[],
+    trail: readonly string[],
+  ): ToolSource | undefined {
     const { problems } = this.site
     const reference = this.site.reader(value, pointer)
     const name = reference.text('name', 'required')
@@ -164,10 +174,11 @@ export class ToolReader {
     const tool = found.entry.value('tool')
     if (tool === undefined)
       return problems.error(`${found.pointer}/tool`, `workbook task ${JSON.stringify(name)} has no tool`)
-    const source = this.read(tool, `${found.pointer}/tool`, [...trail, name])
+    const source = this.read(tool, `${found.pointer}/tool`, [], [...trail, name])
     if (source === undefined) return undefined
     const weaker = argumentLayers(found.entry)
-    const stronger = argumentLayers(reference)
+    // What the workbook says are defaults: a step that uses the task has the last word.
+    const stronger = [...ofStep, ...argumentLayers(reference)]
     if (!source.isSingle) return { ...source, args: [...weaker, ...source.args, ...stronger] }
     return { ...source, tasks: source.tasks.map((task) => ({ ...task, args: [...weaker, ...task.args, ...stronger] })) }
   }
