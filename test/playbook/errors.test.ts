@@ -31,10 +31,24 @@ const CASES: readonly (readonly [what: string, body: string, ...expected: RegExp
     'workflow: [{step: a, tool: {kind: noop}}, {step: b, tool: {kind: noop}}, {step: a, tool: {kind: noop}}]',
     /^\/workflow\/2\/step: "a" is already the name of \/workflow\/0$/,
   ],
+  [
+    'names of steps that YAML reads as numbers',
+    'workflow: [{step: 1, tool: {kind: noop}, next: 2}, {step: 2, tool: {kind: noop}, next: [3, {step: 1.5}]}, {step: true, tool: {kind: noop}}]',
+    /^\/workflow\/0\/step: is the number 1, and names of steps are texts; put it in quotes: "1"$/,
+    /^\/workflow\/0\/next: is the number 2, and names of steps are texts; put it in quotes: "2"$/,
+    /^\/workflow\/1\/next\/0: is the number 3, and names of steps are texts; put it in quotes: "3"$/,
+    /^\/workflow\/1\/next\/1\/step: is the number 1.5, and names of steps are texts; put it in quotes: "1.5"$/,
+    /^\/workflow\/2\/step: is the boolean true, and names of steps are texts; put it in quotes: "true"$/,
+  ],
   ['no tool', 'workflow: [{step: end}]', /^\/workflow\/0\/tool: step "end" has no tool$/],
   ['a tool that is neither', tool('noop'), /^\/workflow\/0\/tool: must be a mapping with a kind, or a list of tasks$/],
   ['an empty pipeline', tool('[]'), /^\/workflow\/0\/tool: is an empty list/],
   ['a tool without a kind', tool('{name: x}'), /^\/workflow\/0\/tool: the tool has no kind$/],
+  [
+    'a kind that is not a text',
+    tool('{kind: [noop]}'),
+    /^\/workflow\/0\/tool\/kind: must be a text, such as kind: noop$/,
+  ],
   ['a task without a kind', tool('[{kind: noop}, {name: x}]'), /^\/workflow\/0\/tool\/1: task 2 has no kind$/],
   [
     'a label taken',
@@ -201,6 +215,11 @@ describe('a playbook with', () => {
       expect(planned(body).plan).toBeUndefined()
     },
   )
+
+  it('steps without a name gets no warnings about a step of that name', () => {
+    const body = 'workflow: [{step: start, tool: {kind: noop}}, {step: 1, tool: {kind: noop}}, {tool: {kind: noop}}]'
+    expect(problemsOf(body, 'warning')).toEqual([])
+  })
 
   it('another version or kind is refused', () => {
     const { problems } = planOf(

@@ -7,6 +7,7 @@ import { guardReadsFailure } from './failureReads.js'
 import { ARC_KEYS, ROUTER_KEYS, ROUTER_SPEC_KEYS, warnUnknownKeys } from './knownKeys.js'
 import type { ArcPlan, NextPlan } from './plan.js'
 import type { PlanSite } from './site.js'
+import { quoteHint, readStepName } from './stepName.js'
 import { argumentTree } from './trees.js'
 
 const MODES = ['exclusive', 'inclusive'] as const
@@ -44,7 +45,7 @@ export function readNext(step: Reader, context: NextContext): LooseNext {
     return checked(next(mode, readArcs(value, pointer, pointer, context)), site)
   }
   if (isJsonObject(value)) return checked(readRouter(site.reader(value, pointer), context), site)
-  site.problems.error(pointer, 'must be a step, a list of steps, or a mapping with arcs')
+  site.problems.error(pointer, quoteHint(value) ?? 'must be a step, a list of steps, or a mapping with arcs')
   return next('exclusive', [])
 }
 
@@ -78,10 +79,12 @@ function readArc(item: JsonValue, pointer: string, index: number, context: NextC
     const plain = { when: undefined, readsFailure: false, assignments: [], args: undefined }
     return { ...plain, index, pointer, ...targetOf(item, pointer, context) }
   }
-  if (!isJsonObject(item)) return site.problems.error(pointer, 'must be the name of a step, or {step, when}')
+  if (!isJsonObject(item)) {
+    return site.problems.error(pointer, quoteHint(item) ?? 'must be the name of a step, or {step, when}')
+  }
   const arc = site.reader(item, pointer)
   warnUnknownKeys(arc, ARC_KEYS, site)
-  const name = arc.text('step', 'required')
+  const name = readStepName(arc, 'step')
   const when = site.condition(arc.value('when'), `${pointer}/when`)
   const set = { pointer: `${pointer}/set`, bare: 'ctx', by: 'engine' } as const
   const args = arc.value('args')

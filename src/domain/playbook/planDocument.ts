@@ -10,6 +10,7 @@ import { TOP_KEYS, warnUnknownKeys } from './knownKeys.js'
 import { type ArcPlan, PLAN_VERSION, type Plan, type PlanGraph, type Planned, type StepPlan } from './plan.js'
 import { PlanSite } from './site.js'
 import { type LooseStep, readStep } from './step.js'
+import { readStepName } from './stepName.js'
 import { planTool } from './tool.js'
 import type { ToolContext } from './toolContext.js'
 import { readWorkbook, ToolReader } from './toolSource.js'
@@ -108,7 +109,7 @@ class DocumentPlanner {
       const pointer = `/workflow/${index}`
       if (isJsonObject(value)) {
         const reader = site.reader(value, pointer)
-        return [{ name: reader.text('step', 'required') ?? '', reader }]
+        return [{ name: readStepName(reader, 'step') ?? '', reader }]
       }
       site.problems.error(pointer, 'must be a mapping')
       return []
@@ -148,7 +149,8 @@ class DocumentPlanner {
           isBack: arc.target !== undefined && (isBack[arcIndex++] as boolean),
         }),
       )
-      if (!roots.some((root) => root === step.index || graph.reaches(root, step.index))) {
+      // A step without a name cannot be led to, and has its error already.
+      if (step.name !== '' && !roots.some((root) => root === step.index || graph.reaches(root, step.index))) {
         this.site.problems.warn(step.pointer, `step ${JSON.stringify(step.name)} cannot be reached`)
       }
       // A step without a tool is an error, and then there is no plan.

@@ -186,7 +186,9 @@ export class ToolReader {
   private kindOf(tool: JsonObject, pointer: string, what: string): string | undefined {
     const { problems } = this.site
     const kind = tool['kind']
-    if (typeof kind !== 'string' || kind.trim() === '') return problems.error(pointer, `${what} has no kind`)
+    if (kind === undefined || kind === null) return problems.error(pointer, `${what} has no kind`)
+    if (typeof kind !== 'string') return problems.error(`${pointer}/kind`, 'must be a text, such as kind: noop')
+    if (kind.trim() === '') return problems.error(pointer, `${what} has no kind`)
     if (!KNOWN_KINDS.has(kind)) problems.warn(`${pointer}/kind`, `${JSON.stringify(kind)} is not a known kind of tool`)
     return kind
   }
