@@ -84,7 +84,17 @@ describe('YAML', () => {
       { day: '2024-01-01', bytes: 'aGk=', set: { a: null, b: null }, on: 'on' },
     ],
     ['[0x10, 0o17, 1_000]', [16, 15, '1_000']],
-    ['{<<: {a: 1}}', { '<<': { a: 1 } }],
+    ['{<<: {a: 1}}', { a: 1 }],
+    ['{"<<": {a: 1}}', { '<<': { a: 1 } }],
+    ['{base: &b {a: 1, b: 1}, own: {b: 2, <<: *b, c: 3}}', { base: { a: 1, b: 1 }, own: { a: 1, b: 2, c: 3 } }],
+    ['{base: &b {a: 1, b: 1}, own: {<<: *b, b: 2}}', { base: { a: 1, b: 1 }, own: { a: 1, b: 2 } }],
+    [
+      '{x: &x {a: 1}, y: &y {a: 2, b: 2}, own: {<<: [*x, *y]}}',
+      { x: { a: 1 }, y: { a: 2, b: 2 }, own: { a: 1, b: 2 } },
+    ],
+    ['{x: &x {a: 1}, y: &y {<<: *x, b: 2}, own: {<<: *y}}', { x: { a: 1 }, y: { a: 1, b: 2 }, own: { a: 1, b: 2 } }],
+    ['{<<: {a: {x: 1}}, a: {y: 2}}', { a: { y: 2 } }],
+    ['{<<: {a: 1}, <<: {b: 1}}', undefined],
   ])('%s is read as %j', (text, expected) => {
     if (expected === undefined) expect(() => workloadOf(text)).toThrow('is there twice')
     else expect(workloadOf(text)).toEqual(expected)
@@ -115,6 +125,10 @@ describe('a bad document', () => {
     ['metadata: {name: x}\nworkload: {"1": a, 1: b}\n', ['/workload/1']],
     ['metadata: {name: x}\nworkload: {? [a] : b}\n', ['/workload']],
     ['metadata: {name: x}\nworkload: {a: *b, b: &b 1}\n', ['/workload/a']],
+    ['metadata: {name: x}\nworkload: {<<: 1}\n', ['/workload/<<']],
+    ['metadata: {name: x}\nworkload: {a: &a [x], b: {<<: *a}, c: {<<: }}\n', ['/workload/b/<<', '/workload/c/<<']],
+    ['metadata: {name: x}\nworkload: &w {<<: *w}\n', ['/workload/<<']],
+    ['metadata: {name: x}\nworkload: {<<: {a: .nan}}\n', ['/workload/<</a']],
     [`metadata: {name: x}\nworkload: ${'7'.repeat(4_301)}\n`, ['']],
     [`kind: Subscription\nmetadata: {name: x}\nspec: {a: ${'7'.repeat(131_072)}}\n`, ['']],
   ])('%j is refused at %j', (text, paths) => {
@@ -151,6 +165,18 @@ describe('hostile documents', () => {
         .join(',')}]\n`
     }
     expect(quick(() => violationsOf(text))).toHaveLength(1)
+  })
+
+  it('cannot unfold through merges', () => {
+    const keys = Array.from({ length: 1_000 }, (_, index) => `k${index}: 1`).join(', ')
+    const merges = Array.from({ length: 1_000 }, (_, index) => `m${index}: {<<: *a}`).join(', ')
+    expect(quick(() => violationsOf(`metadata: {name: x}\na: &a {${keys}}\nb: {${merges}}\n`))).toHaveLength(1)
+  })
+
+  it('cannot touch a prototype by a merge', () => {
+    const { payload } = parseCatalogDocument('metadata: {name: x}\nworkload: {<<: {__proto__: {admin: true}}}\n')
+    expect(Object.keys(payload as object)).toEqual(['__proto__'])
+    expect(({} as Record<string, unknown>)['admin']).toBeUndefined()
   })
 
   it('cannot contain themselves', () => {

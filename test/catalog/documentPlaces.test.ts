@@ -33,6 +33,15 @@ it('finds keys, items, and the nearest thing around what is not there', () => {
   expect(placesIn(Buffer.from(TEXT).toString('base64'), ['/metadata'])).toEqual([{ line: 2, column: 1 }])
 })
 
+it('of what was merged is the map that it was merged into', () => {
+  const text = 'base: &b {kind: noop}\nworkflow:\n  - step: one\n    tool:\n      <<: *b\n      <: 1\n'
+  expect(placesIn(text, ['/workflow/0/tool/kind', '/workflow/0/tool/<<', '/workflow/0/tool/<'])).toEqual([
+    { line: 4, column: 5 },
+    { line: 5, column: 7 },
+    { line: 6, column: 7 },
+  ])
+})
+
 it('of a text that cannot be read are the places of its mistakes, and of nothing there is none', () => {
   expect(placesIn('a: 1\nb: [1, 2\nc: "x', ['', ''])).toEqual([
     { line: 3, column: expect.any(Number) },

@@ -23,7 +23,15 @@ import { isStorable } from '../events/storableText.js'
 import { floatText } from '../json/number.js'
 import { escapeSegment } from '../json/pointer.js'
 import { INTEGER_DIGITS_MAX } from '../json/reader.js'
-import { Float, floatValue, integerValue, type JsonObject, type JsonValue, setKey } from '../json/value.js'
+import {
+  Float,
+  floatValue,
+  integerValue,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  setKey,
+} from '../json/value.js'
 import type { Violation } from './violation.js'
 
 export interface YamlLimits {
@@ -225,17 +233,38 @@ class Conversion {
 
   private convertMap(node: YAMLMap, path: string, child: (item: unknown, key: string) => JsonValue): JsonObject {
     const object: JsonObject = {}
+    const own = new Set<string>()
     for (const pair of node.items) {
       if (this.isFull) break
       const key = this.keyOf(pair.key, path)
       if (key === undefined) continue
-      if (Object.hasOwn(object, key)) {
+      if (own.has(key)) {
         const place = this.placeOf((pair.key as Node).range?.[0] ?? 0)
-        this.wrong(`${path}/${escapeSegment(key)}`, `is there twice (${place})`)
+        const hint = isMergeKey(pair.key) ? '; merge several by a list: [*a, *b]' : ''
+        this.wrong(`${path}/${escapeSegment(key)}`, `is there twice (${place})${hint}`)
       }
-      setKey(object, key, child(pair.value, escapeSegment(key)))
+      own.add(key)
+      const known = this.violations.length
+      const value = child(pair.value, escapeSegment(key))
+      if (!isMergeKey(pair.key)) setKey(object, key, value)
+      else if (this.violations.length === known) this.merge(object, value, own, `${path}/${escapeSegment(key)}`)
     }
     return object
+  }
+
+  /** The map itself is stronger wherever it stands, and of several that are merged the first. */
+  private merge(into: JsonObject, value: JsonValue, own: ReadonlySet<string>, path: string): void {
+    const merged: JsonObject = {}
+    for (const source of Array.isArray(value) ? value : [value]) {
+      if (!isJsonObject(source)) {
+        this.wrong(path, 'merges what is not a map; give a map or a list of maps, or quote the key: "<<"')
+        return
+      }
+      for (const [key, one] of Object.entries(source)) {
+        if (!own.has(key) && !Object.hasOwn(merged, key)) setKey(merged, key, one)
+      }
+    }
+    for (const [key, one] of Object.entries(merged)) setKey(into, key, one)
   }
 
   private keyOf(node: unknown, path: string): string | undefined {
@@ -279,6 +308,11 @@ class Conversion {
     this.violations.push({ path, message })
     return NOTHING
   }
+}
+
+/** `<<: *base` takes over the keys of another map; in quotes it is a key like any other. */
+function isMergeKey(node: unknown): boolean {
+  return isScalar(node) && node.value === '<<' && node.type === 'PLAIN'
 }
 
 /** How deep collections are nested in the syntax tree; an own stack, because the tree may be a million deep. */
