@@ -1,9 +1,10 @@
-// The values of a run: a file under --payload under --set.
+// The values of a run: the workload of the playbook under a file under --payload under --set.
 
 import type { Violation } from '../../domain/catalog/violation.js'
 import { readYaml, YAML_LIMITS } from '../../domain/catalog/yamlText.js'
 import { parseJsonStrict } from '../../domain/json/parse.js'
 import { INPUT_DEPTH_MAX, isJsonObject, type JsonObject, type JsonValue, setKey } from '../../domain/json/value.js'
+import type { Plan } from '../../domain/playbook/plan.js'
 import { CpError, toCpError } from '../../errors.js'
 import { readOptionFile } from '../source.js'
 
@@ -16,15 +17,114 @@ export interface PayloadOptions {
   sets: readonly string[]
 }
 
-export async function readPayload(options: PayloadOptions): Promise<JsonObject | undefined> {
-  const { file, payload, sets } = options
-  if (file === undefined && payload === undefined && sets.length === 0) return undefined
-  const merged: JsonObject = {
-    ...(file === undefined ? {} : mapOf(readDocument(await readOptionFile(file), file), file)),
-    ...(payload === undefined ? {} : mapOf(await readGiven(payload), '--payload')),
+/** What was given, read and well-formed; the workload that it goes over may be known later. */
+export interface GivenValues {
+  /** The file under --payload; undefined when there is neither. */
+  values: JsonObject | undefined
+  sets: readonly Assignment[]
+}
+
+interface Assignment {
+  /** As given, for messages. */
+  name: string
+  keys: readonly string[]
+  value: JsonValue
+}
+
+export async function readValues({ file, payload, sets }: PayloadOptions): Promise<GivenValues> {
+  const ofFile = file === undefined ? {} : mapOf(readDocument(await readOptionFile(file), file), file)
+  const ofPayload = payload === undefined ? {} : mapOf(await readGiven(payload), '--payload')
+  return {
+    values: file === undefined && payload === undefined ? undefined : { ...ofFile, ...ofPayload },
+    sets: sets.map(readAssignment),
   }
-  for (const set of sets) assign(merged, set)
-  return merged
+}
+
+/** For a start. Keys with dots go deeper into what is given for their first part, else into the default of the playbook. */
+export function payloadOver(
+  { values, sets }: GivenValues,
+  plan: Pick<Plan, 'workload' | 'workloadDefaults'> | undefined,
+): JsonObject | undefined {
+  if (values === undefined && sets.length === 0) return undefined
+  const payload: JsonObject = { ...values }
+  for (const { name, keys, value } of sets) {
+    const [first, ...rest] = keys as [string, ...string[]]
+    const base = Object.hasOwn(payload, first) ? payload[first] : defaultOf(plan, first)
+    setKey(payload, first, replaced(base, rest, value, { name, way: first }))
+  }
+  if (plan !== undefined) assertNoTemplates(payload, sets, values, plan)
+  return payload
+}
+
+export async function readPayload(options: PayloadOptions): Promise<JsonObject | undefined> {
+  return payloadOver(await readValues(options), undefined)
+}
+
+function defaultOf(plan: Pick<Plan, 'workload'> | undefined, key: string): JsonValue | undefined {
+  return plan !== undefined && Object.hasOwn(plan.workload, key) ? plan.workload[key] : undefined
+}
+
+/** A copy with the value below these keys; what it is a copy of may be part of the playbook. */
+function replaced(
+  base: JsonValue | undefined,
+  keys: readonly string[],
+  value: JsonValue,
+  at: { name: string; way: string },
+): JsonValue {
+  const [key, ...rest] = keys
+  if (key === undefined) return value
+  const deeper = { name: at.name, way: `${at.way}.${key}` }
+  if (Array.isArray(base)) {
+    const index = indexIn(base, key, at)
+    return base.with(index, replaced(base[index], rest, value, deeper))
+  }
+  const map: JsonObject = isJsonObject(base) ? { ...base } : {}
+  setKey(map, key, replaced(Object.hasOwn(map, key) ? map[key] : undefined, rest, value, deeper))
+  return map
+}
+
+function indexIn(list: readonly JsonValue[], key: string, { name, way }: { name: string; way: string }): number {
+  const index = /^\d{1,9}$/.test(key) ? Number(key) : undefined
+  if (index !== undefined && index < list.length) return index
+  const items = list.length === 1 ? 'one item, 0' : `${list.length} items, 0 to ${list.length - 1}`
+  const has = list.length === 0 ? 'is an empty list' : `is a list of ${items}`
+  throw new CpError(
+    'invalid_input',
+    `--set ${name}: ${way} ${has}, and has no item ${JSON.stringify(key)}; to change its length give all of it: --set '${way}=[…]'`,
+  )
+}
+
+/** A template beside what is set would go along as part of a payload, and there it would stay the text it is. */
+function assertNoTemplates(
+  payload: JsonObject,
+  sets: readonly Assignment[],
+  values: JsonObject | undefined,
+  { workloadDefaults }: Pick<Plan, 'workloadDefaults'>,
+): void {
+  for (const { key, source, tree } of workloadDefaults) {
+    const deep = sets.find(({ keys }) => keys[0] === key && keys.length > 1)
+    if (deep === undefined || (values !== undefined && Object.hasOwn(values, key))) continue
+    const left = tree.templates.find(({ pointer }) => {
+      const text = valueAt(source, pointer)
+      return text !== undefined && valueAt(payload[key], pointer) === text
+    })
+    if (left === undefined) continue
+    const place = `${key}${left.pointer.replaceAll('/', '.')}`
+    throw new CpError(
+      'invalid_input',
+      `--set ${deep.name}: ${place} beside it is a template in the workload, and would stay text; give all of it: --set '${key}=…'`,
+    )
+  }
+}
+
+function valueAt(root: JsonValue | undefined, pointer: string): JsonValue | undefined {
+  let value = root
+  for (const escaped of pointer.split('/').slice(1)) {
+    const segment = escaped.replaceAll('~1', '/').replaceAll('~0', '~')
+    if (Array.isArray(value)) value = value[Number(segment)]
+    else value = isJsonObject(value) && Object.hasOwn(value, segment) ? value[segment] : undefined
+  }
+  return value
 }
 
 function readDocument(text: string, name: string): JsonValue {
@@ -51,24 +151,17 @@ function mapOf(value: JsonValue, name: string): JsonObject {
   throw new CpError('invalid_input', `${name} must hold a map of values`)
 }
 
-function assign(into: JsonObject, set: string): void {
+function readAssignment(set: string): Assignment {
   const at = set.indexOf('=')
   if (at < 1) throw new CpError('invalid_input', `--set must be key=value, not ${JSON.stringify(set)}`)
   const isText = set[at - 1] === ':'
-  const path = set.slice(0, isText ? at - 1 : at).split('.')
+  const name = set.slice(0, isText ? at - 1 : at)
+  const path = name.split('.')
   // `workload.x` is how templates name the value x, and how people type it.
   const keys = path.length > 1 && path[0] === 'workload' ? path.slice(1) : path
   const text = set.slice(at + 1)
   if (keys.some((key) => key === '')) throw new CpError('invalid_input', `--set ${set}: a key is empty`)
-  let map = into
-  for (const key of keys.slice(0, -1)) {
-    const inner = Object.hasOwn(map, key) ? map[key] : undefined
-    // A copy: the map may be part of what was read.
-    const next: JsonObject = isJsonObject(inner) ? { ...inner } : {}
-    setKey(map, key, next)
-    map = next
-  }
-  setKey(map, keys[keys.length - 1]!, isText ? text : readValue(text))
+  return { name, keys, value: isText ? text : readValue(text) }
 }
 
 function readValue(text: string): JsonValue {

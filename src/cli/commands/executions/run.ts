@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { durationMs } from '../../../domain/duration.js'
 import { type Labels, readLabelTexts } from '../../../domain/executions/labels.js'
 import type { JsonObject } from '../../../domain/json/value.js'
-import type { Problem } from '../../../domain/playbook/plan.js'
+import type { Plan, Problem } from '../../../domain/playbook/plan.js'
 import { CpError } from '../../../errors.js'
 import type { ApiClient } from '../../apiClient.js'
 import type { CommandContext, CommandSpec, Input } from '../../command.js'
@@ -12,7 +12,7 @@ import { print } from '../../io.js'
 import { isSet, listOption, textOption } from '../../options.js'
 import { type Block, type Output, toned } from '../../output.js'
 import { followRun } from '../../run/followRun.js'
-import { readPayload } from '../../run/payload.js'
+import { payloadOver, readValues } from '../../run/payload.js'
 import { type Place, privatePlace, runningPlace } from '../../run/place.js'
 import { childrenMap, neededKinds, type PlaybookFile, readPlaybooks, readText } from '../../run/playbookFiles.js'
 import { allowedKinds, assertOffered } from '../../run/refusal.js'
@@ -83,7 +83,7 @@ async function runPlaybook(context: CommandContext, input: Input): Promise<Outpu
   const named = input.args['playbook']!
   const timeoutMs = timeoutOf(input)
   const labels = readLabelTexts(listOption(input, 'label'), '--label')
-  const payload = await readPayload({
+  const values = await readValues({
     file: textOption(input, 'input'),
     payload: textOption(input, 'payload') ?? textOption(input, 'workload'),
     sets: listOption(input, 'set'),
@@ -93,6 +93,9 @@ async function runPlaybook(context: CommandContext, input: Input): Promise<Outpu
     const wrong = files.filter(({ problems }) => problems.some(({ severity }) => severity === 'error'))
     if (isSet(input, 'dry-run') || wrong.length > 0) return verdict(files, wrong.length > 0)
   }
+  const payload: Wanted['payload'] = (plan) => payloadOver(values, plan)
+  // Values that do not fit a file are refused before a private instance is started for it.
+  if (files !== undefined) payload(files[0]?.plan)
   const given = (textOption(input, 'allow') ?? '')
     .split(',')
     .map((kind) => kind.trim())
@@ -128,7 +131,7 @@ function runtimeOf(input: Input): string {
 interface Wanted {
   named: string
   files: readonly PlaybookFile[] | undefined
-  payload: JsonObject | undefined
+  payload: (plan: Plan | undefined) => JsonObject | undefined
   labels: Labels | undefined
   timeoutMs: number | undefined
   allow: readonly string[]
@@ -148,11 +151,12 @@ async function runAt(context: CommandContext, input: Input, place: Place, wanted
   if (place.isPrivate) await allowedKinds({ ...context, isJson: true }, needs, wanted.allow)
   else await assertOffered(api, needs)
   const children = childrenMap(playbooks)
+  const payload = wanted.payload(playbooks[0]?.plan)
   const pool = textOption(input, 'pool')
   const detached = isSet(input, 'detach')
   const started = await start(api, {
     catalog_id: entry.catalogId,
-    ...(wanted.payload === undefined ? {} : { payload: wanted.payload }),
+    ...(payload === undefined ? {} : { payload }),
     ...(children === undefined ? {} : { children_map: children }),
     ...(pool === undefined ? {} : { execution_pool: pool }),
     ...(wanted.labels === undefined ? {} : { labels: wanted.labels }),
