@@ -217,6 +217,25 @@ describe('a step that starts a playbook', () => {
     expect(await childrenOf(id)).toMatchObject([{ state: 'DONE', status: 'FAILED' }])
   })
 
+  it('starts what each playbook means by a text that several use', async () => {
+    const leaf = (n: number) => `workflow:\n- {step: end, tool: {kind: noop, result: ${n}}}\n`
+    const calls = (path: string) => `{kind: playbook, path: ${path}, return_result: true}`
+    await register('map/leaf', leaf(1))
+    await register('map/sub/leaf', leaf(2))
+    await register('map/sub', `workflow:\n- {step: end, tool: ${calls('./leaf.yaml')}}\n`)
+    await register(
+      'map',
+      `workflow:\n- {step: a, tool: ${calls('./leaf.yaml')}, next: b}\n- {step: b, tool: ${calls('./sub.yaml')}, next: end}\n- {step: end, tool: {kind: noop, result: "{{ [a, b] }}"}}\n`,
+    )
+    const childrenMap = {
+      './sub.yaml': 'map/sub',
+      by_parent: { map: { './leaf.yaml': 'map/leaf' }, 'map/sub': { './leaf.yaml': 'map/sub/leaf' } },
+    }
+    const { executionId } = await startExecution({ ...core, engine: ENGINE_VERSION }, { path: 'map', childrenMap })
+    await ended(executionId)
+    expect(await result(executionId)).toEqual([1, 2])
+  })
+
   it('ends a circle of playbooks', async () => {
     await register(
       'test/circle',

@@ -1,11 +1,12 @@
 // Promise: `run` brings along the playbooks that a playbook names by a file, beside it or from where one works, and leaves paths
-// of the catalog alone.
+// of the catalog alone. Each file has a place of its own in the catalog, and each playbook finds its own files.
 
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { childrenMap, readPlaybooks } from '../../src/cli/run/playbookFiles.js'
+import { childrenMap, type PlaybookFile, readPlaybooks } from '../../src/cli/run/playbookFiles.js'
+import { parseCatalogDocument } from '../../src/domain/catalog/catalogDocument.js'
 
 let root: string
 
@@ -40,4 +41,78 @@ it('finds files beside a playbook and from where one works', async () => {
     'deep/er/worked.yaml': 'a/worked',
     '../beside.yaml': 'a/beside',
   })
+})
+
+/** By their place below a folder of their own; only the first names a path. */
+async function read(files: Record<string, string>, first = 'main.yaml'): Promise<PlaybookFile[]> {
+  const folder = await mkdtemp(join(root, 'set-'))
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, file)), { recursive: true })
+    await writeFile(join(folder, file), text)
+  }
+  return readPlaybooks(first, folder)
+}
+
+const text = (tools: readonly string[], metadata = '{name: same}'): string =>
+  `apiVersion: noetl.io/v2\nkind: Playbook\nmetadata: ${metadata}\nworkflow:\n${tools.map((tool, n) => `- {step: s${n}, tool: ${tool}}\n`).join('')}`
+const child = (path: string): string => `{kind: playbook, path: '${path}'}`
+const NOOP = '{kind: noop}'
+const pathsOf = (playbooks: readonly PlaybookFile[]): string[] => playbooks.map(({ path }) => path)
+
+it('gives files with the same name and no path a path each, below the first', async () => {
+  const found = await read({
+    'main.yaml': text([child('./a.yaml'), child('./b.yaml')], '{name: same, path: demo/main}'),
+    'a.yaml': text([NOOP]),
+    'b.yaml': text([child('./a.yaml')]),
+  })
+  expect(pathsOf(found)).toEqual(['demo/main', 'demo/main/a.yaml', 'demo/main/b.yaml'])
+  expect(found.map((one) => parseCatalogDocument(one.text).path)).toEqual(pathsOf(found))
+  expect(childrenMap(found)).toEqual({ './a.yaml': 'demo/main/a.yaml', './b.yaml': 'demo/main/b.yaml' })
+})
+
+it('leads the same text in different folders to the file of each', async () => {
+  const found = await read(
+    {
+      'sub/main.yaml': text([child('./leaf.yaml'), child('./in/one.yaml'), child('../two.yaml')]),
+      'sub/leaf.yaml': text([NOOP]),
+      'sub/in/one.yaml': text([child('./leaf.yaml'), child('../main.yaml')]),
+      'sub/in/leaf.yaml': text([NOOP]),
+      'two.yaml': text([child('./leaf.yaml')]),
+      'leaf.yaml': text([NOOP]),
+    },
+    'sub/main.yaml',
+  )
+  expect(pathsOf(found)).toEqual([
+    'same',
+    'same/leaf.yaml',
+    'same/in/one.yaml',
+    'same/up/two.yaml',
+    'same/in/leaf.yaml',
+    'same/up/leaf.yaml',
+  ])
+  expect(childrenMap(found)).toEqual({
+    './in/one.yaml': 'same/in/one.yaml',
+    '../two.yaml': 'same/up/two.yaml',
+    '../main.yaml': 'same',
+    by_parent: {
+      same: { './leaf.yaml': 'same/leaf.yaml' },
+      'same/in/one.yaml': { './leaf.yaml': 'same/in/leaf.yaml' },
+      'same/up/two.yaml': { './leaf.yaml': 'same/up/leaf.yaml' },
+    },
+  })
+})
+
+it('refuses two files that claim one path, unless they are the same', async () => {
+  const main = text([child('./a.yaml'), child('./b.yaml')], '{path: main}')
+  const same = { 'main.yaml': main, 'a.yaml': text([NOOP], '{path: x/y}') }
+  await expect(read({ ...same, 'b.yaml': text([NOOP, NOOP], '{path: x/y}') })).rejects.toThrow(
+    /a\.yaml and .*b\.yaml both have the path x\/y in the catalog.*give each a metadata\.path of its own/,
+  )
+  await expect(read({ ...same, 'b.yaml': text([NOOP], '{path: main}') })).rejects.toThrow('both have the path main')
+  expect(pathsOf(await read({ ...same, 'b.yaml': text([NOOP], '{path: x/y}') }))).toEqual(['main', 'x/y', 'x/y'])
+})
+
+it('says which file has no place for a path', async () => {
+  const files = { 'main.yaml': text([child('./a.yaml')]), 'a.yaml': text([NOOP], '{name: x, path: }') }
+  await expect(read(files)).rejects.toThrow(/a\.yaml: there is no place for a path in its metadata/)
 })

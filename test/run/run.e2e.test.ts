@@ -1,6 +1,6 @@
 // Promise: `run` takes a playbook from a file to its end without anything else running, leaves nothing behind, and says with
 // its exit code how it went.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -148,6 +148,35 @@ describe('with an instance', () => {
   })
   afterAll(() => daemon?.stop())
   const run = (...args: string[]) => builtCli([...args, '--data-dir', dataDir])
+
+  it('runs files that name each other, each its own, and registers nothing twice', async () => {
+    const names = async (file: string, metadata: string, tools: string[]) => {
+      const steps = [...tools, '{kind: noop, result: "{{ [s0, s1, workload] }}"}'].map(
+        (tool, n) =>
+          `- {step: ${n === tools.length ? 'end' : `s${n}`}, tool: ${tool}, next: ${n + 1 < tools.length ? `s${n + 1}` : 'end'}}`,
+      )
+      steps.push(steps.pop()!.replace(', next: end', ''))
+      const head = `apiVersion: noetl.io/v2\nkind: Playbook\nmetadata: ${metadata}\nworkload: {a: {b: 1, c: 1}}\nworkflow:\n`
+      await writeFile(join(folder, file), `${head}${steps.join('\n')}\n`)
+    }
+    const calls = (path: string) => `{kind: playbook, path: ${path}, return_result: true}`
+    await mkdir(join(folder, 'sub'))
+    await names('family.yaml', '{name: same, path: run/family}', [calls('./leaf.yaml'), calls('./sub/middle.yaml')])
+    await names('leaf.yaml', '{name: same}', ['{kind: noop, result: outer}', '{kind: noop}'])
+    await names('sub/middle.yaml', '{name: same}', [calls('./leaf.yaml'), '{kind: noop}'])
+    await names('sub/leaf.yaml', '{name: same}', ['{kind: noop, result: inner}', '{kind: noop}'])
+    const asked = () => run('run', file('family.yaml'), '--result', '--set', 'a.b=2')
+    const { code, stdout, stderr } = await asked()
+    expect([code, stderr]).toEqual([0, expect.stringContaining('run/family version 1 ')])
+    const [leaf, middle, workload] = JSON.parse(stdout)
+    expect([leaf[0], middle[0][0], workload]).toEqual(['outer', 'inner', { a: { b: 2, c: 1 } }])
+    expect((await asked()).stderr).toContain('run/family version 1 ')
+    const listed = JSON.parse((await run('catalog', 'list', '--json')).stdout)
+    const entries = JSON.stringify(listed)
+    for (const path of ['run/family', 'run/family/leaf.yaml', 'run/family/sub/middle.yaml', 'run/family/sub/leaf.yaml'])
+      expect(entries).toContain(JSON.stringify(path))
+    expect(entries).not.toContain('"same"')
+  })
 
   it('prints every event and a summary as JSON lines', async () => {
     const { code, stdout, stderr } = await run('exec', file('hello.yaml'), '--json')

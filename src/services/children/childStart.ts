@@ -45,7 +45,7 @@ export async function prepareChild(
   const childrenMap = isJsonObject(map) ? map : undefined
   const entry = await findEntry(deps, {
     catalogId: wants.path === undefined ? wants.catalogId : undefined,
-    path: wants.path === undefined ? undefined : mappedPath(wants.path, childrenMap),
+    path: wants.path === undefined ? undefined : mappedPath(wants.path, childrenMap, parent.path),
     version: versionOf(wants.version),
   })
   await assertRunnable(deps, entry)
@@ -93,12 +93,18 @@ function versionOf(text: string | undefined): number | undefined {
   throw new CpError('refused', `the version ${JSON.stringify(text)} of a playbook is not a whole number`)
 }
 
-function mappedPath(path: string, map: JsonObject | undefined): string {
-  const mapped: JsonValue | undefined = map !== undefined && Object.hasOwn(map, path) ? map[path] : undefined
+/** What a playbook names itself comes first: the same text may lead to another file in another folder. */
+function mappedPath(path: string, map: JsonObject | undefined, parent: string | null): string {
+  const ofParent = parent === null ? undefined : entryOf(entryOf(map, 'by_parent'), parent)
+  const mapped = entryOf(ofParent, path) ?? entryOf(map, path)
   if (typeof mapped === 'string') return mapped
   if (!path.startsWith('./') && !path.startsWith('../')) return path
   throw new CpError(
     'refused',
     `the path ${path} is relative: it leads somewhere only when "noetl-cp run" has started the playbook from its file; name the path in the catalog`,
   )
+}
+
+function entryOf(map: JsonValue | undefined, key: string): JsonValue | undefined {
+  return isJsonObject(map) && Object.hasOwn(map, key) ? map[key] : undefined
 }

@@ -139,9 +139,10 @@ interface Wanted {
 
 async function runAt(context: CommandContext, input: Input, place: Place, wanted: Wanted): Promise<Output | number> {
   const { api } = place
-  const entry = wanted.files === undefined ? await catalogEntry(api, wanted.named) : await register(api, wanted.files)
-  const playbooks = wanted.files ?? [{ file: wanted.named, ...readText(entry.content ?? '', undefined) }]
-  if (wanted.files === undefined && isSet(input, 'dry-run')) {
+  const { files } = wanted
+  const found = files === undefined ? await catalogEntry(api, wanted.named) : undefined
+  const playbooks = files ?? [{ file: wanted.named, ...readText(found?.content ?? '', undefined) }]
+  if (files === undefined && isSet(input, 'dry-run')) {
     return verdict(
       playbooks,
       playbooks.some(({ problems }) => problems.some(({ severity }) => severity === 'error')),
@@ -150,8 +151,10 @@ async function runAt(context: CommandContext, input: Input, place: Place, wanted
   const needs = neededKinds(playbooks)
   if (place.isPrivate) await allowedKinds({ ...context, isJson: true }, needs, wanted.allow)
   else await assertOffered(api, needs)
-  const children = childrenMap(playbooks)
+  const children = childrenMap(files ?? [])
   const payload = wanted.payload(playbooks[0]?.plan)
+  // The last thing before the start: nothing is registered of what cannot run.
+  const entry = found ?? (await register(api, files ?? []))
   const pool = textOption(input, 'pool')
   const detached = isSet(input, 'detach')
   const started = await start(api, {
@@ -229,7 +232,7 @@ async function start(api: ApiClient, body: JsonObject): Promise<string> {
   }
 }
 
-function verdict(playbooks: readonly PlaybookFile[], isWrong: boolean): Output {
+function verdict(playbooks: readonly Omit<PlaybookFile, 'location'>[], isWrong: boolean): Output {
   const rows = playbooks.flatMap(({ file, problems }) => problems.map((problem) => ({ file, problem })))
   const table: Block = {
     kind: 'table',
