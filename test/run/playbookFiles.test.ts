@@ -58,6 +58,10 @@ const text = (tools: readonly string[], metadata = '{name: same}'): string =>
 const child = (path: string): string => `{kind: playbook, path: '${path}'}`
 const NOOP = '{kind: noop}'
 const pathsOf = (playbooks: readonly PlaybookFile[]): string[] => playbooks.map(({ path }) => path)
+const problemsOf = (playbooks: readonly PlaybookFile[]): string[] =>
+  playbooks.flatMap(({ problems }) =>
+    problems.filter(({ severity }) => severity === 'error').map(({ pointer, message }) => `${pointer}: ${message}`),
+  )
 
 it('gives files with the same name and no path a path each, below the first', async () => {
   const found = await read({
@@ -115,4 +119,30 @@ it('refuses two files that claim one path, unless they are the same', async () =
 it('says which file has no place for a path', async () => {
   const files = { 'main.yaml': text([child('./a.yaml')]), 'a.yaml': text([NOOP], '{name: x, path: }') }
   await expect(read(files)).rejects.toThrow(/a\.yaml: there is no place for a path in its metadata/)
+})
+
+it('finds the files of a list of playbooks', async () => {
+  const found = await read({
+    'main.yaml': text(['{kind: playbooks, playbooks: [./a.yaml, {path: ./b.yaml, name: b}, {path: x/catalog}]}']),
+    'a.yaml': text([NOOP]),
+    'b.yaml': text([NOOP]),
+  })
+  expect(problemsOf(found)).toEqual([])
+  expect(childrenMap(found)).toEqual({ './a.yaml': 'same/a.yaml', './b.yaml': 'same/b.yaml' })
+})
+
+it('refuses a relative path that only a template completes', async () => {
+  const tools = [
+    child('./{{ workload.x }}.yaml'),
+    "[{name: t, kind: playbooks, playbooks: ['../{{ x }}.yaml', {path: './{{ y }}'}]}]",
+    child('{{ workload.x }}/a'),
+  ]
+  const problems = problemsOf(await read({ 'main.yaml': `${text(tools)}workload: {x: a, y: b}\n` }))
+  expect(problems.filter((one) => one.includes('is a relative path with a template'))).toEqual([
+    expect.stringMatching(
+      /^\/workflow\/0\/tool\/path: .*name a path in the catalog, or each file in a step of its own$/,
+    ),
+    expect.stringMatching(/^\/workflow\/1\/tool\/0\/playbooks\/0: /),
+    expect.stringMatching(/^\/workflow\/1\/tool\/0\/playbooks\/1\/path: /),
+  ])
 })

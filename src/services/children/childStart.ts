@@ -101,7 +101,7 @@ function mappedPath(path: string, map: JsonObject | undefined, parent: string | 
   if (!path.startsWith('./') && !path.startsWith('../')) return path
   throw new CpError(
     'refused',
-    `the path ${path} is relative: it leads somewhere only when "noetl-cp run" has started the playbook from its file; name the path in the catalog`,
+    `the path ${path} is relative: it leads somewhere only when "noetl-cp run" has started the playbook from its file, and the file says the path as it is, not by a template; name the path in the catalog`,
   )
 }
 
