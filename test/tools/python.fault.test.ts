@@ -1,10 +1,12 @@
 // Promise: kind python runs code as playbooks write it, gives its result by the rules, keeps output apart, ends in time
 // whatever the code does, and leaves neither processes nor state behind.
-import { readdirSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { readdirSync, readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { Float, type JsonObject, type JsonValue } from '../../src/domain/json/value.js'
+import { createForkServer } from '../../src/tools/python/forkServer.js'
 import { reply, useHttpServer } from '../support/httpServer.js'
 import { startLoneWorker } from '../support/loneWorker.js'
 import { isAlive, processTree } from '../support/processes.js'
@@ -417,4 +419,46 @@ describe('an interpreter', () => {
     const { error } = await python('result = 1', {}, { python: '/nowhere/python3' })
     expect(error).toMatchObject({ kind: 'config', message: expect.stringContaining('NOETL_CP_WORKER_PYTHON') })
   })
+
+  it('whose folder cannot be removed is started again, and stops', async () => {
+    const before = process.env['TMPDIR']
+    const base = await mkdtemp(join(tmpdir(), 'noetl-cp-test-'))
+    const unremovable = join(base, 'a')
+    const forkServer = createForkServer({ program: 'python3', environment: { PATH: process.env['PATH'] ?? '' } })
+    const ours = () => processTree(process.pid).filter((pid) => readCommandLine(pid).includes(unremovable))
+    try {
+      for (let round = 1; round <= 2; round++) {
+        await mkdir(unremovable)
+        process.env['TMPDIR'] = unremovable
+        await forkServer.warm()
+        await rename(unremovable, join(base, `gone${round}`))
+        await writeFile(unremovable, 'a file where the folder of the folder was')
+        if (round === 2) break
+        const [pid] = ours()
+        process.kill(pid!, 'SIGKILL')
+        await until('its end is noticed', () =>
+          forkServer.warm().then(
+            () => false,
+            () => true,
+          ),
+        )
+        await rm(unremovable)
+      }
+      await forkServer.close()
+      await until('nothing of it is left', () => ours().length === 0)
+    } finally {
+      if (before === undefined) delete process.env['TMPDIR']
+      else process.env['TMPDIR'] = before
+      await rm(base, { recursive: true, force: true })
+    }
+  })
 })
+
+function readCommandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  } catch {
+    // It has ended.
+    return ''
+  }
+}

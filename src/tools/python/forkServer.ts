@@ -106,7 +106,11 @@ async function start({ program, environment }: ForkServerSettings): Promise<Runn
   const ended = new Promise<void>((resolve) => {
     child.once('close', resolve)
     child.once('error', () => resolve())
-  }).then(() => rm(folder, { recursive: true, force: true }))
+  })
+    .then(() => rm(folder, { recursive: true, force: true }))
+    // A folder that cannot be removed holds a dead socket and nothing else. Nobody waits for its removal, and a failure
+    // here would end the process or keep the next call from starting another Python.
+    .catch(() => undefined)
   const ready = new Promise<void>((resolve, reject) => {
     child.stdout.once('data', () => resolve())
     child.once('error', (error) => reject(notStarted(program, messageOf(error))))
