@@ -18,7 +18,8 @@ export function credentialsDeps(
     onStored,
     onRead: (name, executionId) => {
       deps.metrics.inc('noetl_cp_credential_reads_total')
-      log.info({ credential: name, executionId }, 'the values of a credential were read')
+      // Not `credential`: the log hides whatever stands under a name like that.
+      log.info({ credentialName: name, executionId }, 'the values of a credential were read')
     },
   }
 }

@@ -127,5 +127,10 @@ describe('over HTTP', () => {
       await daemon.stop()
     }
     expect(daemon.stdout() + daemon.stderr()).not.toContain('s3cr3t-value')
+    const reading = daemon
+      .stderr()
+      .split('\n')
+      .find((line) => line.includes('the values of a credential were read'))
+    expect(JSON.parse(reading!)).toMatchObject({ credentialName: 'api', executionId: '7' })
   })
 })
