@@ -100,6 +100,39 @@ describe('a stored result', () => {
     expect(rows[0]!.data).toMatch(/^v1\./)
   })
 
+  it.each([
+    ['three bytes each', '漢'.repeat(255)],
+    ['pairs', '😀'.repeat(127)],
+    ['slashes', '/'.repeat(255)],
+  ])('has a reference that can be resolved, whatever its name: %s', async (_, name) => {
+    const id = await start(OPEN)
+    const put = await call('PUT', `/api/result/${id}`, { name, data: [1] })
+    expect(put.status, put.text).toBe(200)
+    expect(await resolve(put.json.ref)).toMatchObject({ status: 200, json: [1] })
+  })
+
+  it('is refused under a name that cannot be kept', async () => {
+    const id = await start(OPEN)
+    for (const name of ['a\\ud800', 'a\\u0000', 'x'.repeat(256)]) {
+      const put = await call('PUT', `/api/result/${id}`, `{"name":"${name}","data":1}`)
+      expect(put).toMatchObject({ status: 400, json: { error: expect.stringContaining('/name') } })
+    }
+  })
+
+  it('stays for the time that was said, and is refused with the longest one before anything is written', async () => {
+    const id = await start(OPEN)
+    const put = (ttl: string) => call('PUT', `/api/result/${id}`, `{"name":"x","data":1,"ttl_seconds":${ttl}}`)
+    for (const ttl of ['1000000000000', '1e300', '123456789012345678901234567890', '0', '-1.0', '"60"']) {
+      expect(await put(ttl), ttl).toMatchObject({
+        status: 400,
+        json: { error: expect.stringContaining('/ttl_seconds must be a number above 0 and at most 100000000000') },
+      })
+    }
+    const rows = 'select 1 from noetl.stored_result where execution_id = $1::bigint'
+    expect(await database.get().sql(rows, [id])).toEqual([])
+    for (const ttl of ['60.0', '60', '1e11']) expect((await put(ttl)).json.expires_at, ttl).toMatch(/^\d{4}-/)
+  })
+
   it('is refused with a clear answer when it cannot be stored or found', async () => {
     const id = await start(OPEN)
     const put = (body: unknown, to = id) => call('PUT', `/api/result/${to}`, body)
@@ -116,6 +149,11 @@ describe('a stored result', () => {
       json: { error: expect.stringContaining('NOETL_CP_RESULT_QUOTA_MB') },
     })
     expect((await resolve('noetl://somewhere')).status).toBe(400)
+    const beyond = '9999999999999999999'
+    for (const ref of [`${beyond}/result/a/1`, `1/result/a/${beyond}`, `${beyond}/result/a/${beyond}`]) {
+      const refused = await resolve(`noetl://execution/${ref}`)
+      expect(refused).toMatchObject({ status: 400, json: { error: expect.stringContaining('is no reference') } })
+    }
     expect((await resolve(`noetl://execution/${id}/result/x/1`)).status).toBe(404)
     const { ref } = (await put({ name: 'x', data: 1, ttl_seconds: 0.001 })).json
     await until('its time is over', async () => (await resolve(ref)).status === 404)

@@ -69,7 +69,8 @@ function integerText(value: unknown): string | undefined {
   return undefined
 }
 
-function fitsInt64(text: string): boolean {
+/** Of decimal digits, with or without a minus. */
+export function fitsInt64(text: string): boolean {
   const negative = text.startsWith('-')
   const digits = negative ? text.slice(1) : text
   if (digits.length !== MAX_DIGITS_TEXT.length) return digits.length < MAX_DIGITS_TEXT.length

@@ -1,6 +1,7 @@
 // Results that are too large for an event: workers put them and get them by reference.
 import { parseExecutionId } from '../../../domain/ids/ids.js'
 import { CpError } from '../../../errors.js'
+import { TTL_SECONDS_MAX } from '../../../services/results/inThread/resultBytes.js'
 import { type ResultsDeps, resolveResult, storeResult } from '../../../services/results/results.js'
 import type { RouteSpec } from '../../route.js'
 
@@ -26,7 +27,12 @@ export function storedResultRoutes({ storedResults: results }: StoredResultRoute
           data: {},
           scope: { type: 'string', nullable: true },
           source_step: { type: 'string', nullable: true },
-          ttl_seconds: { type: 'number', nullable: true, description: 'default: as long as the execution' },
+          ttl_seconds: {
+            type: 'number',
+            nullable: true,
+            maximum: TTL_SECONDS_MAX,
+            description: 'above 0; default: as long as the execution',
+          },
         },
       },
       responses: {
