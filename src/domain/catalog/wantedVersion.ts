@@ -2,6 +2,9 @@
 import { CpError } from '../../errors.js'
 import type { JsonValue } from '../json/value.js'
 
+/** What its column holds. */
+const VERSION_MAX = 2_147_483_647
+
 /** Undefined is the newest. */
 export function parseVersion(value: JsonValue | undefined): number | undefined {
   if (value === undefined || value === null || value === 'latest' || value === '') return undefined
@@ -11,7 +14,7 @@ export function parseVersion(value: JsonValue | undefined): number | undefined {
       : typeof value === 'string' && /^\d{1,9}$/.test(value)
         ? Number(value)
         : Number.NaN
-  if (!Number.isInteger(number) || number < 1)
-    throw new CpError('invalid_input', '/version must be "latest" or a whole number from 1')
+  if (!Number.isInteger(number) || number < 1 || number > VERSION_MAX)
+    throw new CpError('invalid_input', `/version must be "latest" or a whole number from 1 to ${VERSION_MAX}`)
   return number
 }

@@ -1,5 +1,6 @@
 // What people did through console, API and command line, newest first.
 
+import { parseWireTime } from '../../../domain/events/wireTime.js'
 import { parseJson } from '../../../domain/json/parse.js'
 import type { JsonObject } from '../../../domain/json/value.js'
 import { type ActionRow, type ActivityDeps, activityOf } from '../../../services/access/activity.js'
@@ -57,7 +58,7 @@ export function activityRoutes({ activity }: ActivityRouteDeps): RouteSpec[] {
           actor: query['actor'] ?? null,
           action: query['action'] ?? null,
           target: query['target'] ?? null,
-          since: query['since'] ?? null,
+          since: parseWireTime(query['since'], 'since') ?? null,
           beforeId: query['cursor'] ?? null,
           limit: Number(query['limit'] ?? LIMIT_DEFAULT),
         })

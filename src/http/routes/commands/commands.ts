@@ -23,6 +23,13 @@ export interface CommandRouteDeps {
 const id = { format: 'int64', description: 'number or decimal text' } as const
 const worker: Schema = { type: 'string', maxLength: 255, nullable: true }
 const lease: Schema = { type: 'integer', minimum: 1, maximum: 86_400, nullable: true }
+const token: Schema = {
+  type: 'integer',
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  nullable: true,
+  description: 'meta.lease_token of the claim: a sign of life for that claim alone',
+}
 const names: Schema = { type: 'array', maxItems: 100, items: { type: 'string', minLength: 1, maxLength: 255 } }
 const command: Schema = {
   type: 'object',
@@ -156,7 +163,7 @@ export function commandRoutes({ commands, readResult }: CommandRouteDeps): Route
       effect: 'write',
       body: {
         type: 'object',
-        properties: { worker_id: worker, lease_token: { type: 'integer', minimum: 0, nullable: true } },
+        properties: { worker_id: worker, lease_token: token },
       },
       responses: {
         200: {
