@@ -138,6 +138,26 @@ it('lets the leases of a worker go on that gives signs of life, until it leaves 
   expect(await rowOf(database.get(), command.eventId)).toMatchObject({ status: 'PENDING', attempt: 2 })
 })
 
+it('lets the leases of a worker go on whose first sign of life comes after its claim, until it registers', async () => {
+  const { command } = await startAndClaim('late')
+  for (let round = 0; round < 2; round++) {
+    await beatWorkerPool(core, 'late', 'worker_pool')
+    await expireLease(database.get(), command)
+    await keep()
+    expect(await rowOf(database.get(), command.eventId)).toMatchObject({ status: 'CLAIMED', attempt: 1 })
+  }
+  // Its row was removed as stale, and made again by the next sign of life.
+  await database.get().sql(`delete from noetl.runtime where name = 'late'`)
+  await beatWorkerPool(core, 'late', 'worker_pool')
+  await expireLease(database.get(), command)
+  await keep()
+  expect(await rowOf(database.get(), command.eventId)).toMatchObject({ status: 'CLAIMED', attempt: 1 })
+  await register('late')
+  await expireLease(database.get(), command)
+  await keep()
+  expect(await rowOf(database.get(), command.eventId)).toMatchObject({ status: 'PENDING', attempt: 2 })
+})
+
 it('takes back what a worker held that has left or started anew', async () => {
   await register('restarts')
   const { command } = await startAndClaim('restarts')

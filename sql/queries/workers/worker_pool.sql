@@ -10,9 +10,10 @@ returning runtime_id, name, kind, uri, status, labels, capabilities, capacity, r
   created_at::text as created_at, updated_at::text as updated_at, 0::float8 as silent_seconds;
 
 -- name: worker_pool_beat(runtime_id, name, kind)
--- A sign of life of pool `name` of `kind`. One that is not known is noted under the new id `runtime_id`.
-insert into noetl.runtime as r (runtime_id, name, kind, status, heartbeat)
-values (:runtime_id::bigint, :name::text, :kind::text, 'ready', now())
+-- A sign of life of pool `name` of `kind`. One that is not known is noted under the new id `runtime_id`, with 1970 as the time
+-- of its registration: it may have claimed commands before, and this is no new start.
+insert into noetl.runtime as r (runtime_id, name, kind, status, heartbeat, updated_at)
+values (:runtime_id::bigint, :name::text, :kind::text, 'ready', now(), to_timestamp(0))
 on conflict (kind, name) do update set heartbeat = now(),
   status = case when r.status = 'offline' then 'ready' else r.status end;
 

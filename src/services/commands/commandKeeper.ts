@@ -81,6 +81,7 @@ export async function keepCommands(deps: CommandKeeperDeps): Promise<boolean> {
   return answers.some(({ value }) => value)
 }
 
+/** A worker that only gives signs of life and never registered counts as one that has been there for ever. */
 async function aliveWorkers(databases: Databases): Promise<AliveWorker[]> {
   const pools = await listWorkerPools(databases, { kind: 'worker_pool' })
   return pools.filter(({ isAlive }) => isAlive).map(({ name, updatedAt }) => ({ name, sinceMs: millisOf(updatedAt) }))

@@ -13,7 +13,7 @@ const q = queries(
 
 export interface AliveWorker {
   name: string
-  /** When it registered last. */
+  /** When it registered last; 0 for never. */
   sinceMs: number
 }
 
