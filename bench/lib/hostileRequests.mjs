@@ -134,6 +134,13 @@ export const hostileRequests = [
     body: () =>
       `{"executions":[${many(1_000, () => `{"path":"attacks/playbook","driven":false,"payload":${SHAPES.keys(15_000)}}`)}]}`,
   },
+  ...['keys', 'secrets'].map((shape) => ({
+    name: `variables of 4 MB, ${shape}`,
+    kind: 'variables',
+    path: (id) => `/api/vars/${id}`,
+    status: 200,
+    body: () => `{"k":${SHAPES[shape](EVENT_BYTES)}}`,
+  })),
   {
     name: 'pushed message of 4 MB, keys',
     kind: 'pushed message',

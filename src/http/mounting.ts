@@ -157,8 +157,12 @@ async function readJson(
   return readJsonBody(bytes, route.body)
 }
 
-/** Nothing in it but texts, numbers and flags, so that reading it elsewhere leaves nothing to do here. */
-function isFlat({ properties = {} }: Schema): boolean {
+/**
+ * Texts, numbers and flags are all that a route takes from it, so that reading it elsewhere leaves nothing to do here. What
+ * its schema does not name is left out there.
+ */
+function isFlat({ properties, additionalProperties }: Schema): boolean {
+  if (properties === undefined || additionalProperties === true) return false
   const isScalar = ({ type, format }: Schema): boolean =>
     (type ?? format) !== undefined && type !== 'object' && type !== 'array'
   return Object.values(properties).every(isScalar)

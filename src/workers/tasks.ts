@@ -7,6 +7,7 @@ import { documentPlaces } from '../services/catalog/inThread/documentPlaces.js'
 import { largeEvents } from '../services/events/inThread/largeEvents.js'
 import { shownEvent } from '../services/events/inThread/shownEvent.js'
 import { largeStarts, startParts } from '../services/executions/inThread/largeStarts.js'
+import { largeVars } from '../services/executions/inThread/largeVars.js'
 import { replayDiff, replayVerify } from '../services/replay/inThread/compare.js'
 import { replayParity } from '../services/replay/inThread/parity.js'
 import { replay, replaySeed } from '../services/replay/inThread/state.js'
@@ -19,6 +20,7 @@ export const TASKS = {
   largeEvents,
   largeStarts,
   startParts,
+  largeVars,
   largeMessage,
   catalogDocument,
   documentPlaces,

@@ -300,6 +300,14 @@ describe('a container that calls back', () => {
     await endsAs(held, 'COMPLETED')
   })
 
+  it('ends the step with everything that it says, however large', async () => {
+    const held = await parked()
+    const said = { state: 'succeeded', job_name: 'job-1', log: 'x'.repeat(200_000), files: [{ name: 'a', bytes: 1 }] }
+    expect((await backAt(held, said)).status).toBe(200)
+    await endsAs(held, 'COMPLETED')
+    expect((await daemon.get(`/api/executions/${held.executionId}/result`)).body).toEqual(said)
+  })
+
   it('fails the step with the reason', async () => {
     const held = await parked()
     expect((await backAt(held, { state: 'failed_oom', job_name: 'job-2' })).status).toBe(200)

@@ -86,6 +86,21 @@ describe('a body', () => {
     } as RequestInit)
     expect(chunked.status).toBe(413)
   })
+  it.each([
+    ['no member', { type: 'object' }],
+    [
+      'some members, and reads others',
+      { type: 'object', additionalProperties: true, properties: { a: { type: 'string' } } },
+    ],
+  ] as const)('of any size keeps its members where the schema names %s', async (_, body) => {
+    const open: RouteSpec = { ...ROUTES.find(({ path }) => path === '/api/echo')!, bodySize: 'event', body }
+    const http = server({}, [open])
+    for (const length of [10, 70_000]) {
+      const payload = JSON.stringify({ a: 'b', text: 'x'.repeat(length), list: [1, { deep: 2 }] })
+      const reply = await http.app.inject({ method: 'POST', url: '/api/echo', payload })
+      expect(reply.body).toBe(payload)
+    }
+  })
   it('of a stranger is not even read', async () => {
     const reply = await post('{"broken', { host: 'evil.example' })
     expect(reply.statusCode).toBe(403)

@@ -230,4 +230,41 @@ describe('variables', () => {
     expect((await call('POST', `/api/vars/${id}`, { a: 1 })).status).toBe(409)
     expect((await call('GET', `/api/vars/${id}/d`)).json).toEqual({ name: 'd', value: [1] })
   })
+
+  it.each([
+    ['by name', (vars: object) => vars],
+    [
+      'as a list',
+      (vars: object) => ({ variables: Object.entries(vars).map(([var_name, var_value]) => ({ var_name, var_value })) }),
+    ],
+  ])('are the same in a body of any size that is accepted: %s', async (_, bodyOf) => {
+    const values = (length: number) => ({ k: 'x'.repeat(length), n: [1, { deep: 2.5 }], db_password: 'not-to-be-told' })
+    for (const length of [10, 66_000, 3_000_000]) {
+      const id = await start(OPEN)
+      const put = await call('POST', `/api/vars/${id}`, bodyOf(values(length)))
+      expect(put).toMatchObject({ status: 200, json: { count: 3, execution_id: id } })
+      const { json } = await call('GET', `/api/vars/${id}`)
+      expect({ ...json, k: json.k.length }).toEqual({ k: length, n: [1, { deep: 2.5 }], db_password: '[REDACTED]' })
+      const [event] = await database
+        .get()
+        .sql<{ text: string; status: string }>(
+          `select context::text || meta::text as text, status from noetl.event where execution_id = $1::bigint and event_type = 'ctx.updated' order by event_id desc limit 1`,
+          [id],
+        )
+      expect(event!.status).toBe('CONTEXT')
+      expect(event!.text).toContain('"values": {}')
+      expect(event!.text).toContain('vars:')
+      expect(event!.text).not.toContain('not-to-be-told')
+    }
+    const id = await start(OPEN)
+    expect((await call('POST', `/api/vars/${id}`, { k: 'x'.repeat(4_300_000) })).status).toBe(413)
+    const unnamed = { variables: [{ var_value: 'x'.repeat(70_000) }] }
+    expect(await call('POST', `/api/vars/${id}`, unnamed)).toMatchObject({
+      status: 400,
+      json: { error: expect.stringContaining('/variables/0/var_name') },
+    })
+    expect((await call('POST', '/api/vars/12345', { k: 'x'.repeat(70_000) })).status).toBe(404)
+    await call('POST', `/api/executions/${id}/cancel`, {})
+    expect((await call('POST', `/api/vars/${id}`, { k: 'x'.repeat(70_000) })).status).toBe(409)
+  })
 })

@@ -11,7 +11,10 @@ export interface Schema {
   description?: string
   properties?: Readonly<Record<string, Schema>>
   required?: readonly string[]
-  /** Unknown keys are ignored, as in the original, unless a route says otherwise. */
+  /**
+   * Unknown keys are ignored, as in the original, unless a route says otherwise: false refuses them, true means that the
+   * route reads them, so that they are kept whatever the size of the body.
+   */
   additionalProperties?: boolean
   items?: Schema
   minItems?: number

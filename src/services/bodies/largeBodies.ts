@@ -11,6 +11,7 @@ import {
   type StartPartsInput,
   startParts,
 } from '../executions/inThread/largeStarts.js'
+import { type LargeVarsInput, largeVars } from '../executions/inThread/largeVars.js'
 import { type LargeMessageInput, largeMessage } from '../subscriptions/inThread/largeMessage.js'
 import { flatBody } from './inThread/flatBody.js'
 
@@ -29,6 +30,7 @@ export interface LargeBodies {
   readEvents(input: Omit<LargeEventsInput, keyof LargeBodySettings>): Promise<LargeEventsOutput>
   readStarts(input: Omit<LargeStartsInput, 'eventBytes'>): Promise<{ starts: LargeStart[] }>
   writeStart(input: Omit<StartPartsInput, 'secretNames'>): Promise<WrittenEvent>
+  readVars(input: Omit<LargeVarsInput, 'secretNames'>): Promise<{ count: number; written: WrittenEvent }>
   readMessage(input: LargeMessageInput): Promise<{ key: string | undefined; payload: string }>
 }
 
@@ -41,6 +43,7 @@ export function largeBodiesInThreads(pool: WorkerPool, settings: LargeBodySettin
     readEvents: (input) => pool.run('largeEvents', { ...input, ...settings }, DEADLINE),
     readStarts: (input) => pool.run('largeStarts', { ...input, eventBytes: settings.eventBytes }, DEADLINE),
     writeStart: (input) => pool.run('startParts', { ...input, secretNames: settings.secretNames }, DEADLINE),
+    readVars: (input) => pool.run('largeVars', { ...input, secretNames: settings.secretNames }, DEADLINE),
     readMessage: (input) => pool.run('largeMessage', input, DEADLINE),
   }
 }
@@ -51,6 +54,7 @@ export function largeBodiesInPlace(settings: LargeBodySettings): LargeBodies {
     readEvents: async (input) => largeEvents({ ...input, ...settings }),
     readStarts: async (input) => largeStarts({ ...input, eventBytes: settings.eventBytes }),
     writeStart: async (input) => startParts({ ...input, secretNames: settings.secretNames }),
+    readVars: async (input) => largeVars({ ...input, secretNames: settings.secretNames }),
     readMessage: async (input) => largeMessage(input),
   }
 }

@@ -3,13 +3,16 @@
 import type { EventRecord } from '../../domain/events/eventRecord.js'
 import { wireTimeFromMillis } from '../../domain/events/wireTime.js'
 import { isTerminalStatus, noSuchExecution } from '../../domain/executions/executionStatus.js'
+import { VARS_PARTS, variablesIn } from '../../domain/executions/variables.js'
 import type { EventId, ExecutionId } from '../../domain/ids/ids.js'
 import { parseJson } from '../../domain/json/parse.js'
-import { isJsonObject, type JsonObject, type JsonValue, setKey } from '../../domain/json/value.js'
+import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
 import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { lockExecutions } from '../../stores/executions/executionStore.js'
+import type { LargeBodies } from '../bodies/largeBodies.js'
 import type { Appender } from '../events/appender.js'
+import type { LargeBody } from '../events/ingest.js'
 import type { Ids } from '../ids/ids.js'
 import type { StateService } from '../state/stateService.js'
 
@@ -18,6 +21,7 @@ export interface VarsDeps {
   ids: Pick<Ids, 'next'>
   clock: Clock
   state: Pick<StateService, 'ask'>
+  large: Pick<LargeBodies, 'readVars'>
 }
 
 const decoder = new TextDecoder()
@@ -30,30 +34,42 @@ export async function readVars(deps: VarsDeps, executionId: ExecutionId): Promis
   return isJsonObject(vars) ? vars : {}
 }
 
-/** Both forms that workers and servers use: `{name: value}`, and a list of `{var_name, var_value}`. */
-export function variablesIn(body: JsonObject): JsonObject {
-  const list = body['variables']
-  if (!Array.isArray(list)) return isJsonObject(list) ? list : body
-  const vars: JsonObject = {}
-  for (const [index, item] of list.entries()) {
-    const name = isJsonObject(item) ? item['var_name'] : undefined
-    if (!isJsonObject(item) || typeof name !== 'string' || name === '') {
-      throw new CpError('invalid_input', `/variables/${index}/var_name must be a text`)
-    }
-    setKey(vars, name, item['var_value'] ?? null)
-  }
-  return vars
+/** Answers how many. */
+export async function writeVars(deps: VarsDeps, executionId: ExecutionId, body: JsonObject): Promise<number> {
+  const vars = variablesIn(body)
+  await append(deps, executionId, eventOf(deps, executionId, { vars }))
+  return Object.keys(vars).length
 }
 
-export function writeVars(deps: VarsDeps, executionId: ExecutionId, vars: JsonObject): Promise<void> {
-  return append(deps, executionId, { vars })
+/** The same of a body that is too large to be read here. */
+export async function writeLargeVars(deps: VarsDeps, executionId: ExecutionId, body: LargeBody): Promise<number> {
+  const event = eventOf(deps, executionId, {})
+  const meta = event.meta as Record<string, string>
+  const { count, written } = await deps.large.readVars({ ...body, meta })
+  await append(deps, executionId, { ...event, written })
+  return count
 }
 
 export function removeVar(deps: VarsDeps, executionId: ExecutionId, name: string): Promise<void> {
-  return append(deps, executionId, { vars_removed: [name] })
+  return append(deps, executionId, eventOf(deps, executionId, { vars_removed: [name] }))
 }
 
-async function append(deps: VarsDeps, executionId: ExecutionId, what: JsonObject): Promise<void> {
+function eventOf(deps: VarsDeps, executionId: ExecutionId, what: JsonObject): EventRecord {
+  const eventId = deps.ids.next() as EventId
+  return {
+    executionId,
+    eventId,
+    eventType: 'ctx.updated',
+    ...VARS_PARTS,
+    context: { ...VARS_PARTS.context, ...what },
+    status: VARS_PARTS.result.status,
+    meta: { emitter: 'orchestrator', idempotency_key: `vars:${eventId}` },
+    createdAt: wireTimeFromMillis(deps.clock.now()),
+    createdAtGiven: false,
+  }
+}
+
+async function append(deps: VarsDeps, executionId: ExecutionId, event: EventRecord): Promise<void> {
   await deps.appender.appendWith(executionId, async (tx, write) => {
     const execution = (await lockExecutions(tx, [executionId])).get(executionId)
     if (execution === undefined) throw noSuchExecution(executionId)
@@ -64,22 +80,8 @@ async function append(deps: VarsDeps, executionId: ExecutionId, what: JsonObject
       )
     }
     const { tenantId, organizationId } = execution
-    const eventId = deps.ids.next() as EventId
-    const context: JsonValue = { values: {}, ...what }
-    const event: EventRecord = {
-      executionId,
-      eventId,
-      eventType: 'ctx.updated',
-      status: 'CONTEXT',
-      context,
-      result: { status: 'CONTEXT' },
-      meta: { emitter: 'orchestrator', idempotency_key: `vars:${eventId}` },
-      tenantId,
-      organizationId,
-      createdAt: wireTimeFromMillis(deps.clock.now()),
-      createdAtGiven: false,
-    }
-    const [outcome] = await write([{ event, idGiven: false, publish: true, createExecution: false }])
+    const owned = { ...event, tenantId, organizationId }
+    const [outcome] = await write([{ event: owned, idGiven: false, publish: true, createExecution: false }])
     if (outcome?.kind !== 'stored') throw new CpError('refused', `the variables of ${executionId} were not written`)
   })
 }

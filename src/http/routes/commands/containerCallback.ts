@@ -25,6 +25,7 @@ export function containerCallbackRoutes({ containerCallback }: ContainerCallback
       body: {
         type: 'object',
         required: ['state'],
+        additionalProperties: true,
         properties: {
           state: { type: 'string', enum: CONTAINER_ENDS },
           job_name: { type: 'string', nullable: true },

@@ -2,7 +2,7 @@
 import { type ExecutionId, parseExecutionId } from '../../../domain/ids/ids.js'
 import type { JsonObject } from '../../../domain/json/value.js'
 import { CpError } from '../../../errors.js'
-import { readVars, removeVar, type VarsDeps, variablesIn, writeVars } from '../../../services/executions/vars.js'
+import { readVars, removeVar, type VarsDeps, writeLargeVars, writeVars } from '../../../services/executions/vars.js'
 import type { ApiRequest, RouteSpec } from '../../route.js'
 import type { Schema } from '../../schema.js'
 
@@ -12,6 +12,7 @@ export interface VarRouteDeps {
   assertExecution(id: string): Promise<void>
 }
 
+const GIVEN: Schema = { type: 'object', additionalProperties: true }
 const DONE: Record<string, Schema> = { status: { type: 'string' }, execution_id: { type: 'string' } }
 const WRITTEN: Schema = { type: 'object', properties: { ...DONE, count: { type: 'integer' } } }
 const REMOVED: Schema = { type: 'object', properties: { ...DONE, name: { type: 'string' } } }
@@ -59,13 +60,17 @@ export function varRoutes({ vars, assertExecution }: VarRouteDeps): RouteSpec[] 
       access: 'public',
       effect: 'write',
       bodySize: 'event',
-      body: { type: 'object' },
+      readsLarge: true,
+      body: GIVEN,
       responses: { 200: WRITTEN, 400: 'malformed', 404: 'unknown execution', 409: 'it has ended' },
       handler: async (request) => {
         const id = await executionOf(request)
-        const given = variablesIn(request.body as JsonObject)
-        await writeVars(vars, id, given)
-        return { body: { status: 'ok', execution_id: id, count: Object.keys(given).length } }
+        const { large } = request
+        const count =
+          large === undefined
+            ? await writeVars(vars, id, request.body as JsonObject)
+            : await writeLargeVars(vars, id, { bytes: large, schema: GIVEN })
+        return { body: { status: 'ok', execution_id: id, count } }
       },
     },
     {
