@@ -16,9 +16,7 @@ WORKER = f"example-py-{os.getpid()}"
 
 
 def call(path, body, timeout=40):
-    headers = {"content-type": "application/json"}
-    if TOKEN:
-        headers["authorization"] = f"Bearer {TOKEN}"
+    headers = {"content-type": "application/json", **({"authorization": f"Bearer {TOKEN}"} if TOKEN else {})}
     request = urllib.request.Request(URL + path, json.dumps(body).encode(), headers, method="POST")
     with urllib.request.urlopen(request, timeout=timeout) as answer:
         return json.load(answer)
@@ -31,40 +29,52 @@ def run(config, args):
         exec(config.get("code", ""), scope)
         return {"status": "success", "data": scope.get("result")}
     except Exception as error:
-        failure = {"kind": "exception", "message": f"{type(error).__name__}: {error}"}
-        return {"status": "error", "error": failure}
+        return {"status": "error", "error": {"kind": "exception", "message": f"{type(error).__name__}: {error}"}}
 
 
-def beat(command, done):
-    """Every few seconds, so that the lease goes on; an error means that somebody else has the command."""
-    while not done.wait(5):
+def beat(command, done, unwanted):
+    """Every few seconds, so that the lease goes on. Only 409 and `cancelled` say stop: a daemon that is away comes back."""
+    sign = {"worker_id": WORKER, "lease_token": command["meta"]["lease_token"]}
+    while not (unwanted.is_set() or done.wait(5)):
         try:
-            call(f"/api/commands/{command['event_id']}/heartbeat", {"worker_id": WORKER})
+            if call(f"/api/commands/{command['event_id']}/heartbeat", sign)["cancelled"]:
+                unwanted.set()
         except Exception as error:
-            print("lost", command["meta"]["command_id"], error, flush=True)
-            return
+            print("heartbeat failed:", error, flush=True)
+            if getattr(error, "code", None) == 409:
+                unwanted.set()
+
+
+def send(answer, unwanted):
+    """Again for five minutes while the daemon is away or busy: an answer that came twice counts once."""
+    pause, end = 0, time.monotonic() + 300
+    while not unwanted.wait(pause):
+        try:
+            return call("/api/events/batch", answer)
+        except Exception as error:
+            code = getattr(error, "code", 503)
+            if time.monotonic() > end or (code < 500 and code not in (408, 429)):
+                raise
+            print("answer failed, again soon:", error, flush=True)
+            pause = min(30, 2 * pause + 1)
 
 
 def work(command):
-    done = threading.Event()
-    threading.Thread(target=beat, args=(command, done), daemon=True).start()
+    done, unwanted = threading.Event(), threading.Event()
+    threading.Thread(target=beat, args=(command, done, unwanted), daemon=True).start()
+    named = {key: command["meta"][key] for key in ("command_id", "attempt")}
+
+    def event(kind, outcome, **payload):
+        return {"step": command["node_name"], "event_type": kind, "status": outcome, "payload": {**named, **payload}}
     try:
         envelope = run(command["context"]["tool_config"], command["context"].get("args") or {})
+        status = envelope["status"]
+        result = event("call.done", "COMPLETED", call_index=0, result={"status": status, "context": envelope})
+        events = [result, event("command.completed", status, status=status)]
+        send({"execution_id": command["execution_id"], "worker_id": WORKER, "events": events}, unwanted)
     finally:
         done.set()
-    named = {"command_id": command["meta"]["command_id"], "attempt": command["meta"]["attempt"]}
-    status = envelope["status"]
-
-    def event(event_type, event_status, payload):
-        return {"step": command["node_name"], "event_type": event_type, "status": event_status, "payload": {**named, **payload}}
-
-    result = {"status": status, "context": envelope}
-    events = [
-        event("call.done", "COMPLETED", {"call_index": 0, "result": result}),
-        event("command.completed", status, {"status": status}),
-    ]
-    call("/api/events/batch", {"execution_id": command["execution_id"], "worker_id": WORKER, "events": events})
-    print(named["command_id"], "attempt", named["attempt"], status, flush=True)
+    print(*named.values(), "unwanted" if unwanted.is_set() else status, flush=True)
 
 
 def stay_alive():

@@ -4,23 +4,26 @@ const url = process.env['NOETL_URL'] ?? 'http://127.0.0.1:8082'
 const pool = process.env['POOL'] ?? 'shared'
 const token = process.env['NOETL_API_TOKEN']
 const workerId = `example-ts-${process.pid}`
+const answerTries = 15 // five minutes
+const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1_000))
 
 interface Command {
   event_id: string
   execution_id: string
   node_name: string
   context: { tool_config: { url?: string; method?: string } }
-  meta: { command_id: string; attempt: number }
+  meta: { command_id: string; attempt: number; lease_token: number }
 }
 
-async function call(method: string, path: string, body: object): Promise<any> {
+async function call(path: string, body: object): Promise<any> {
   const answer = await fetch(new URL(path, url), {
-    method,
+    method: 'POST',
     headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) },
     body: JSON.stringify(body),
+    signal: AbortSignal.timeout(40_000),
   })
   const text = await answer.text()
-  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`)
+  if (!answer.ok) throw Object.assign(new Error(`${path}: ${answer.status} ${text}`), { status: answer.status })
   // Ids have 64 bits, more than a number of JavaScript: they stay text.
   return JSON.parse(text.replace(/"(event_id|execution_id)":(\d+)/g, '"$1":"$2"'))
 }
@@ -31,63 +34,63 @@ async function run({ url: target = '', method = 'GET' }: Command['context']['too
     const answer = await fetch(target, { method, signal })
     const data = { status_code: answer.status, body: await answer.text() }
     if (answer.ok) return { status: 'success', data }
-    const error = {
-      kind: answer.status < 500 ? 'client_error' : 'server_error',
-      message: `HTTP ${answer.status} response`,
-    }
-    return { status: 'error', data, error }
+    const kind = answer.status < 500 ? 'client_error' : 'server_error'
+    return { status: 'error', data, error: { kind, message: `HTTP ${answer.status} response` } }
   } catch (error) {
     return { status: 'error', error: { kind: 'connection', message: String(error) } }
   }
 }
 
-async function work(command: Command): Promise<void> {
-  const stop = new AbortController()
-  // Every few seconds: the lease goes on, and we hear if nobody wants the result any more.
+/** Again while the daemon is away or busy: an answer that came twice counts once. */
+async function send(answer: object, signal: AbortSignal): Promise<void> {
+  for (let tries = 1; !signal.aborted; tries++) {
+    try {
+      return await call('/api/events/batch', answer)
+    } catch (error) {
+      const { status = 503 } = error as { status?: number }
+      if (tries === answerTries || (status < 500 && status !== 408 && status !== 429)) throw error
+      console.error('answer failed, again soon:', String(error))
+      await pause(Math.min(30, 2 ** (tries - 1)))
+    }
+  }
+}
+
+async function work({ event_id, execution_id, node_name, context, meta }: Command): Promise<void> {
+  const { command_id, attempt, lease_token } = meta
+  const unwanted = new AbortController()
+  // Every few seconds: the lease goes on. Only 409 and `cancelled` say stop: a daemon that is away comes back.
   const beat = setInterval(() => {
-    call('POST', `/api/commands/${command.event_id}/heartbeat`, { worker_id: workerId }).then(
-      ({ cancelled }) => cancelled && stop.abort(),
-      () => stop.abort(),
+    call(`/api/commands/${event_id}/heartbeat`, { worker_id: workerId, lease_token }).then(
+      ({ cancelled }) => cancelled && unwanted.abort(),
+      (error) => (error.status === 409 ? unwanted.abort() : console.error('heartbeat failed:', String(error))),
     )
   }, 5_000)
   try {
-    const envelope = await run(command.context.tool_config, stop.signal)
-    if (stop.signal.aborted) return
-    const { command_id, attempt } = command.meta
-    const event = (event_type: string, status: string, payload: object) => ({
-      step: command.node_name,
-      event_type,
-      status,
-      payload: { command_id, attempt, ...payload },
-    })
-    await call('POST', '/api/events/batch', {
-      execution_id: command.execution_id,
-      worker_id: workerId,
-      events: [
-        event('call.done', 'COMPLETED', { call_index: 0, result: { status: envelope.status, context: envelope } }),
-        event('command.completed', envelope.status, { status: envelope.status }),
-      ],
-    })
-    console.log(`${command_id} attempt ${attempt}: ${envelope.status}`)
+    const envelope = await run(context.tool_config, unwanted.signal)
+    const { status } = envelope
+    const event = (event_type: string, outcome: string, payload: object) => {
+      return { step: node_name, event_type, status: outcome, payload: { command_id, attempt, ...payload } }
+    }
+    const result = event('call.done', 'COMPLETED', { call_index: 0, result: { status, context: envelope } })
+    const events = [result, event('command.completed', status, { status })]
+    await send({ execution_id, worker_id: workerId, events }, unwanted.signal)
+    console.log(`${command_id} attempt ${attempt}: ${unwanted.signal.aborted ? 'unwanted' : status}`)
   } finally {
     clearInterval(beat)
   }
 }
 
-await call('POST', '/api/worker/pool/register', {
-  name: workerId,
-  labels: { pool_name: pool },
-  capabilities: { tools: ['http'] },
-})
-setInterval(() => call('POST', '/api/worker/pool/heartbeat', { name: workerId }).catch(console.error), 15_000)
+const capabilities = { tools: ['http'] }
+await call('/api/worker/pool/register', { name: workerId, labels: { pool_name: pool }, capabilities })
+setInterval(() => call('/api/worker/pool/heartbeat', { name: workerId }).catch(console.error), 15_000)
 for (;;) {
   try {
     const wanted = { worker_id: workerId, pools: [pool], kinds: ['http'], max: 4, wait_seconds: 30 }
-    const { commands } = await call('POST', '/api/commands/claim', wanted)
-    await Promise.all(commands.map(work))
+    const { commands } = await call('/api/commands/claim', wanted)
+    await Promise.all(commands.map((command: Command) => work(command).catch(console.error)))
   } catch (error) {
-    console.error(error)
-    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    console.error(String(error))
+    await pause(1)
   }
 }
 

@@ -17,6 +17,7 @@ const LONG = [
   'outbox/relay/relayKilled.fault',
   'web/people.web',
   'worker/worker.e2e',
+  'commands/examples.e2e',
   'outbox/relay/relayBroker.fault',
   'web/live.web',
   'outbox/audit.e2e',
