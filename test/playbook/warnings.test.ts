@@ -152,6 +152,11 @@ const CASES: readonly (readonly [what: string, body: string, expected: string])[
     '/workflow/0/set/iter.x: iter is lost: the step has no loop',
   ],
   [
+    'what the rows of a cursor set',
+    `workflow: [{step: a, loop: {cursor: {kind: postgres, auth: pg, claim: "select 1"}, iterator: job}, tool: {kind: noop, set: {ctx.last: 1, iter.x: 2}}}]`,
+    '/workflow/0/tool/set/ctx.last: is not kept: rows of a cursor are worked on for their effect; write it to a table, or set it in the step',
+  ],
+  [
     'an unknown profile',
     `executor: {profile: remote}\n${tool('{kind: noop}')}`,
     '/executor/profile: is none of local, distributed, auto; auto is assumed',

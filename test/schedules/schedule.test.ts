@@ -1,13 +1,11 @@
 // Promise: a schedule starts once per moment in its time zone, over both clock changes; what was missed is made up for as it says.
 import { expect, it } from 'vitest'
-import {
-  lastTicks,
-  nextTick,
-  type Schedule,
-  scheduleOf,
-  ticksBetween,
-  ticksToStart,
-} from '../../src/domain/schedules/schedule.js'
+import { lastTicks, nextTick, type Schedule, scheduleOf, ticksToStart } from '../../src/domain/schedules/schedule.js'
+
+function ticksBetween(schedule: Schedule, afterMs: number, untilMs: number, max: number): number[] {
+  const walk = lastTicks(schedule, afterMs, untilMs, max)
+  for (let step = walk.next(); ; step = walk.next()) if (step.done === true) return step.value
+}
 
 const of = (schedule: Record<string, string>): Schedule => scheduleOf({ metadata: { schedule } })!
 const iso = (ms: number | undefined): string => new Date(ms!).toISOString()

@@ -1,6 +1,8 @@
 // One step of the workflow.
 
 import type { Reader } from '../catalog/violation.js'
+import { escapeSegment } from '../json/pointer.js'
+import { isJsonObject } from '../json/value.js'
 import { readAssignments } from './assignments.js'
 import { needsSecrets } from './deferral.js'
 import { FAILURE_MODES } from './executor.js'
@@ -48,6 +50,7 @@ export function readStep(step: Reader, index: number, name: string, context: Ste
   const failure = policy?.mapping('failure')
   warnUnknownKeys(failure, FAILURE_KEYS, site)
   const loop = readLoop(step, site)
+  if (loop?.mode === 'cursor') warnOfLostSets(step, site)
   const input = argumentTree(argumentLayers(step), site, { isDeferred: needsSecrets })
   const tool = readTool(step, name, input, context)
   return {
@@ -98,6 +101,21 @@ function withInput(tool: ToolPlan, input: NonNullable<StepPlan['input']>, site: 
   }
   return { ...tool, native: undefined, workerReads: [...tool.workerReads, ...workerReads(deferred)] }
 }
+
+/** Of a row that was worked on nothing is kept: there may be any number of them. */
+function warnOfLostSets(step: Reader, site: PlanSite): void {
+  const tool = step.value('tool')
+  const tasks = Array.isArray(tool) ? tool.map((task, index) => [task, `/${index}`] as const) : [[tool, ''] as const]
+  for (const [task, place] of tasks) {
+    const set = isJsonObject(task) ? task['set'] : undefined
+    for (const key of isJsonObject(set) ? Object.keys(set) : []) {
+      const pointer = `${step.path}/tool${place}/set/${escapeSegment(key)}`
+      if (/^(?:ctx|vars)\./.test(key)) site.problems.warn(pointer, LOST)
+    }
+  }
+}
+
+const LOST = 'is not kept: rows of a cursor are worked on for their effect; write it to a table, or set it in the step'
 
 function readSets(step: Reader, site: PlanSite): Assignment[] {
   const set = readAssignments(step.value('set'), { pointer: `${step.path}/set`, bare: 'ctx', by: 'engine' }, site)

@@ -83,12 +83,6 @@ export function* lastTicks(times: Times, afterMs: number, untilMs: number, max: 
   return found.slice(-max)
 }
 
-/** The same without a rest. */
-export function ticksBetween(times: Times, afterMs: number, untilMs: number, max: number): number[] {
-  const walk = lastTicks(times, afterMs, untilMs, max)
-  for (let step = walk.next(); ; step = walk.next()) if (step.done === true) return step.value
-}
-
 /** Later than this, a start counts as missed. */
 const ON_TIME_MS = 60_000
 
