@@ -83,7 +83,9 @@ function MomentRow({ name, run, position }: { name: string; run: RunTape; positi
         {whole(position)} <span class="muted">of {whole(run.length)}</span>
       </td>
       <td>{moment === undefined ? <span class="muted">before the first event</span> : moment.type}</td>
-      <td>{moment?.step ?? '–'}</td>
+      <td class="ellipsis" title={moment?.step ?? undefined}>
+        {moment?.step ?? '–'}
+      </td>
       <td class="number">
         {moment === undefined || start === undefined ? '–' : lasted(Math.max(0, moment.at - start.at))}
       </td>

@@ -31,7 +31,7 @@ export function Steps({ steps, a, b, positions, onChoose }: StepsProps) {
         <tbody>
           {steps.map(({ name, a: ofA, b: ofB, isDifferent }) => (
             <tr key={name} class={isDifferent ? 'different' : ''}>
-              <td>
+              <td class="ellipsis main" title={name}>
                 {ofA === undefined ? (
                   name
                 ) : (

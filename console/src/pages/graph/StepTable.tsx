@@ -18,14 +18,14 @@ export function StepTable({ graph, standing }: GraphProps) {
         <tbody>
           {graph.steps.map((step) => (
             <tr key={step.name}>
-              <td>{step.name}</td>
+              <td class="prose">{step.name}</td>
               <td>
                 {step.tool}
                 {step.isLoop && ' in a loop'}{' '}
                 {step.calls !== undefined && <a href={entryHref(step.calls)}>{step.calls}</a>}
               </td>
               {standing !== undefined && <Standing {...standing(step.name)} />}
-              <td class="leads">
+              <td class="leads prose">
                 {graph.arcs
                   .filter(({ from }) => from === step.name)
                   .map(({ to, when }) => (

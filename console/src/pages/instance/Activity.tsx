@@ -98,18 +98,20 @@ function Entries({ entries }: { entries: readonly Entry[] }) {
               <td>
                 <Ago at={entry.at} />
               </td>
-              <td>
+              <td class="ellipsis step" title={`${entry.actor} ${entry.role}, ${entry.via}`}>
                 {entry.actor}{' '}
                 <span class="muted">
                   {entry.role}, {entry.via}
                 </span>
               </td>
               <td title={JSON.stringify(entry.request)}>{entry.action}</td>
-              <td>
+              <td class="ellipsis step" title={entry.target_id ?? undefined}>
                 <Target entry={entry} />
               </td>
-              <td class="ellipsis">{entry.reason}</td>
-              <td>
+              <td class="ellipsis main" title={entry.reason ?? undefined}>
+                {entry.reason}
+              </td>
+              <td class={entry.error === null ? '' : 'prose'}>
                 <Status status={entry.outcome === 'intent' ? 'unknown' : entry.outcome} kind={KINDS[entry.outcome]} />
                 {entry.error !== null && <span class="failed"> {entry.error}</span>}
               </td>

@@ -45,7 +45,7 @@ export function Jobs() {
                   <th>Why</th>
                   <th>Started</th>
                   <th class="number">Lasted</th>
-                  <th>
+                  <th class="act">
                     <span class="visually-hidden">What can be done</span>
                   </th>
                 </tr>
@@ -72,7 +72,7 @@ export function Jobs() {
                     <td class="number">
                       <Lasted from={job.started_at} to={job.ended_at} />
                     </td>
-                    <td class="number">
+                    <td class="act">
                       {job.state === 'running' && <StopJob id={job.job_id} onStopped={jobs.reload} />}
                     </td>
                   </tr>

@@ -54,7 +54,7 @@ function Groups() {
                   <th class="number">Rows</th>
                   <th>Reason</th>
                   <th>Newest</th>
-                  <th>
+                  <th class="act">
                     <span class="visually-hidden">What can be done</span>
                   </th>
                 </tr>
@@ -63,7 +63,7 @@ function Groups() {
                 {data.groups.map((group) => (
                   <tr key={group.reason}>
                     <td class="number">{whole(group.count)}</td>
-                    <td class="ellipsis main">
+                    <td class="ellipsis main" title={group.reason}>
                       <a
                         href={hrefOf('/outbox', {
                           tab: 'dead',
@@ -76,7 +76,7 @@ function Groups() {
                     <td>
                       <Ago at={group.newest_at} />
                     </td>
-                    <td class="number">
+                    <td class="act">
                       {group.reason !== '' && (
                         <Requeue name="Requeue" scope={{ reason: group.reason }} onDone={groups.reload} />
                       )}

@@ -69,7 +69,7 @@ export function RowTable({ rows, chosen, onChoose, goTo }: RowTableProps) {
                   </a>
                 )}
               </td>
-              <td class="ellipsis" title={row.last_error ?? undefined}>
+              <td class="ellipsis main" title={row.last_error ?? undefined}>
                 {row.last_error}
               </td>
               <td class="number">{row.attempts}</td>

@@ -27,7 +27,7 @@ export function SnapshotTable({ rows, onDone }: { rows: readonly Snapshot[]; onD
             <th>Written</th>
             <th>Checksum</th>
             <th>Found</th>
-            <th>
+            <th class="act">
               <span class="visually-hidden">What can be done</span>
             </th>
           </tr>
@@ -87,7 +87,7 @@ function Row({ row, outcome, onOutcome }: RowProps) {
       <td class="found">
         <Told outcome={outcome} />
       </td>
-      <td>
+      <td class="act">
         <span class="work">{workOf()}</span>
       </td>
     </tr>

@@ -101,7 +101,7 @@ function Messages({ messages, onDone }: MessagesProps) {
             <th class="number">Attempts</th>
             <th class="number">Bytes</th>
             <th>Given up</th>
-            <th>
+            <th class="act">
               <span class="visually-hidden">What can be done</span>
             </th>
           </tr>
@@ -109,11 +109,13 @@ function Messages({ messages, onDone }: MessagesProps) {
         <tbody>
           {messages.map((message) => (
             <tr key={message.dead_letter_id}>
-              <td class="ellipsis" title={message.identity}>
+              <td class="ellipsis step" title={message.identity}>
                 <code class="whole">{message.dead_letter_id}</code> <span class="muted">{message.identity}</span>
               </td>
-              <td class="ellipsis">{message.subject}</td>
-              <td class="ellipsis" title={message.reason}>
+              <td class="ellipsis narrow" title={message.subject ?? undefined}>
+                {message.subject}
+              </td>
+              <td class="ellipsis main" title={message.reason}>
                 {message.reason}
               </td>
               <td class="number">{message.attempts}</td>
@@ -121,7 +123,7 @@ function Messages({ messages, onDone }: MessagesProps) {
               <td>
                 <Ago at={message.created_at} />
               </td>
-              <td class="number">
+              <td class="act">
                 <Act
                   name="Start again"
                   consequence={`Starts an execution from the message ${message.dead_letter_id}. If it fails again, it stays here.`}

@@ -26,7 +26,7 @@ export function History({ id, changed }: { id: string; changed: string }) {
     >
       {({ events }) => (
         <div class="scroll">
-          <table class="wide">
+          <table class="wide rows">
             <thead>
               <tr>
                 <th>When</th>
@@ -45,8 +45,10 @@ export function History({ id, changed }: { id: string; changed: string }) {
                   </td>
                   <td>{item.state === null ? <span class="muted">–</span> : <Status status={item.state} />}</td>
                   <td title={item.event_id}>{item.event_type}</td>
-                  <td>{item.actor ?? <span class="muted">–</span>}</td>
-                  <td class="ellipsis" title={item.reason ?? undefined}>
+                  <td class="ellipsis step" title={item.actor ?? undefined}>
+                    {item.actor ?? <span class="muted">–</span>}
+                  </td>
+                  <td class="ellipsis main" title={item.reason ?? undefined}>
                     {item.reason ?? <span class="muted">–</span>}
                   </td>
                   <td>{item.until === null ? <span class="muted">–</span> : <Until at={item.until} />}</td>
