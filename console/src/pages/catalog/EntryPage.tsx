@@ -76,7 +76,7 @@ function Head({ entry, versions }: { entry: Entry; versions: readonly EntryHead[
     <>
       <div class="run-title">
         <h1>
-          {entry.path}
+          <bdi>{entry.path}</bdi>
           <span class="muted">@{entry.version}</span>
         </h1>
         {entry.version < newest && (

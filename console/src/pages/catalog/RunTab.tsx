@@ -130,7 +130,13 @@ function Form({ entry, fields }: { entry: EntryHead; fields: readonly Field[] })
           disabled={why !== undefined || isBusy.value || isRefused}
           title={why ?? 'Starts an execution and shows it'}
         >
-          {isBusy.value ? 'Starting…' : `Run ${entry.path}@${entry.version}`}
+          {isBusy.value ? (
+            'Starting…'
+          ) : (
+            <span>
+              Run <bdi>{entry.path}</bdi>@{entry.version}
+            </span>
+          )}
         </button>
         {why !== undefined && <span class="muted">{why}</span>}
       </div>

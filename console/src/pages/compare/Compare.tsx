@@ -62,12 +62,16 @@ function Others({ run }: { run: ExecutionSummary }) {
     <Panel
       resource={list}
       isEmpty={(rows) => rows.every(({ execution_id: id }) => id === run.execution_id)}
-      empty={<p>There is no other run of {run.path} to compare with.</p>}
+      empty={
+        <p>
+          There is no other run of <bdi>{run.path}</bdi> to compare with.
+        </p>
+      }
     >
       {(rows) => (
         <>
           <p>
-            {run.path} <code class="whole">{run.execution_id}</code> with which other run of it?
+            <bdi>{run.path}</bdi> <code class="whole">{run.execution_id}</code> with which other run of it?
           </p>
           <ul class="others">
             {rows
@@ -134,9 +138,9 @@ function RunRow({ name, run }: { name: string; run: ExecutionSummary }) {
       <td>
         <b>{name}</b>
       </td>
-      <td>
+      <td class="prose">
         <a href={hrefOf(`/executions/${run.execution_id}`)}>
-          {run.path}@{run.version}
+          <bdi>{run.path}</bdi>@{run.version}
         </a>{' '}
         <code class="whole">{run.execution_id}</code>
       </td>

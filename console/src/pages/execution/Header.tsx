@@ -17,7 +17,7 @@ export function Header({ run, reload }: { run: ExecutionSummary; reload: () => v
     <header class="run">
       <div class="run-title">
         <h1>
-          {run.path ?? `catalog entry ${run.catalog_id}`}
+          <bdi>{run.path ?? `catalog entry ${run.catalog_id}`}</bdi>
           {run.version !== null && <span class="muted">@{run.version}</span>}
         </h1>
         <Status status={run.status} />

@@ -31,7 +31,9 @@ export function NoEvents({ id }: { id: string }) {
               <>
                 : it was created <Ago at={created.at} /> by{' '}
                 {created.parent_execution_id === null ? (
-                  <>a start of {created.path ?? `catalog entry ${created.catalog_id}`}</>
+                  <>
+                    a start of <bdi>{created.path ?? `catalog entry ${created.catalog_id}`}</bdi>
+                  </>
                 ) : (
                   <a href={hrefOf(`/executions/${created.parent_execution_id}`)}>
                     execution {created.parent_execution_id}
@@ -72,7 +74,9 @@ export function NearestIds({ id }: { id: string }) {
                     <td>
                       <Status status={near.status} />
                     </td>
-                    <td class="ellipsis">{near.path}</td>
+                    <td class="ellipsis" title={near.path ?? undefined}>
+                      <bdi>{near.path}</bdi>
+                    </td>
                     <td>
                       <Ago at={near.created_at} />
                     </td>

@@ -1,5 +1,6 @@
 // The rows of the list. `j` and `k` move along them, Enter opens one, `w` tells why it has not ended; with `chosen` each can be
 // ticked, by `x` as well.
+import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 import { useKeys } from '../../lib/keys'
 import { ask, go, hrefOf } from '../../lib/router'
@@ -17,7 +18,9 @@ const NONE: readonly ExecutionSummary[] = []
 
 export function ExecutionTable({ rows, chosen, onChoose }: ExecutionTableProps) {
   const [at, setAt] = useState(-1)
-  const columns = COLUMNS.filter(({ name }) => shownColumns.value.has(name))
+  const columns = COLUMNS.filter(
+    ({ name, isAbout }) => shownColumns.value.has(name) && (isAbout === undefined || rows.some(isAbout)),
+  )
   useTimelines(shownColumns.value.has(TIMELINE) ? rows : NONE)
   const move = (by: number): void => {
     const next = Math.min(rows.length - 1, Math.max(0, at + by))
@@ -67,23 +70,35 @@ export function ExecutionTable({ rows, chosen, onChoose }: ExecutionTableProps) 
         </thead>
         <tbody>
           {rows.map((row, index) => (
-            <tr key={row.execution_id} id={`row-${row.execution_id}`} aria-selected={index === at}>
-              {chosen !== undefined && (
-                <td class="tick">
-                  <input
-                    type="checkbox"
-                    aria-label={`Choose ${row.execution_id}`}
-                    checked={chosen.has(row.execution_id)}
-                    onChange={() => toggle(row.execution_id)}
-                  />
-                </td>
+            <Fragment key={row.execution_id}>
+              <tr id={`row-${row.execution_id}`} aria-selected={index === at}>
+                {chosen !== undefined && (
+                  <td class="tick">
+                    <input
+                      type="checkbox"
+                      aria-label={`Choose ${row.execution_id}`}
+                      checked={chosen.has(row.execution_id)}
+                      onChange={() => toggle(row.execution_id)}
+                    />
+                  </td>
+                )}
+                {columns.map(({ name, isNumber, style = '', cell }) => (
+                  <td key={name} class={isNumber === true ? 'number' : style}>
+                    {cell(row)}
+                  </td>
+                ))}
+              </tr>
+              {row.error !== null && (
+                <tr class="more" aria-selected={index === at}>
+                  {chosen !== undefined && <td />}
+                  <td colSpan={columns.length}>
+                    <div class="failed two-lines" title={row.error}>
+                      {row.error}
+                    </div>
+                  </td>
+                </tr>
               )}
-              {columns.map(({ name, isNumber, style = '', cell }) => (
-                <td key={name} class={isNumber === true ? 'number' : style}>
-                  {cell(row)}
-                </td>
-              ))}
-            </tr>
+            </Fragment>
           ))}
         </tbody>
       </table>

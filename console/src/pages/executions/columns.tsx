@@ -17,6 +17,8 @@ interface Column {
   style?: string
   /** Only for those who ask for it. */
   isExtra?: boolean
+  /** Without a row that it is about, its room is left to the others. */
+  isAbout?: (row: ExecutionSummary) => boolean
 }
 
 const ALWAYS = 'Path'
@@ -38,7 +40,11 @@ export const COLUMNS: readonly Column[] = [
   { name: 'Last event', isExtra: true, cell: (row) => row.last_event_type },
   { name: 'Events', isNumber: true, cell: (row) => whole(row.event_count) },
   { name: TIMELINE, cell: (row) => <MiniTimeline row={row} /> },
-  { name: 'Why', cell: (row) => !hasEnded(row) && <WhyButton id={row.execution_id} /> },
+  {
+    name: 'Why',
+    isAbout: (row) => !hasEnded(row),
+    cell: (row) => !hasEnded(row) && <WhyButton id={row.execution_id} />,
+  },
 ]
 
 const KEPT = 'noetl.columns'
@@ -76,10 +82,11 @@ export function ColumnChoice() {
 function PathCell({ row }: { row: ExecutionSummary }) {
   return (
     <>
-      <a href={hrefOf(`/executions/${row.execution_id}`)}>{row.path ?? `catalog entry ${row.catalog_id}`}</a>
+      <a href={hrefOf(`/executions/${row.execution_id}`)} title={row.path ?? undefined}>
+        <bdi>{row.path ?? `catalog entry ${row.catalog_id}`}</bdi>
+      </a>
       {row.version === null ? null : <span class="muted"> @{row.version}</span>}
       <Labels labels={row.labels} />
-      {row.error === null ? null : <span class="failed"> {row.error}</span>}
     </>
   )
 }

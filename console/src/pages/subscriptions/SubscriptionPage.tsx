@@ -53,7 +53,9 @@ function Head({ subscription, onDone }: { subscription: SubscriptionDetail; onDo
   return (
     <>
       <div class="run-title">
-        <h1>{path}</h1>
+        <h1>
+          <bdi>{path}</bdi>
+        </h1>
         <Status status={state} />
         <CopyText text={subscription.subscription_id} />
       </div>

@@ -90,7 +90,9 @@ function Rows({ rows }: { rows: readonly Subscription[] }) {
                 <Status status={row.state} />
               </td>
               <td class="ellipsis main">
-                <a href={hrefOf(`/subscriptions/${row.subscription_id}`)}>{row.path}</a>
+                <a href={hrefOf(`/subscriptions/${row.subscription_id}`)}>
+                  <bdi>{row.path}</bdi>
+                </a>
                 <span class="muted"> @{row.catalog_version}</span>
                 {row.trouble !== null && <span class="failed"> {row.trouble}</span>}
               </td>
@@ -100,13 +102,15 @@ function Rows({ rows }: { rows: readonly Subscription[] }) {
               <td>
                 {row.source} <span class="muted">{row.mode}</span>
               </td>
-              <td>
+              <td class="ellipsis narrow" title={row.runtime ?? undefined}>
                 {row.driver === 'external' ? 'a runtime of its own' : (row.runtime ?? <span class="muted">–</span>)}
               </td>
               <td>
                 <Ago at={row.updated_at} />
               </td>
-              <td class="ellipsis">{row.reason}</td>
+              <td class="ellipsis narrow" title={row.reason ?? undefined}>
+                {row.reason}
+              </td>
             </tr>
           ))}
         </tbody>
