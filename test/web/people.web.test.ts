@@ -158,6 +158,93 @@ describe.skipIf(!hasBrowser)('everybody', () => {
     await close()
   })
 
+  it('sees what can be done and what went wrong, however long the words beside it are', {
+    timeout: 240_000,
+  }, async () => {
+    const word = 'word_without_an_end_'.repeat(12)
+    const path = 'متجر/الطلبات'
+    const { sql } = database.get()
+    const [subscription] = await sql<{ id: string }>('select subscription_id::text as id from noetl.subscription')
+    await sql(
+      `insert into noetl.subscription_dead_letter (subscription_id, identity, subject, body, reason, attempts)
+       values ($1::bigint, $2, $2, '{}', $2, 1)`,
+      [subscription!.id, word],
+    )
+    await sql(
+      `insert into noetl.outbox (execution_id, event_id, subject, payload, status, attempts, last_error)
+       values ($1::bigint, 7, 's', '{}', 'DEAD', 1, $2)`,
+      [id, word],
+    )
+    const post = async (where: string, body: object) => {
+      const headers = { 'content-type': 'application/json', authorization: `Bearer ${TOKEN}` }
+      const answer = await fetch(new URL(where, daemon.url), { method: 'POST', headers, body: JSON.stringify(body) })
+      expect(answer.status).toBe(200)
+      return (await answer.json()) as { execution_id: string }
+    }
+    const playbook = (at: string, step: string) =>
+      `apiVersion: noetl.io/v2\nkind: Playbook\nmetadata: { name: p, path: "${at}" }\nworkflow:\n  - { step: start, tool: { kind: noop }, next: { arcs: [{ step: ${step} }] } }\n  - { step: ${step}, tool: { kind: noop } }\n`
+    await post('/api/catalog/register', { content: playbook('shop/long', word) })
+    await post('/api/catalog/register', { content: playbook(path, 'end') })
+    const long = (await post('/api/execute', { path: 'shop/long' })).execution_id
+    await post('/api/execute', { path })
+    await post(`/api/subscriptions/${subscription!.id}/activate`, {})
+    await post(`/api/subscriptions/${subscription!.id}/pause`, { reason: word, actor: word.slice(0, 100) })
+
+    const { page, faults, close } = await browser.open(daemon.url)
+    await page.goto(await loginAddress())
+    await page.getByText('Ready.').waitFor()
+    const subscribed = `/console/subscriptions/${subscription!.id}`
+    const acts = [
+      { path: `${subscribed}?tab=dead`, shows: 'orders', act: 'Start again…' },
+      { path: '/console/outbox?tab=dead', shows: 'Choose rows', act: 'Requeue…' },
+    ]
+    const screens = [
+      { path: subscribed, shows: 'Driven by' },
+      { path: `/console/executions/${long}`, shows: 'checksum [0-9a-f]{8}' },
+      { path: `/console/executions/${long}?tab=events`, shows: 'failed only' },
+      { path: `/console/executions/${long}?tab=graph`, shows: 'As a table' },
+      { path: `/console/compare?a=${long}&b=${id}`, shows: 'They part at the step' },
+      { path: '/console/activity', shows: 'Activity' },
+    ]
+    const found: string[] = []
+    for (const width of [360, 1280]) {
+      await page.setViewportSize({ width, height: 740 })
+      for (const place of acts) {
+        await open(page, place)
+        const box = (await page.getByRole('button', { name: place.act, exact: true }).first().boundingBox())!
+        if (box.x < 0 || box.x + box.width > width) found.push(`${place.act} at ${width}: ${JSON.stringify(box)}`)
+      }
+      for (const place of screens) {
+        await open(page, place)
+        const over = await page.evaluate(
+          `[...document.querySelectorAll('main, main .scroll')].map((box) => box.scrollWidth - box.clientWidth)`,
+        )
+        if ((over as number[]).some((pixels) => pixels > 1)) found.push(`${place.path} at ${width}: ${over}`)
+      }
+    }
+    expect(found).toEqual([])
+
+    await page.goto('/console/outbox?tab=dead')
+    await page.getByRole('button', { name: 'Requeue…', exact: true }).first().click()
+    await page.getByRole('dialog').getByText('Dry run:').waitFor()
+    const dialog = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('dialog'))`
+    expect(await page.evaluate(dialog)).toBe(0)
+    expect(await page.evaluate(`getComputedStyle(document.querySelector('dialog h2')).textAlign`)).toBe('left')
+
+    await page.goto('/console/executions')
+    const error = page.locator('tbody .more .two-lines').first()
+    await error.waitFor()
+    expect((await error.boundingBox())!.width).toBeGreaterThan(800)
+    const [link, version] = await Promise.all(
+      ['a', '.muted'].map((part) =>
+        page.locator('td.main').filter({ hasText: path }).locator(part).first().boundingBox(),
+      ),
+    )
+    expect(version!.x).toBeGreaterThanOrEqual(link!.x + link!.width - 1)
+    expect(faults()).toEqual([])
+    await close()
+  })
+
   it('hears what the timeline paints: row, bar, status and time', async () => {
     const { page, close } = await browser.open(daemon.url, { timezoneId: 'UTC' })
     await open(page, { path: `/console/executions/${id}`, shows: 'checksum [0-9a-f]{8}' })

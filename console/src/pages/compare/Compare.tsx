@@ -100,7 +100,7 @@ function Both({ left, right }: { left: ExecutionSummary; right: ExecutionSummary
   return (
     <>
       <div class="scroll section">
-        <table class="wide">
+        <table class="wide rows">
           <thead>
             <tr>
               <th>Run</th>
@@ -150,8 +150,12 @@ function RunRow({ name, run }: { name: string; run: ExecutionSummary }) {
       <td>
         <Ago at={run.start_time} />
       </td>
-      <td class="number">{Number.isNaN(ms) ? '–' : lasted(ms)}</td>
-      <td class="number">{whole(run.event_count)}</td>
+      <td class="number" data-name="Lasted">
+        {Number.isNaN(ms) ? '–' : lasted(ms)}
+      </td>
+      <td class="number" data-name="Events">
+        {whole(run.event_count)}
+      </td>
     </tr>
   )
 }

@@ -52,7 +52,7 @@ export function SharedCursor({ a, b, positions, by, onMove }: SharedCursorProps)
           ))}
         </span>
       </div>
-      <table class="wide">
+      <table class="wide rows">
         <thead>
           <tr>
             <th>Run</th>
@@ -79,14 +79,14 @@ function MomentRow({ name, run, position }: { name: string; run: RunTape; positi
       <td>
         <b>{name}</b>
       </td>
-      <td class="number">
+      <td class="number" data-name="Event">
         {whole(position)} <span class="muted">of {whole(run.length)}</span>
       </td>
       <td>{moment === undefined ? <span class="muted">before the first event</span> : moment.type}</td>
       <td class="ellipsis" title={moment?.step ?? undefined}>
         {moment?.step ?? '–'}
       </td>
-      <td class="number">
+      <td class="number" data-name="After its start">
         {moment === undefined || start === undefined ? '–' : lasted(Math.max(0, moment.at - start.at))}
       </td>
     </tr>

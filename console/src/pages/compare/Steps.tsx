@@ -41,15 +41,21 @@ export function Steps({ steps, a, b, positions, onChoose }: StepsProps) {
                 )}
                 {isDifferent && <span class="muted"> different</span>}
               </td>
-              <td>
+              <td data-name="In A">
                 <Outcome outcome={ofA} />
               </td>
-              <td>
+              <td data-name="In B">
                 <Outcome outcome={ofB} />
               </td>
-              <td class="number">{ofA?.lastedMs === undefined ? '–' : lasted(ofA.lastedMs)}</td>
-              <td class="number">{ofB?.lastedMs === undefined ? '–' : lasted(ofB.lastedMs)}</td>
-              <td class="number">{changeOf(ofA?.lastedMs, ofB?.lastedMs)}</td>
+              <td class="number" data-name="Lasted in A">
+                {ofA?.lastedMs === undefined ? '–' : lasted(ofA.lastedMs)}
+              </td>
+              <td class="number" data-name="in B">
+                {ofB?.lastedMs === undefined ? '–' : lasted(ofB.lastedMs)}
+              </td>
+              <td class="number" data-name="B to A">
+                {changeOf(ofA?.lastedMs, ofB?.lastedMs)}
+              </td>
               <td>
                 <Here name="A" run={a} step={name} position={positions[0]} />{' '}
                 <Here name="B" run={b} step={name} position={positions[1]} />

@@ -83,7 +83,11 @@ export function ExecutionTable({ rows, chosen, onChoose }: ExecutionTableProps) 
                   </td>
                 )}
                 {columns.map(({ name, isNumber, style = '', cell }) => (
-                  <td key={name} class={isNumber === true ? 'number' : style}>
+                  <td
+                    key={name}
+                    class={isNumber === true ? 'number' : style}
+                    data-name={isNumber === true ? name : undefined}
+                  >
                     {cell(row)}
                   </td>
                 ))}

@@ -6,7 +6,7 @@ import type { GraphProps } from './Graph'
 export function StepTable({ graph, standing }: GraphProps) {
   return (
     <div class="scroll">
-      <table class="wide">
+      <table class="wide rows">
         <thead>
           <tr>
             <th>Step</th>
@@ -25,7 +25,7 @@ export function StepTable({ graph, standing }: GraphProps) {
                 {step.calls !== undefined && <a href={entryHref(step.calls)}>{step.calls}</a>}
               </td>
               {standing !== undefined && <Standing {...standing(step.name)} />}
-              <td class="leads prose">
+              <td class="leads prose" data-name="Leads to">
                 {graph.arcs
                   .filter(({ from }) => from === step.name)
                   .map(({ to, when }) => (

@@ -69,7 +69,7 @@ export function Jobs() {
                     <td>
                       <Ago at={job.started_at} />
                     </td>
-                    <td class="number">
+                    <td class="number" data-name="Lasted">
                       <Lasted from={job.started_at} to={job.ended_at} />
                     </td>
                     <td class="act">

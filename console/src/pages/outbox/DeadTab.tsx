@@ -62,7 +62,9 @@ function Groups() {
               <tbody>
                 {data.groups.map((group) => (
                   <tr key={group.reason}>
-                    <td class="number">{whole(group.count)}</td>
+                    <td class="number" data-name="Rows">
+                      {whole(group.count)}
+                    </td>
                     <td class="ellipsis main" title={group.reason}>
                       <a
                         href={hrefOf('/outbox', {

@@ -72,8 +72,12 @@ export function RowTable({ rows, chosen, onChoose, goTo }: RowTableProps) {
               <td class="ellipsis main" title={row.last_error ?? undefined}>
                 {row.last_error}
               </td>
-              <td class="number">{row.attempts}</td>
-              <td class="number">{whole(row.bytes)}</td>
+              <td class="number" data-name="Attempts">
+                {row.attempts}
+              </td>
+              <td class="number" data-name="Bytes">
+                {whole(row.bytes)}
+              </td>
               <td>
                 <Ago at={row.updated_at} />
               </td>

@@ -75,9 +75,15 @@ function Row({ row, outcome, onOutcome }: RowProps) {
         {row.execution_status === null ? <span class="muted">gone</span> : <Status status={row.execution_status} />}
       </td>
       <td title={row.name}>{type === undefined ? row.type : TYPES[type]}</td>
-      <td class="number">{row.version}</td>
-      <td class="number">{row.behind === null ? <span class="muted">–</span> : row.behind}</td>
-      <td class="number">{row.stored_bytes === null ? <span class="muted">–</span> : whole(row.stored_bytes)}</td>
+      <td class="number" data-name="Version">
+        {row.version}
+      </td>
+      <td class="number" data-name="Behind">
+        {row.behind === null ? <span class="muted">–</span> : row.behind}
+      </td>
+      <td class="number" data-name="Bytes">
+        {row.stored_bytes === null ? <span class="muted">–</span> : whole(row.stored_bytes)}
+      </td>
       <td>
         <Ago at={row.updated_at} />
       </td>

@@ -118,8 +118,12 @@ function Messages({ messages, onDone }: MessagesProps) {
               <td class="ellipsis main" title={message.reason}>
                 {message.reason}
               </td>
-              <td class="number">{message.attempts}</td>
-              <td class="number">{whole(message.bytes)}</td>
+              <td class="number" data-name="Attempts">
+                {message.attempts}
+              </td>
+              <td class="number" data-name="Bytes">
+                {whole(message.bytes)}
+              </td>
               <td>
                 <Ago at={message.created_at} />
               </td>
