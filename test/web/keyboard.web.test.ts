@@ -179,6 +179,27 @@ describe.skipIf(!hasBrowser)('with the keyboard', () => {
     await close()
   })
 
+  it('reads the help from its top, and is told that a link was copied', async () => {
+    const { page, faults, close } = await browser.open(daemon.url, {
+      viewport: { width: 1280, height: 420 },
+      permissions: ['clipboard-read', 'clipboard-write'],
+    })
+    await page.goto('/console/nowhere')
+    const panel = (await page.locator('.refusal').boundingBox())!
+    const places = (await page.getByRole('navigation', { name: 'Places' }).boundingBox())!
+    expect(panel.x - places.x - places.width).toBeGreaterThanOrEqual(12)
+    await keys(page, '?')
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+    expect(await page.evaluate(`document.querySelector('dialog').scrollTop`)).toBe(0)
+    await keys(page, 'Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await keys(page, 'y')
+    await page.getByRole('status').getByText('Link copied').waitFor()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(page.url())
+    expect(faults()).toEqual([])
+    await close()
+  })
+
   it('keeps focus, selection and scrolling while a hundred runs begin', async () => {
     const { page, close } = await browser.open(daemon.url, { viewport: { width: 1280, height: 420 } })
     const { results } = await post('/api/execute/batch', {

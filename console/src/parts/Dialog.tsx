@@ -6,6 +6,8 @@ interface DialogProps {
   title: string
   /** A drawer stands at the right, as high as the window. */
   kind?: 'drawer'
+  /** To be read: it begins at its title, not where something can be pressed. */
+  isText?: boolean
   onClose: () => void
   children: ComponentChildren
 }
@@ -21,7 +23,7 @@ export function Dialog(props: DialogProps) {
   }, [])
   return (
     <dialog ref={element} class={props.kind} aria-label={props.title} onClose={props.onClose}>
-      <h2>{props.title}</h2>
+      <h2 {...(props.isText === true ? { tabIndex: -1, autofocus: true } : {})}>{props.title}</h2>
       {props.children}
     </dialog>
   )

@@ -12,8 +12,17 @@ import { TopBar } from './TopBar'
 
 listenToKeys()
 
+const NOTE_MS = 1_500
+
 export function App() {
   const isHelpOpen = useSignal(false)
+  const note = useSignal('')
+  const tell = (text: string): void => {
+    note.value = text
+    setTimeout(() => {
+      note.value = ''
+    }, NOTE_MS)
+  }
   const places = Object.fromEntries(
     PLACES.flatMap(({ key, path: place }) => (key === undefined ? [] : [[`g ${key}`, () => go(hrefOf(place))]])),
   )
@@ -27,7 +36,11 @@ export function App() {
       live.value = !live.value
     },
     t: nextTheme,
-    y: () => void navigator.clipboard.writeText(window.location.href),
+    y: () =>
+      void navigator.clipboard.writeText(window.location.href).then(
+        () => tell('Link copied'),
+        () => tell('The link could not be copied'),
+      ),
   })
   const found = placeOf(path.value)
   useLayoutEffect(() => {
@@ -46,6 +59,9 @@ export function App() {
       <main id="main" tabIndex={-1}>
         {Page === undefined ? <NoSuchPlace /> : <Page />}
       </main>
+      <p class="note" role="status">
+        {note.value}
+      </p>
       {isHelpOpen.value && (
         <Help
           onClose={() => {
@@ -59,12 +75,14 @@ export function App() {
 
 function NoSuchPlace() {
   return (
-    <div class="refusal">
-      <h2>There is no such page</h2>
-      <p class="mono">{path.value}</p>
-      <a class="button" href={hrefOf('/')}>
-        To the overview
-      </a>
+    <div class="page">
+      <div class="refusal">
+        <h2>There is no such page</h2>
+        <p class="mono">{path.value}</p>
+        <a class="button" href={hrefOf('/')}>
+          To the overview
+        </a>
+      </div>
     </div>
   )
 }

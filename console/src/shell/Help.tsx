@@ -46,7 +46,7 @@ const OPERATIONS: readonly (readonly [string, string])[] = [
 export function Help({ onClose }: { onClose: () => void }) {
   const places = PLACES.flatMap(({ key, name }) => (key === undefined ? [] : [[`g ${key}`, name] as const]))
   return (
-    <Dialog title="Keys" onClose={onClose}>
+    <Dialog title="Keys" isText onClose={onClose}>
       <div class="keys">
         <KeyList title="Everywhere" keys={[...EVERYWHERE, ...places]} />
         <KeyList title="Overview" keys={OVERVIEW} />

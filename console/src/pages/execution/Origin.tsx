@@ -60,33 +60,39 @@ export function NearestIds({ id }: { id: string }) {
               It would be on shard {shard} of {shards}, 0 to {shards - 1}.
             </p>
           )}
-          <div class="scroll">
-            <table class="rows">
-              <caption>{nearest.length === 0 ? 'There is no execution at all.' : 'The nearest ids there are'}</caption>
-              <tbody>
-                {nearest.map((near) => (
-                  <tr key={near.execution_id}>
-                    <td>
-                      <a class="mono" href={hrefOf(`/executions/${near.execution_id}`)}>
-                        {near.execution_id}
-                      </a>
-                    </td>
-                    <td>
-                      <Status status={near.status} />
-                    </td>
-                    <td class="ellipsis" title={near.path ?? undefined}>
-                      <bdi>{near.path}</bdi>
-                    </td>
-                    <td>
-                      <Ago at={near.created_at} />
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          {nearest.length === 0 ? <p>There is no execution at all.</p> : <Nearest ids={nearest} />}
         </section>
       )}
     </Panel>
+  )
+}
+
+function Nearest({ ids }: { ids: Origin['nearest'] }) {
+  return (
+    <div class="scroll">
+      <table class="rows">
+        <caption>The nearest ids there are</caption>
+        <tbody>
+          {ids.map((near) => (
+            <tr key={near.execution_id}>
+              <td>
+                <a class="mono" href={hrefOf(`/executions/${near.execution_id}`)}>
+                  {near.execution_id}
+                </a>
+              </td>
+              <td>
+                <Status status={near.status} />
+              </td>
+              <td class="ellipsis" title={near.path ?? undefined}>
+                <bdi>{near.path}</bdi>
+              </td>
+              <td>
+                <Ago at={near.created_at} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   )
 }

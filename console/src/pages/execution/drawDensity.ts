@@ -8,6 +8,7 @@ const CELL = 3
 const MARKS = 10
 const SHORTEST = 5
 const APART = 10
+const HANDLE = 10
 
 export interface Density {
   /** 0 to 1 by cell; 0 is no event. */
@@ -101,14 +102,15 @@ export function drawDensity({ context, width, height }: Pen, { heights, flags }:
     }
     last = x
   }
+  // At either end it is as whole as elsewhere.
   const mark = (at: number, color: string): void => {
-    const x = Math.min(width - 1, Math.max(1, at))
+    const x = Math.min(width - HANDLE / 2, Math.max(HANDLE / 2, at))
     context.fillStyle = colorOf('bg')
     context.fillRect(x - 2, 0, 4, height)
     context.fillStyle = color
     context.fillRect(x - 1, 0, 2, height)
     context.beginPath()
-    context.roundRect(Math.min(width - 9, Math.max(0, x - 4.5)), height / 2 - 8, 9, 16, 3)
+    context.roundRect(x - HANDLE / 2, height / 2 - 8, HANDLE, 16, 3)
     context.fill()
   }
   if (marks.pinned !== undefined) mark(marks.pinned * width, colorOf('stuck'))

@@ -7,7 +7,9 @@ import { clockText } from '../../lib/time'
 import type { Span } from './moment'
 import { type ChartSpec, type Series, valueAt } from './series'
 
-const HEIGHT = 120
+const HEIGHT = 126
+/** There is no half of an execution. */
+const WHOLE_STEPS = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000].flatMap((ten) => [ten, 2 * ten, 5 * ten])
 
 interface ChartProps {
   spec: ChartSpec
@@ -113,11 +115,19 @@ function optionsOf(spec: ChartSpec, width: number, props: { readonly current: Ch
     axes: [
       {
         ...axis,
-        size: 22,
-        space: 70,
+        // Below the last number of the other axis, and often enough for a daemon that has just started.
+        gap: 10,
+        size: 28,
+        space: 55,
         values: (_, times) => times.map((time) => clockText(time * 1_000).slice(11, isDense(times) ? 19 : 16)),
       },
-      { ...axis, size: 54, space: 28, values: (_, values) => values.map((value) => format(value)) },
+      {
+        ...axis,
+        ...(lines.some(({ column }) => /seconds?$/.test(column)) ? {} : { incrs: WHOLE_STEPS }),
+        size: 54,
+        space: 28,
+        values: (_, values) => values.map((value) => format(value)),
+      },
     ],
     series: [
       {},
