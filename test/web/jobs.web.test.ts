@@ -174,7 +174,7 @@ describe.skipIf(!hasBrowser)('many executions', () => {
     await job.getByText('2 of 2: 2 done, 0 refused, 0 failed.').waitFor()
 
     await page.getByLabel('Choose all of this page').check()
-    await page.getByRole('button', { name: 'All that match' }).click()
+    await page.getByRole('button', { name: 'All that match (4)' }).click()
     await page.getByRole('button', { name: 'Finalize…' }).click()
     await dialog.getByText('Dry run: 2 of 4 executions would be ended.').waitFor()
     await dialog.getByLabel('End as').selectOption('COMPLETED')

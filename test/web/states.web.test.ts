@@ -70,6 +70,11 @@ describe.skipIf(!hasBrowser)('a screen', () => {
     await page.goto('/console/')
     await page.getByText('No executions yet').waitFor()
     expect(await page.locator('main p code').first().textContent()).toBe('noetl-cp demo')
+    await page.goto('/console/activity')
+    await page.getByText('Nobody has done anything yet').waitFor()
+    await page.goto('/console/executions/1')
+    const sentence = await page.getByText('There is no execution at all.').boundingBox()
+    expect(sentence!.height).toBeLessThan(30)
 
     await page.goto('/console/catalog')
     await page.getByText('The catalog is empty').waitFor()

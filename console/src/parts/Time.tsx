@@ -20,6 +20,11 @@ export function Lasted({ from, to }: { from: string | null | undefined; to: stri
   return <span>{lasted((Number.isNaN(end) ? now.value : end) - start)}</span>
 }
 
+/** What is counted while somebody looks on: whole seconds. */
+export function inSeconds(ms: number): string {
+  return ms < 60_000 ? `${Math.max(0, Math.floor(ms / 1_000))} s` : lasted(ms)
+}
+
 /** A moment to come, with what is left until then. */
 export function Until({ at }: { at: string }) {
   const ms = millisOf(at)
@@ -27,7 +32,7 @@ export function Until({ at }: { at: string }) {
   return (
     <time dateTime={at} title={at}>
       {clockText(ms)}
-      {left > 0 && <span class="muted"> in {lasted(Math.ceil(left / 1_000) * 1_000)}</span>}
+      {left > 0 && <span class="muted"> in {inSeconds(left + 999)}</span>}
     </time>
   )
 }

@@ -6,8 +6,8 @@ import { now } from '../lib/now'
 import { go, hrefOf } from '../lib/router'
 import { isStreaming } from '../lib/streaming'
 import { nextTheme, zone } from '../lib/theme'
-import { lasted } from '../lib/time'
 import { wantedBy } from '../pages/executions/summary'
+import { inSeconds } from '../parts/Time'
 import { Health } from './Health'
 import { Who } from './Who'
 
@@ -21,7 +21,7 @@ export function TopBar() {
       <Search />
       {silentSince.value !== undefined && (
         <span class="stale-clock" role="status">
-          no answer for {lasted(now.value - silentSince.value)}
+          no answer for {inSeconds(now.value - silentSince.value)}
         </span>
       )}
       <span class="switches">

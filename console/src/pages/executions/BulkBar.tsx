@@ -1,11 +1,14 @@
 // What can be done with the executions that were chosen, or with all that match the filters.
 import { useSignal } from '@preact/signals'
+import { apiPath, getAnswer } from '../../lib/api'
 import { useKeys } from '../../lib/keys'
 import { go, hrefOf } from '../../lib/router'
 import { whole } from '../../lib/time'
+import { useResource } from '../../lib/useResource'
 import { BulkDialog } from './BulkDialog'
 import { ACTIONS, type BulkAction, type BulkScope } from './bulk'
 import { ExportIds } from './ExportIds'
+import { type Bucket, totalOf } from './Histogram'
 import '../../styles/jobs.css'
 
 interface BulkBarProps {
@@ -23,6 +26,7 @@ export function BulkBar({ ids, asked, isWholePage, onClear }: BulkBarProps) {
   const isEverything = isAll.value && isWholePage
   const pair = ids.length === 2 && !isEverything ? hrefOf('/compare', { a: ids[0], b: ids[1] }) : undefined
   useKeys(pair === undefined ? {} : { c: () => go(pair) })
+  const matching = useMatching(isWholePage ? asked : undefined)
   const scope: BulkScope = isEverything ? { filter: given(asked) } : { ids }
   return (
     <>
@@ -38,7 +42,7 @@ export function BulkBar({ ids, asked, isWholePage, onClear }: BulkBarProps) {
               isAll.value = !isAll.value
             }}
           >
-            All that match
+            All that match{matching !== undefined && ` (${whole(matching)})`}
           </button>
         )}
         {Object.entries(ACTIONS).map(([action, { name, consequence }]) => (
@@ -75,6 +79,16 @@ export function BulkBar({ ids, asked, isWholePage, onClear }: BulkBarProps) {
       )}
     </>
   )
+}
+
+/** How many match the filters, where that can be counted. */
+function useMatching(asked: BulkBarProps['asked'] | undefined): number | undefined {
+  const path = asked === undefined ? null : apiPath('/api/executions/histogram', { ...asked, buckets: 1 })
+  const { data } = useResource(path, (signal) => getAnswer<Bucket[]>(path!, signal))
+  if (data === undefined) return undefined
+  const { body, headers } = data
+  if (headers.get('x-noetl-truncated') === 'true' || headers.has('x-noetl-failed-shards')) return undefined
+  return body.reduce((sum, bucket) => sum + totalOf(bucket), 0)
 }
 
 function given(asked: Readonly<Record<string, string | undefined>>): Record<string, string> {

@@ -43,6 +43,7 @@ export function Activity() {
     everyMs: 5_000,
     topics: ['activity'],
   })
+  const isFiltered = Object.values(asked).some((value) => value !== undefined)
   const next = activity.data?.next_cursor ?? undefined
   return (
     <div class="page">
@@ -63,7 +64,12 @@ export function Activity() {
         resource={activity}
         lines={8}
         isEmpty={(data) => data.activity.length === 0}
-        empty={<p>Nobody has done anything that matches: what is done here and by operators is written down.</p>}
+        empty={
+          <p>
+            Nobody has done anything {isFiltered ? 'that matches' : 'yet'}: what is done here and by operators is
+            written down.
+          </p>
+        }
       >
         {(data) => <Entries entries={data.activity} />}
       </Panel>

@@ -64,6 +64,19 @@ function Choice<T extends string>({ name, of, options }: ChoiceProps<T>) {
   )
 }
 
+/** The end of a name, and what is written for it. */
+const UNITS = [
+  ['Seconds', 's'],
+  ['Ms', 'ms'],
+  ['Mb', 'MB'],
+] as const
+
+function valueText({ name, value }: Setting): string {
+  if (value === null) return '–'
+  const unit = /^[\d.]+$/.test(value) ? UNITS.find(([end]) => name.endsWith(end))?.[1] : undefined
+  return unit === undefined ? value : `${value} ${unit}`
+}
+
 function Table({ settings }: { settings: readonly Setting[] }) {
   const text = query.value.get('q') ?? ''
   const onlyChanged = query.value.get('changed') === 'yes'
@@ -110,7 +123,7 @@ function Table({ settings }: { settings: readonly Setting[] }) {
                 <td class="name">
                   <code class="whole">{setting.env}</code>
                 </td>
-                <td class={setting.source === 'default' ? 'muted' : ''}>{setting.value ?? '–'}</td>
+                <td class={setting.source === 'default' ? 'muted' : ''}>{valueText(setting)}</td>
                 <td class="name muted">{setting.from}</td>
                 <td>{setting.help}</td>
               </tr>
