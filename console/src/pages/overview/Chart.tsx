@@ -10,6 +10,10 @@ import { type ChartSpec, type Series, valueAt } from './series'
 const HEIGHT = 126
 /** There is no half of an execution. */
 const WHOLE_STEPS = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000].flatMap((ten) => [ten, 2 * ten, 5 * ten])
+/** From a second to a day; without those of two and three minutes a chart of some minutes would have one mark. */
+const TIME_STEPS = [1, 5, 10, 15, 30, 60, 120, 180, 300, 600, 900, 1_800].concat(
+  [1, 2, 3, 4, 6, 12, 24].map((hours) => hours * 3_600),
+)
 
 interface ChartProps {
   spec: ChartSpec
@@ -116,6 +120,7 @@ function optionsOf(spec: ChartSpec, width: number, props: { readonly current: Ch
       {
         ...axis,
         // Below the last number of the other axis, and often enough for a daemon that has just started.
+        incrs: TIME_STEPS,
         gap: 10,
         size: 28,
         space: 55,
