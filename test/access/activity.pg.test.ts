@@ -135,6 +135,20 @@ it('has every act of a session and of an operator, and none of the programs', as
   expect(rest).toEqual(['executions.cancel'])
 })
 
+it('is paged newest first, also where ids grow by a digit', async () => {
+  const call = serving()
+  const done = Array.from({ length: 25 }, (_, index) => String(1_000 + index))
+  for (const id of done) await call('POST', `/api/executions/${id}/cancel`, { cookie: ANN, ...OWN_PAGE })
+  const paged: string[][] = []
+  for (let cursor = ''; paged.length < 10 && cursor !== 'null'; ) {
+    const query = `action=executions.cancel&limit=10${cursor === '' ? '' : `&cursor=${cursor}`}`
+    const { body } = await call('GET', `/api/activity?${query}`, { authorization: 'Bearer api' })
+    paged.push(body.activity.map((act: { target_id: string }) => act.target_id))
+    cursor = String(body.next_cursor)
+  }
+  expect(paged.flat().filter((id) => id !== '77')).toEqual(done.toReversed())
+})
+
 it('is written before the act, and an act that cannot be recorded is not done', async () => {
   const acts = createActs({
     databases: core.databases,

@@ -91,6 +91,16 @@ it('is on record with its outcome, and nothing else is', async () => {
   expect(JSON.stringify(all)).not.toContain('hunter22')
 })
 
+it('is listed newest first, however many there are', async () => {
+  await database.get().sql(
+    `insert into noetl.operator_action (actor, role, via, action, target_id, outcome)
+     select 'x', 'operator', 'api', 'many', n::text, 'done' from generate_series(1, 120) n`,
+    [],
+  )
+  const { stdout } = await run(['activity', '--action', 'many', '--limit', '3'])
+  expect(JSON.parse(stdout).map((act: { target_id: string }) => act.target_id)).toEqual(['120', '119', '118'])
+})
+
 it('is not done when it cannot be put on record', async () => {
   const { stdout } = await run(['execution', 'start', 'tests/acts'])
   const id = String(JSON.parse(stdout).execution_id)

@@ -18,7 +18,7 @@ where (:actor::text is null or actor = :actor::text)
   and (:target::text is null or target_id = :target::text)
   and (:since::timestamptz is null or at >= :since::timestamptz)
   and (:before_id::bigint is null or id < :before_id::bigint)
-order by id desc
+order by operator_action.id desc
 limit :limit_rows::int;
 
 -- name: operator_action_purge(days, limit_rows)

@@ -279,7 +279,7 @@ select event_id::text as event_id, event_type, status,
 from noetl.event
 where execution_id = :execution_id::bigint and event_type = any(:types::text[]) and status = any(:statuses::text[])
   and (:step::text is null or node_name = :step::text)
-order by event_id desc
+order by event.event_id desc
 limit 1;
 
 -- name: event_answer(execution_id, event_id)

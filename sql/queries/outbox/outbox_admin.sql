@@ -47,7 +47,7 @@ from noetl.lease where kind = 'outbox' and owner is not null group by owner orde
 -- The processes that share the lanes.
 select id as relay_id, coalesce((info -> 'outbox' ->> 'lanes')::int, 0) as lanes, coalesce(info -> 'outbox' ->> 'published', '0') as published,
   started_at::text as started_at, (lease_until > now()) as alive
-from noetl.member where info -> 'shares' ? 'outbox' order by started_at, id;
+from noetl.member where info -> 'shares' ? 'outbox' order by member.started_at, id;
 
 -- name: outbox_list_unsettled(status, after, limit_rows)
 -- A page of rows that are not settled, of `status` (null: any), after id `after`, at most `limit_rows`.
@@ -153,7 +153,7 @@ where outbox_id in (
 select outbox_id, execution_id, event_id, stream_seq, published_at::text as published_at
 from noetl.outbox
 where status = 'PUBLISHED' and (published_at, outbox_id) > (:published_at::timestamptz, :outbox_id::bigint)
-order by published_at, outbox_id
+order by outbox.published_at, outbox_id
 limit :limit_rows::int;
 
 -- name: outbox_republish(outbox_ids, seqs, not_before_ms)

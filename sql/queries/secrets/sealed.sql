@@ -4,7 +4,7 @@ insert into noetl.seal_key (key_id) values (:key_id::text) on conflict (key_id) 
 
 -- name: seal_key_list
 -- Every key that ever sealed something here.
-select key_id, first_used_at::text as first_used_at from noetl.seal_key order by first_used_at, key_id;
+select key_id, first_used_at::text as first_used_at from noetl.seal_key order by seal_key.first_used_at, key_id;
 
 -- name: event_sealed(execution_ids, event_ids)
 -- The events `event_ids` of executions `execution_ids` with their sealed secrets; for the engine and for a worker's

@@ -233,7 +233,7 @@ select subscription_id, path, catalog_id, catalog_version, mode, source, externa
   case when owner is not null then lease_until > now() else false end as is_owned, trouble
 from noetl.subscription
 where live and mode = 'push' and not external and (state = 'ACTIVE' or trouble is not null)
-order by updated_at desc nulls last limit :limit_rows::int;
+order by subscription.updated_at desc nulls last limit :limit_rows::int;
 
 -- name: subscription_troubled(limit_rows)
 -- Live subscriptions in trouble, newest first, at most `limit_rows`.
