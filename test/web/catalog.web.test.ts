@@ -18,6 +18,7 @@ metadata: { name: report, path: "${PATH}" }
 workload:
   customer: "<b>Ada</b>"  # ui:description=who is billed
   big: 9007199254740993123
+  deep: { big: 9007199254740993 }
   region: eu  # ui:options=eu,us
   password: hunter2  # ui:secret
   items: [1, 2]
@@ -71,6 +72,9 @@ describe.skipIf(!hasBrowser)('the catalog', () => {
     await page.getByText('This must be a whole number.').waitFor()
     expect(await run.isDisabled()).toBe(true)
     await big.fill('9007199254740993125')
+    const deep = page.getByRole('textbox', { name: /^deep/ })
+    expect(await deep.inputValue()).toBe('{\n  "big": 9007199254740993\n}')
+    await deep.fill('{"big": 9007199254740995}')
     await page.getByLabel(/^region/).selectOption('us')
     await page.getByLabel(/^Labels/).fill('team=pay day=2026-11-17')
     await run.dblclick()
@@ -85,6 +89,7 @@ describe.skipIf(!hasBrowser)('the catalog', () => {
       .sql(`select e::text as line from noetl.event e where execution_id = $1::bigint order by event_id limit 1`, [id])
     const line = String(first!['line'])
     expect(line).toContain('9007199254740993125')
+    expect(line).toMatch(/big\W+9007199254740995\}/)
     expect(line).toMatch(/region\W+us\b/)
     await page.getByRole('searchbox', { name: 'Search' }).fill('label.team=pay')
     await page.keyboard.press('Enter')

@@ -16,7 +16,8 @@ import { FieldInput } from './FieldInput'
 import { type Field, type Filled, fill, type Written, workloadOf } from './runForm'
 
 export function RunTab({ entry }: { entry: EntryHead }) {
-  const path = apiPath(uiSchemaPath(entry.path), { version: entry.version })
+  // Numbers of the workload are no ids: as text they would be sent as text.
+  const path = apiPath(uiSchemaPath(entry.path), { version: entry.version, ids: 'number' })
   const schema = useResource(path, async (signal) => {
     const { fields } = (await getJson(path, signal)) as unknown as { fields: Field[] }
     return fields
