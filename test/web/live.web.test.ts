@@ -203,6 +203,22 @@ describe.skipIf(!hasBrowser)('what happens', () => {
     await close()
   })
 
+  it('comes back to panels that ask only once, too', async () => {
+    const { page, close } = await browser.open(daemon.url)
+    const [row] = (await daemon.get('/api/executions?limit=1')).body
+    await page.goto(`/console/executions/${row.execution_id}?tab=event`)
+    await page.locator('.timeline, canvas').first().waitFor()
+    expect((await daemon.stop()).code).toBe(0)
+    await page.getByText(/no answer for/).waitFor()
+    await page.getByRole('tab', { name: 'Raw' }).click()
+    const refusal = page.getByRole('alert').filter({ hasText: 'It is asked again by itself.' })
+    await refusal.waitFor()
+    daemon = await serve()
+    await refusal.waitFor({ state: 'detached' })
+    await page.getByText('"event_id"').first().waitFor()
+    await close()
+  })
+
   it('goes on within seconds of its return after the daemon was gone for long', async () => {
     const { page, close } = await browser.open(daemon.url)
     const isLive = page.getByRole('button', { name: 'live', exact: true })

@@ -4,6 +4,7 @@ import { useSignal } from '@preact/signals'
 import { useCallback, useEffect, useRef } from 'preact/hooks'
 import { ApiError, noAnswer } from './api'
 import { live, useTick } from './live'
+import { useAskAgain } from './useAskAgain'
 
 export interface Resource<T> {
   data: T | undefined
@@ -99,6 +100,7 @@ export function useResource<T>(
   }, [isLoading])
 
   const shown = state.value
+  useAskAgain(shown.key === key ? shown.error : undefined, reload)
   const isOther = shown.key !== key && key !== null
   return isOther
     ? { data: undefined, error: undefined, isLoading: true, at: undefined, reload }

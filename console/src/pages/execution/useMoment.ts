@@ -2,6 +2,7 @@
 // rests, the checksum, the neighbours and the address follow. The event before is asked for at once only where it is shown.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../../lib/api'
+import { useAskAgain } from '../../lib/useAskAgain'
 import { pin, writeDown } from './cursor'
 import { type Slice, Slices } from './slices'
 import { FAILED_FLAG, hasFlag, type RunTape, seek } from './tape'
@@ -32,6 +33,8 @@ export function useMoment(executionId: string, run: RunTape, { position, before 
   const slices = useMemo(() => new Slices(executionId, run.epoch, onMoved), [executionId, run.epoch])
   const [, redraw] = useState(0)
   const [error, setError] = useState<ApiError>()
+  const [round, setRound] = useState(0)
+  useAskAgain(error, () => setRound((before) => before + 1))
   const asking = useRef<AbortController>()
   const askedAt = useRef(0)
   const shown = useRef<Slice>()
@@ -69,7 +72,7 @@ export function useMoment(executionId: string, run: RunTape, { position, before 
       Math.max(0, askedAt.current + ASK_EVERY_MS - performance.now()),
     )
     return () => clearTimeout(timer)
-  }, [slices, position, before])
+  }, [slices, position, before, round])
   useEffect(() => () => asking.current?.abort(), [slices])
 
   useEffect(() => {
@@ -92,7 +95,7 @@ export function useMoment(executionId: string, run: RunTape, { position, before 
       clearTimeout(timer)
       control.abort()
     }
-  }, [slices, position, pin.value])
+  }, [slices, position, pin.value, round])
 
   const exact = slices.peek(position)
   if (exact !== undefined) shown.current = exact

@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { continues, decodeTape, growTape, type Tape } from '../../../../src/domain/tape/decodeTape.js'
 import { ApiError, apiPath, fetchOwn } from '../../lib/api'
+import { useAskAgain } from '../../lib/useAskAgain'
 import { fromCoarse } from './coarse'
 import { type RunTape, runTapeOf } from './tape'
 
@@ -99,6 +100,7 @@ export function useTape(executionId: string, eventCount: number): LoadedTape {
       control.abort()
     }
   }, [executionId, round])
+  useAskAgain(error, reload)
   return { run, overview, error, reload }
 }
 
