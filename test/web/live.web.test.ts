@@ -82,6 +82,26 @@ describe.skipIf(!hasBrowser)('what happens', () => {
     await until('the last one ends it', async () => (await streams()) === 0)
   })
 
+  it('rings in every tab whatever address another one is at', async () => {
+    const { page, context, faults, close } = await browser.open(daemon.url)
+    await page.goto('/console/executions')
+    const isLive = page.getByRole('button', { name: 'live', exact: true })
+    await isLive.waitFor()
+    await page.locator('tbody tr').first().waitFor()
+    const other = await context.newPage()
+    for (const place of ['executions/abc', 'executions/12%2F3', 'executions/9999999999999999999', 'compare?a=abc']) {
+      await other.goto(`/console/${place}`)
+      const refusal = other.getByRole('alert')
+      await refusal.waitFor()
+      expect(await refusal.textContent()).toContain(place === 'executions/12%2F3' ? '12%2F3' : 'GET /api/executions/')
+    }
+    await start()
+    await page.getByRole('button', { name: 'Show 1 new' }).waitFor()
+    expect([await isLive.isVisible(), await streams()]).toEqual([true, 1])
+    expect(faults()).toEqual([])
+    await close()
+  })
+
   it('is asked for where the stream does not come through', async () => {
     const { page, close } = await browser.open(daemon.url)
     await page.addInitScript(withoutSharedWorkers)

@@ -10,6 +10,14 @@ const listeners = new Map<string, Set<() => void>>()
 /** Topics that somebody listens to, in order, with spaces between them. */
 export const wantedTopics = signal('')
 
+/** The daemon tells of nothing else, and one wrong topic would end the stream of every tab. */
+const ID_MAX = 2n ** 63n - 1n
+
+function canBeTold(topic: string): boolean {
+  const id = /^execution:(.*)$/s.exec(topic)?.[1]
+  return id === undefined || (/^[1-9]\d{0,18}$/.test(id) && BigInt(id) <= ID_MAX)
+}
+
 /** Beside the doorbell; hints may be lost. */
 const BESIDE_BELL_MS = 15_000
 /** A bell that rings all the time is answered so often. */
@@ -24,7 +32,8 @@ export function ringAll(): void {
 }
 
 /** A number that grows every so often, and whenever one of the topics rings. */
-export function useTick(everyMs: number | undefined, topics: readonly string[] = []): number {
+export function useTick(everyMs: number | undefined, wanted: readonly string[] = []): number {
+  const topics = wanted.filter(canBeTold)
   const [tick, setTick] = useState(0)
   const key = topics.join(' ')
   const hasBell = isStreaming.value && topics.length > 0

@@ -9,7 +9,7 @@ import { Replay } from './Replay'
 import '../../styles/execution.css'
 
 export function Execution({ id }: { id: string }) {
-  const path = apiPath(`/api/executions/${id}`, { events: 0 })
+  const path = apiPath(`/api/executions/${encodeURIComponent(id)}`, { events: 0 })
   const summary = useResource(path, (signal) => get<ExecutionSummary>(path, signal), {
     everyMs: 2_000,
     topics: [`execution:${id}`],
