@@ -154,9 +154,10 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
   const scrubbing = buildScrubbing(deps)
   const instance = createInstanceOverview({ databases, health, clock })
   const news = buildNews(deps, instance, states.state)
-  core.appender.onAppended((_shard, executionIds) => {
+  core.appender.onAppended((_shard, executionIds, _traces, _ended, _news, events) => {
     following.wake(executionIds)
     news.sources.appended(executionIds)
+    metrics.inc('noetl_cp_events_written_total', {}, events)
   })
   const credentials = createCredentialWatch({ databases, clock, random, onError: loopErrors(deps, 'credential watch') })
   const queries = { databases, stepProgress: createStepProgress(), entryNames: createEntryNames(databases) }

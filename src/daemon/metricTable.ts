@@ -131,6 +131,10 @@ export const METRICS = {
       source: ['api', 'projector'],
     },
   },
+  noetl_cp_events_written_total: {
+    kind: 'counter',
+    help: 'Events written into the log by this process, of any origin.',
+  },
   noetl_cp_events_adopted_total: { kind: 'counter', help: 'Events found that others had written into the table.' },
   noetl_cp_projector_quarantined_total: {
     kind: 'counter',

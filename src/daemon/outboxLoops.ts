@@ -1,25 +1,31 @@
-// The loop that looks after the outbox, and what it tells the metrics.
+// The loops that look after the outbox, and what they tell the metrics.
 import { componentLog } from '../runtime/log.js'
 import type { Service } from '../runtime/service.js'
-import { createOutboxUpkeep, type OutboxCounts } from '../services/outbox/upkeep.js'
+import { createOutboxCounter, createOutboxUpkeep, type OutboxCounts } from '../services/outbox/upkeep.js'
 import type { Deps } from './deps.js'
 import { loopErrors } from './loopErrors.js'
 
 export function outboxLoops(deps: Deps): Service[] {
-  const { config, metrics } = deps
+  const { config, metrics, databases, clock, random } = deps
   const log = componentLog(deps.log, 'outbox')
   return [
     createOutboxUpkeep({
-      databases: deps.databases,
-      clock: deps.clock,
-      random: deps.random,
+      databases,
+      clock,
+      random,
       retentionSeconds: config.outboxRetentionSeconds,
-      onCounts: (shard, counts) => observe(deps, String(shard), counts),
       onPurged: (shard, rows) => {
         metrics.inc('noetl_cp_outbox_purged_total', {}, rows)
         log.debug({ shard, rows }, 'removed published rows after their window')
       },
       onError: loopErrors(deps, 'outbox upkeep'),
+    }),
+    createOutboxCounter({
+      databases,
+      clock,
+      random,
+      onCounts: (shard, counts) => observe(deps, String(shard), counts),
+      onError: loopErrors(deps, 'outbox counter'),
     }),
   ]
 }

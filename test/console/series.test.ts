@@ -64,12 +64,15 @@ it('follow the metrics, by step, name and time', async () => {
     await move(0)
     metrics.inc('noetl_cp_outbox_publish_total', { outcome: 'stored' }, 50)
     metrics.inc('noetl_cp_outbox_publish_total', { outcome: 'rejected' }, 50)
+    metrics.inc('noetl_cp_events_written_total', {}, 20)
+    // States that somebody looks at are made of events that were there before.
+    metrics.inc('noetl_cp_state_events_applied_total', {}, 1_000)
     for (let n = 0; n < 98; n++) metrics.observe('noetl_cp_outbox_publish_seconds', 0.004)
     for (let n = 0; n < 2; n++) metrics.observe('noetl_cp_outbox_publish_seconds', 0.2)
     running = 7
     await move(5_000)
     const names =
-      'outbox_pending,outbox_dead,outbox_oldest_seconds,published_per_second,publish_p50_seconds,publish_p99_seconds,executions_running'
+      'outbox_pending,outbox_dead,outbox_oldest_seconds,published_per_second,publish_p50_seconds,publish_p99_seconds,events_appended_per_second,executions_running'
     const since = new Date(START + 5_000).toISOString()
     const body = await ask(`names=${names}&since=${since}`)
     expect(body).toMatchObject({ step: 5, at: [START + 5_000], scope: 'this daemon, since its start' })
@@ -80,6 +83,7 @@ it('follow the metrics, by step, name and time', async () => {
       published_per_second: [10],
       publish_p50_seconds: [0.005],
       publish_p99_seconds: [0.25],
+      events_appended_per_second: [4],
       executions_running: [7],
     })
     // Nothing was published since: no rate of nothing, and no quantile of nobody.

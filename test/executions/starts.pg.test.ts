@@ -53,8 +53,8 @@ async function rowsOf(executionId: string, eventId: string): Promise<string> {
 
 it('writes what the general way writes', async () => {
   const heard: string[] = []
-  core.appender.onAppended((shard, ids, traces) =>
-    heard.push(...[...ids].map((id) => `${shard}:${id} ${traces.get(id)}`)),
+  core.appender.onAppended((shard, ids, traces, _ended, _news, events) =>
+    heard.push(...[...ids].map((id) => `${shard}:${id} ${traces.get(id)} ${events}`)),
   )
   const [one, other] = [await first(), await first()]
   const trace = '{"traceparent":"00-1"}'
@@ -65,7 +65,7 @@ it('writes what the general way writes', async () => {
   const general = await rowsOf(one.executionId, one.eventId)
   expect(general.split('\n')).toHaveLength(3)
   expect(await rowsOf(other.executionId, other.eventId)).toBe(general)
-  expect(heard).toEqual([`0:${one.executionId} ${trace}`, `0:${other.executionId} ${trace}`])
+  expect(heard).toEqual([`0:${one.executionId} ${trace} 1`, `0:${other.executionId} ${trace} 1`])
 })
 
 it('refuses an id that exists, and then nothing of the batch is there', async () => {

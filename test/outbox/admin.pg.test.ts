@@ -2,7 +2,7 @@
 // published long ago.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { LANES } from '../../src/domain/leases/lane.js'
-import { systemClock } from '../../src/runtime/clock.js'
+import { type Clock, systemClock } from '../../src/runtime/clock.js'
 import { outboxCheck } from '../../src/services/health/checks.js'
 import {
   outboxStatus,
@@ -13,7 +13,7 @@ import {
   retryOutbox,
   showOutboxRow,
 } from '../../src/services/outbox/admin.js'
-import { createOutboxUpkeep, type OutboxCounts } from '../../src/services/outbox/upkeep.js'
+import { createOutboxCounter, createOutboxUpkeep, type OutboxCounts } from '../../src/services/outbox/upkeep.js'
 import { takeLeases } from '../../src/stores/leases/leaseStore.js'
 import { cloneDatabase, type TestDatabase, useDatabase } from '../support/database.js'
 import { countBy } from '../support/outboxRows.js'
@@ -215,23 +215,19 @@ describe('purge', () => {
     expect(await countBy(database.get())).toEqual({ PUBLISHED: 10, PENDING: 1, FAILED: 1, IN_FLIGHT: 1, DEAD: 1 })
   })
 
-  it('is done by the daemon, with counts, and forgets expired dedup records', async () => {
+  it('is done by the daemon, and forgets expired dedup records', async () => {
     await plant(6_000, 'PUBLISHED', `published_at=now() - interval '2 hours'`)
     await plant(2, 'DEAD')
     await database.get().sql(
       `insert into noetl.subscription_dedup (subscription_id, dedup_key, execution_id, seen_at, expires_at)
        values (1, 'old', 1, now(), now() - interval '1 second'), (1, 'new', 1, now(), now() + interval '1 hour')`,
     )
-    let counts: OutboxCounts | undefined
     let purged = 0
     const upkeep = createOutboxUpkeep({
       databases: one.databases,
       clock: systemClock,
       random: Math.random,
       retentionSeconds: 3_600,
-      onCounts: (_, found) => {
-        counts = found
-      },
       onPurged: (_, rows) => {
         purged += rows
       },
@@ -242,11 +238,45 @@ describe('purge', () => {
     await upkeep.start()
     await until('it has looked', () => upkeep.lastSuccessAgeMs() !== undefined)
     await upkeep.stop(1_000)
-    expect(counts).toMatchObject({ dead: 2, pending_ready: 0, oldestAgeSeconds: 0 })
     expect(purged).toBe(6_000)
     expect(await database.get().sql('select dedup_key from noetl.subscription_dedup')).toMatchObject([
       { dedup_key: 'new' },
     ])
+  })
+})
+
+describe('counting for the metrics', () => {
+  it('is as fresh as the charts of it, and of a long outbox as exact as ever', async () => {
+    const seen: OutboxCounts[] = []
+    const slept: number[] = []
+    const clock: Clock = {
+      ...systemClock,
+      sleep: (ms, ...signals) => {
+        slept.push(ms)
+        return systemClock.sleep(5, ...signals)
+      },
+    }
+    const counter = createOutboxCounter({
+      databases: one.databases,
+      clock,
+      random: () => 1,
+      onCounts: (_, counts) => seen.push(counts),
+      onError: (error) => {
+        throw error
+      },
+    })
+    await plant(2, 'DEAD')
+    await counter.start()
+    await until('it has counted', () => seen.at(-1)?.dead === 2)
+    expect(seen.at(-1)).toMatchObject({ pending_ready: 0, oldestAgeSeconds: 0 })
+    await plant(7_000, 'PENDING', `created_at=now() - interval '10 minutes'`)
+    await until('all of them are counted', () => seen.at(-1)?.pending_ready === 7_000)
+    expect(seen.at(-1)!.oldestAgeSeconds).toBeGreaterThanOrEqual(600)
+    expect(seen.at(-1)!.dead).toBe(2)
+    await database.get().sql(`delete from noetl.outbox where status = 'PENDING'`)
+    await until('none is left', () => seen.at(-1)?.pending_ready === 0)
+    await counter.stop(1_000)
+    expect(Math.max(...slept)).toBeLessThanOrEqual(5_000)
   })
 })
 

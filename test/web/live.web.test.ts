@@ -135,7 +135,7 @@ describe.skipIf(!hasBrowser)('what happens', () => {
 
   it('is looked at on the overview at any moment: by keys, by dragging, by a link', async () => {
     const { page, context, faults, close } = await browser.open(daemon.url, { timezoneId: 'UTC' })
-    const series = async () => (await daemon.get('/api/overview/series?names=events_applied_per_second')).body
+    const series = async () => (await daemon.get('/api/overview/series?names=events_appended_per_second')).body
     await until('a few moments are known', async () => (await series()).at.length > 4)
     const rate = page.locator('figure.chart').filter({ hasText: 'Events' }).locator('figcaption span').first()
     const moment = page.getByRole('slider', { name: 'Moment on the charts' })
@@ -143,14 +143,14 @@ describe.skipIf(!hasBrowser)('what happens', () => {
     // As the chart of events writes it.
     const shows = async (at: number) => {
       const { at: times, columns } = await series()
-      const value = columns.events_applied_per_second[times.indexOf(at)]
+      const value = columns.events_appended_per_second[times.indexOf(at)]
       const clock = new Date(at).toISOString().slice(0, 19).replace('T', ' ')
       await until('the numbers of that moment', async () => {
         const told = await moment.getAttribute('aria-valuetext')
-        return told?.startsWith(`${clock}; `) === true && told.includes(`Events, applied ${await wordOf(value)}`)
+        return told?.startsWith(`${clock}; `) === true && told.includes(`Events, appended ${await wordOf(value)}`)
       })
       expect(await moment.textContent()).toBe(clock)
-      expect(await rate.textContent()).toBe(`applied ${await wordOf(value)}`)
+      expect(await rate.textContent()).toBe(`appended ${await wordOf(value)}`)
     }
     const wordOf = async (value: number | null) => {
       if (value === null) return (await rate.textContent())!.includes('–') ? '–' : 'unknown'

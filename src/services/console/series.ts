@@ -35,6 +35,7 @@ export const SERIES = {
   published_per_second: { metric: 'noetl_cp_outbox_publish_total', kind: 'rate', only: { outcome: 'stored' } },
   publish_p50_seconds: quantile('noetl_cp_outbox_publish_seconds', 0.5),
   publish_p99_seconds: quantile('noetl_cp_outbox_publish_seconds', 0.99),
+  events_appended_per_second: { metric: 'noetl_cp_events_written_total', kind: 'rate' },
   events_received_per_second: { metric: 'noetl_cp_events_appended_total', kind: 'rate', only: { outcome: 'stored' } },
   events_applied_per_second: { metric: 'noetl_cp_state_events_applied_total', kind: 'rate' },
   executions_running: { metric: 'noetl_cp_state_tracked', kind: 'gauge' },

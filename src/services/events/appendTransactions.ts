@@ -38,6 +38,8 @@ export type AppendListener = (
   ended: ReadonlySet<string>,
   /** What driven executions have grown by; of others, and of those that begin, nothing is told. */
   news: ReadonlyMap<string, LogNews>,
+  /** How many were appended in all. */
+  events: number,
 ) => void
 
 const BY_KEY: TxOptions = { byKey: true }
@@ -56,8 +58,10 @@ export function createAppendTransactions(databases: Databases, context: AppendCo
     const grown = new Set<string>()
     const traces = new Map<string, string>()
     const ended = new Set<string>()
+    let events = 0
     for (const [index, outcome] of outcomes.entries()) {
       if (outcome.kind !== 'stored') continue
+      events += 1
       const { event, trace } = items[index]!
       grown.add(event.executionId)
       if (trace !== undefined) traces.set(event.executionId, trace)
@@ -65,7 +69,7 @@ export function createAppendTransactions(databases: Databases, context: AppendCo
     }
     if (grown.size > 0) {
       const newsOf = new Map(news.map((one) => [one.executionId, one]))
-      for (const listener of listeners) listener(shard, grown, traces, ended, newsOf)
+      for (const listener of listeners) listener(shard, grown, traces, ended, newsOf, events)
     }
   }
 

@@ -51,7 +51,8 @@ export function withStarts(appender: Appender, databases: Databases, context: Ap
           }
         })
       })
-      if (started.size > 0) for (const listener of listeners) listener(shard, started, traces, NONE_ENDED, NO_NEWS)
+      if (started.size > 0)
+        for (const listener of listeners) listener(shard, started, traces, NONE_ENDED, NO_NEWS, started.size)
       return result
     },
     onAppended: (listener) => {

@@ -47,8 +47,8 @@ export async function readBacklog(db: Queryable, rowsMax = BACKLOG_MAX): Promise
   return row!
 }
 
-export async function countDead(db: Queryable): Promise<number> {
-  const [row] = await db.run<{ dead: number }>(q.outbox_dead_count, [BACKLOG_MAX])
+export async function countDead(db: Queryable, rowsMax = BACKLOG_MAX): Promise<number> {
+  const [row] = await db.run<{ dead: number }>(q.outbox_dead_count, [rowsMax])
   return row?.dead ?? 0
 }
 

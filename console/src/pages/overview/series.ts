@@ -55,7 +55,7 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     title: 'Events',
     lines: [
-      { column: 'events_applied_per_second', name: 'applied', color: 'running' },
+      { column: 'events_appended_per_second', name: 'appended', color: 'running' },
       { column: 'events_received_per_second', name: 'from outside', color: 'completed' },
     ],
     format: perSecond,
