@@ -106,7 +106,8 @@ export async function readRecentHeaders(
   { sinceMs, most }: { sinceMs: number; most: number },
 ): Promise<RecentMessage[]> {
   const facts = await readStreamFacts(connection, stream)
-  if (facts === undefined || facts.lastSeq < facts.firstSeq) return []
+  // One that never had a message begins and ends at 0.
+  if (facts === undefined || facts.lastSeq === 0 || facts.lastSeq < facts.firstSeq) return []
   return guarded(stream, READ_DEADLINE_MS, async () => {
     const manager = await connection.jetstreamManager({ timeout: DEADLINE_MS, checkAPI: false })
     const start = Math.max(facts.firstSeq, facts.lastSeq - most + 1)

@@ -5,7 +5,7 @@ import { connect, headers, type NatsConnection } from 'nats'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it } from 'vitest'
 import type { Bus } from '../../../src/bus/connect.js'
 import { createPublisher } from '../../../src/bus/publisher.js'
-import { readMessageIds } from '../../../src/bus/streamReader.js'
+import { readMessageIds, readRecentHeaders } from '../../../src/bus/streamReader.js'
 import { ensureStream } from '../../../src/bus/streams.js'
 import { systemClock } from '../../../src/runtime/clock.js'
 import { findStored } from '../../../src/services/outbox/relay/findStored.js'
@@ -108,4 +108,11 @@ it('answers although its consumer is gone', async () => {
     },
   })
   expect([...(await readMessageIds(losing, stream, [1, 2, 3, 4, 5])).keys()].sort()).toEqual([1, 2, 3, 4])
+})
+
+it('finds nothing in a stream that never had a message, without a complaint, and the first one as soon as it is there', async () => {
+  const recent = async () => readRecentHeaders(connection, stream, { sinceMs: 0, most: 10 })
+  expect(await recent()).toEqual([])
+  const seq = await send(row(1, 7))
+  expect((await recent()).map((message) => message.seq)).toEqual([seq])
 })
