@@ -357,6 +357,47 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     await close()
   })
 
+  it('is led from the overview to executions that stand still and to messages that were given up', async () => {
+    const content = PLAYBOOK.replaceAll('handle-order', 'nobody').replace('noop', 'http, url: "http://x.invalid"')
+    await post('/api/catalog/register', { content })
+    const { execution_id: id } = await post('/api/execute', { path: 'shop/nobody', execution_pool: 'nobody' })
+    // As if it waited for long.
+    await until('its command waits', async () => {
+      const aged = await database
+        .get()
+        .sql(`update noetl.command set created_at = now() - interval '1 hour' where execution_id = $1 returning 1`, [
+          id,
+        ])
+      return aged.length === 1
+    })
+    const [subscription] = await database
+      .get()
+      .sql<{ id: string }>('select subscription_id::text as id from noetl.subscription limit 1')
+    await database.get().sql(
+      `insert into noetl.subscription_dead_letter (subscription_id, identity, subject, body, reason, attempts)
+       select $1::bigint, 'led:' || n, 's', '{}', 'refused', 3 from generate_series(1, 2) n`,
+      [subscription!.id],
+    )
+    const { page, faults, close } = await browser.open(daemon.url)
+    await page.goto('/console/')
+    await page.getByRole('link', { name: `execution ${id} is stuck: no worker of the pool nobody is alive` }).click()
+    await page.waitForURL(`**/console/executions/${id}?tab=why`)
+    await page.locator('.findings li').filter({ hasText: 'missing worker pool' }).waitFor()
+    await page.goto('/console/')
+    await page.getByRole('link', { name: /^\d+ messages of .* given up$/ }).click()
+    await page.waitForURL(`**/console/subscriptions/${subscription!.id}?tab=dead`)
+    await page.getByText('refused').first().waitFor()
+    await post(`/api/executions/${id}/cancel`, { reason: 'seen' })
+    await database.get().sql(`delete from noetl.subscription_dead_letter where identity like 'led:%'`)
+    await page.goto('/console/')
+    await until('nothing of it is told any more', async () => {
+      const told = await page.locator('main .attention, main .calm').textContent()
+      return !/is stuck|messages of/.test(told!)
+    })
+    expect(faults()).toEqual([])
+    await close()
+  })
+
   it('is told on one page how the instance is, and led to what needs attention', async () => {
     await post('/api/catalog/register', { content: PLAYBOOK })
     await post('/api/execute', { path: 'shop/handle-order', driven: false })

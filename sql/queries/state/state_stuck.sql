@@ -47,3 +47,29 @@ select subscription_id, path, state, reason, paused_until::text as paused_until
 from noetl.subscription
 where subscription_id = :execution_id::bigint and state <> 'ACTIVE' or subscription_id = :parent_execution_id::bigint and state = 'PAUSED'
 limit 1;
+
+-- name: state_stuck_commands(alive, older_than_seconds, limit_rows)
+-- Commands that nobody works on: in a pool that is not among those that are `alive`, or of a worker that was not heard of since
+-- its claim ended; each for longer than `older_than_seconds`, at most `limit_rows` of a kind.
+with recursive pools as (
+  (select pool from noetl.command where status = 'PENDING' and pool is not null order by pool limit 1)
+  union all
+  select (select c.pool from noetl.command c where c.status = 'PENDING' and c.pool > pools.pool order by c.pool limit 1)
+  from pools where pools.pool is not null
+)
+(
+  select waiting.execution_id, pools.pool, null as worker_id
+  from pools
+  cross join lateral (
+    select c.execution_id, c.created_at from noetl.command c
+    where c.status = 'PENDING' and c.pool = pools.pool order by c.priority desc, c.event_id limit :limit_rows::int
+  ) as waiting
+  where not pools.pool = any(:alive::text[]) and waiting.created_at < now() - make_interval(secs => :older_than_seconds::double precision)
+  limit :limit_rows
+)
+union all
+(
+  select execution_id, pool, worker_id from noetl.command
+  where status in ('CLAIMED', 'RUNNING') and lease_until < now() - make_interval(secs => :older_than_seconds)
+  order by lease_until limit :limit_rows
+);

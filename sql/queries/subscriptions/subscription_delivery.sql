@@ -61,6 +61,15 @@ delete from noetl.subscription_dead_letter where dead_letter_id = :dead_letter_i
 -- name: subscription_dead_count
 select count(*)::int as count from noetl.subscription_dead_letter;
 
+-- name: subscription_dead_by(looked_at_max, limit_rows)
+-- Subscriptions with messages that were given up, those with the most first; looks at no more than `looked_at_max` messages.
+select d.subscription_id, s.path, count(*)::int as count
+from (select subscription_id from noetl.subscription_dead_letter limit :looked_at_max::int) as d
+left join noetl.subscription s using (subscription_id)
+group by d.subscription_id, s.path
+order by count(*) desc, d.subscription_id
+limit :limit_rows::int;
+
 -- name: subscription_hold_state(subscription_id)
 -- The state and epoch of subscription `subscription_id`, which nobody changes before this transaction ends.
 select state, epoch, last_event_id, catalog_id from noetl.subscription where subscription_id = :subscription_id::bigint for share;

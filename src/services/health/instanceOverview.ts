@@ -4,10 +4,12 @@ import type { Databases } from '../../db/databases.js'
 import { messageOf } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { sharedAnswer } from '../../runtime/sharedAnswer.js'
+import type { DeadOf } from '../../stores/subscriptions/subscriptionDeliveryStore.js'
 import { countSubscriptions } from '../../stores/subscriptions/subscriptionStore.js'
 import { outboxStatus, type ShardStatus } from '../outbox/admin.js'
 import { schemaStates } from '../schema/schema.js'
 import { listWorkerPools, type WorkerPoolView } from '../workers/workerPools.js'
+import { deadMessages, type StuckExecution, stuckExecutions } from './attention.js'
 import type { CheckResult, HealthMonitor } from './health.js'
 
 export interface InstanceOverview {
@@ -18,11 +20,15 @@ export interface InstanceOverview {
   pools: WorkerPoolView[] | string
   subscriptions: Map<string, number> | string
   schema: { database: string; applied: number; pending: number }[] | string
+  stuck: StuckExecution[] | string
+  deadMessages: DeadOf[] | string
 }
 
 const MADE_EVERY_MS = 1_000
 // It has connections of its own to look with, and changes when somebody migrates.
 const SCHEMA_EVERY_MS = 60_000
+/** What stands still for half a minute is told early enough. */
+const STUCK_EVERY_MS = 5_000
 
 export function createInstanceOverview(deps: {
   databases: Databases
@@ -31,18 +37,23 @@ export function createInstanceOverview(deps: {
 }) {
   const { databases, clock } = deps
   const schema = sharedAnswer(clock, SCHEMA_EVERY_MS, () => schemaStates(databases))
+  const stuckNow = sharedAnswer(clock, STUCK_EVERY_MS, () => stuckExecutions(databases))
   return sharedAnswer(clock, MADE_EVERY_MS, async (): Promise<InstanceOverview> => {
-    const [shards, pools, subscriptions, states] = await Promise.all([
+    const [shards, pools, subscriptions, states, stuck, dead] = await Promise.all([
       outboxStatus({ databases }),
       listWorkerPools(databases, {}).catch(messageOf),
       countSubscriptions(databases.cluster.db).catch(messageOf),
       schema().catch(messageOf),
+      stuckNow().catch(messageOf),
+      deadMessages(databases).catch(messageOf),
     ])
     return {
       ...deps.health.report(),
       shards,
       pools,
       subscriptions,
+      stuck: typeof stuck === 'string' ? stuck : stuck.value,
+      deadMessages: dead,
       schema:
         typeof states === 'string'
           ? states

@@ -9,6 +9,7 @@ const q = queries(
   'state_stuck_transaction',
   'state_stuck_pools',
   'state_stuck_subscription',
+  'state_stuck_commands',
 )
 
 export interface EventAge {
@@ -91,4 +92,18 @@ export async function inactiveSubscription(
 ): Promise<InactiveSubscription | undefined> {
   const rows = await cluster.run<InactiveSubscription>(q.state_stuck_subscription, [executionId, parentExecutionId])
   return rows[0]
+}
+
+export interface StuckCommand {
+  execution_id: string
+  pool: string | null
+  /** Of a claim that has ended. */
+  worker_id: string | null
+}
+
+export function listStuckCommands(
+  db: Queryable,
+  { alive, seconds, limit }: { alive: readonly string[]; seconds: number; limit: number },
+): Promise<StuckCommand[]> {
+  return db.run<StuckCommand>(q.state_stuck_commands, [alive, seconds, limit])
 }

@@ -19,6 +19,7 @@ const q = queries(
   'subscription_dead_delete',
   'subscription_dead_drop',
   'subscription_dead_count',
+  'subscription_dead_by',
   'subscription_hold_state',
 )
 
@@ -117,6 +118,19 @@ export async function deleteDead(tx: Tx, id: string): Promise<void> {
 export async function countDead(db: Queryable): Promise<number> {
   const [row] = await db.run<{ count: number }>(q.subscription_dead_count)
   return row?.count ?? 0
+}
+
+export interface DeadOf {
+  subscription_id: string
+  path: string | null
+  count: number
+}
+
+export function countDeadBySubscription(
+  db: Queryable,
+  { lookedAtMax, limit }: { lookedAtMax: number; limit: number },
+): Promise<DeadOf[]> {
+  return db.run<DeadOf>(q.subscription_dead_by, [lookedAtMax, limit])
 }
 
 export interface HeldState {

@@ -3,6 +3,8 @@ import type { Query } from '../../lib/router'
 import { whole } from '../../lib/time'
 import { type InstanceOverview, LANES, type ShardOverview } from './instance'
 
+const STUCK_SHOWN = 3
+
 export interface Trouble {
   what: string
   /** Where in the console; undefined: the words say all. */
@@ -11,7 +13,7 @@ export interface Trouble {
 }
 
 export function troublesOf(overview: InstanceOverview): Trouble[] {
-  const { checks, shards, pools, schema, subscriptions, errors } = overview
+  const { checks, shards, pools, schema, subscriptions, errors, stuck, dead_messages: dead } = overview
   const paused = subscriptions['PAUSED'] ?? 0
   const unknown = subscriptions['UNKNOWN'] ?? 0
   return [
@@ -22,6 +24,19 @@ export function troublesOf(overview: InstanceOverview): Trouble[] {
         ...(name === 'outbox' ? { place: '/outbox' } : {}),
       })),
     ...shards.flatMap(troublesOfShard),
+    ...stuck.slice(0, STUCK_SHOWN).map(({ execution_id: id, what }) => ({
+      what: `execution ${id} is stuck: ${what}`,
+      place: `/executions/${id}`,
+      asked: { tab: 'why' },
+    })),
+    ...(stuck.length <= STUCK_SHOWN
+      ? []
+      : [{ what: 'more executions are stuck', place: '/executions', asked: { status: 'RUNNING' } }]),
+    ...dead.map(({ subscription_id: id, path, count: messages }) => ({
+      what: `${count(messages, 'message', 'messages')} of ${path ?? `subscription ${id}`} given up`,
+      place: `/subscriptions/${id}`,
+      asked: { tab: 'dead' },
+    })),
     // One that ended is listed for a while; work stands still when none is left.
     ...(pools.length > 0 && pools.every(({ alive }) => !alive) ? [{ what: 'no worker pool is alive' }] : []),
     ...schema

@@ -10,6 +10,9 @@ export interface InstanceOverview {
   shards: ShardOverview[]
   pools: { name: string; kind: string; alive: boolean; silent_seconds: number | null; capacity: number }[]
   subscriptions: Record<string, number>
+  /** Some of them, if there are many. */
+  stuck: { execution_id: string; what: string }[]
+  dead_messages: { subscription_id: string; path: string | null; count: number }[]
   schema: { database: string; applied: number; pending: number }[]
   errors: string[]
 }

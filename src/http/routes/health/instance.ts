@@ -66,6 +66,8 @@ export function instanceRoutes({ console: about }: InstanceRouteDeps): RouteSpec
           }),
           pools: listOf({ name: TEXT, kind: TEXT, alive: FLAG, silent_seconds: AGE, capacity: { type: 'integer' } }),
           subscriptions: { type: 'object', description: 'how many are in each state' },
+          stuck: listOf({ execution_id: TEXT, what: TEXT }),
+          dead_messages: listOf({ subscription_id: TEXT, path: TEXT_OR_NULL, count: COUNT }),
           schema: listOf({ database: TEXT, applied: COUNT, pending: COUNT }),
           errors: { type: 'array', items: TEXT, description: 'why a part is missing' },
           me: answerOf({ role: TEXT, actor: TEXT, read_only: FLAG }),
@@ -147,7 +149,7 @@ export function instanceRoutes({ console: about }: InstanceRouteDeps): RouteSpec
 }
 
 function overviewJson(overview: InstanceOverview): JsonObject {
-  const { ready, checks, shards, pools, subscriptions, schema } = overview
+  const { ready, checks, shards, pools, subscriptions, schema, stuck, deadMessages } = overview
   return {
     ready,
     checks: checks.map((check) => ({ ...check, ms: Math.round(check.ms) })),
@@ -163,8 +165,13 @@ function overviewJson(overview: InstanceOverview): JsonObject {
             capacity,
           })),
     subscriptions: typeof subscriptions === 'string' ? {} : Object.fromEntries(subscriptions),
+    stuck: typeof stuck === 'string' ? [] : stuck.map(({ executionId, what }) => ({ execution_id: executionId, what })),
+    dead_messages: typeof deadMessages === 'string' ? [] : deadMessages.map((dead) => ({ ...dead })),
     schema: typeof schema === 'string' ? [] : schema,
-    errors: [pools, subscriptions, schema].filter((part) => typeof part === 'string'),
+    // A database that is away is the reason for several of them.
+    errors: [...new Set([pools, subscriptions, schema, stuck, deadMessages])].filter(
+      (part) => typeof part === 'string',
+    ),
   }
 }
 
