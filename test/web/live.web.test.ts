@@ -239,6 +239,34 @@ describe.skipIf(!hasBrowser)('what happens', () => {
     await close()
   })
 
+  it('has no good word on the overview while the daemon is away, and no old number as a new one', async () => {
+    const { page, close } = await browser.open(daemon.url)
+    // Published once, and not lately.
+    await page.route('**/api/overview/series**', async (route) => {
+      const series = await (await route.fetch()).json()
+      const once = series.at.map((_: number, place: number) => (place === 0 && series.at.length > 1 ? 0.005 : null))
+      Object.assign(series.columns, { publish_p50_seconds: once, publish_p99_seconds: once })
+      await route.fulfill({ json: series })
+    })
+    await page.route('**/api/overview', async (route) => {
+      const overview = await (await route.fetch()).json()
+      overview.shards[0].published_last_minute = 3_900
+      await route.fulfill({ json: overview })
+    })
+    await page.goto('/console/')
+    const verdict = page.locator('.verdict')
+    await verdict.getByText('Ready. Published 3,900 (65/s) in the last minute, ').waitFor()
+    const times = page.locator('figure.chart').filter({ hasText: 'Time to publish' }).locator('figcaption')
+    await until('no time of what nobody published', async () => /p50 –.*p99 –/.test((await times.textContent())!))
+    await page.unrouteAll({ behavior: 'wait' })
+    expect((await daemon.stop()).code).toBe(0)
+    await verdict.getByText(/^No answer since \d{4}-/).waitFor()
+    expect(await page.locator('main').textContent()).not.toMatch(/Ready|Nothing needs attention/)
+    daemon = await serve()
+    await verdict.getByText(/^Ready\. /).waitFor()
+    await close()
+  })
+
   it('goes on within seconds of its return after the daemon was gone for long', async () => {
     const { page, close } = await browser.open(daemon.url)
     const isLive = page.getByRole('button', { name: 'live', exact: true })

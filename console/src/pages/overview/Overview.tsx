@@ -2,7 +2,7 @@
 import { get } from '../../lib/api'
 import { hrefOf } from '../../lib/router'
 import { session } from '../../lib/session'
-import { lasted } from '../../lib/time'
+import { clockText, lasted } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { CopyText } from '../../parts/CopyText'
 import { lazy } from '../../parts/lazy'
@@ -36,15 +36,21 @@ export function Overview() {
       <Panel resource={overview} lines={6}>
         {(data) => (
           <>
-            <p class="verdict">{verdictOf(data)}</p>
-            <Attention
-              troubles={[
-                ...troublesOf(data),
-                ...(problems === 0
-                  ? []
-                  : [{ what: `the doctor found ${count(problems, 'problem', 'problems')}`, place: '/doctor' }]),
-              ]}
-            />
+            {overview.error === undefined ? (
+              <>
+                <p class="verdict">{verdictOf(data)}</p>
+                <Attention
+                  troubles={[
+                    ...troublesOf(data),
+                    ...(problems === 0
+                      ? []
+                      : [{ what: `the doctor found ${count(problems, 'problem', 'problems')}`, place: '/doctor' }]),
+                  ]}
+                />
+              </>
+            ) : (
+              <p class="verdict">No answer since {clockText(overview.at!)}. What is below was so then.</p>
+            )}
             <Tiles subscriptions={data.subscriptions} />
             <Charts />
             <Lanes shards={data.shards} />

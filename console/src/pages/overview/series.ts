@@ -77,7 +77,8 @@ export const RANGES = [
 /** What it was at a moment, or is now. */
 export function valueAt({ columns, at: times, step }: Series, column: string, at?: number): number | undefined {
   const values = columns[column] ?? []
-  if (at === undefined) return values.findLast((value) => value !== null) ?? undefined
+  // Nothing was measured just now: what was before is not what is.
+  if (at === undefined) return values.at(-1) ?? undefined
   const index = indexNear(times, at)
   const isNear = Math.abs((times[index] ?? Number.NaN) - at) <= step * 1_000
   return isNear ? (values[index] ?? undefined) : undefined

@@ -11,12 +11,13 @@ export function verdictOf({ ready, checks, shards }: InstanceOverview): string {
   const lastMinute = shards.reduce((sum, shard) => sum + (shard.published_last_minute ?? 0), 0)
   const waiting = shards.reduce((sum, { backlog }) => sum + (backlog === null ? 0 : waitingOf(backlog)), 0)
   const oldest = Math.max(0, ...shards.map((shard) => shard.oldest_age_seconds ?? 0))
-  const rate = lastMinute === 0 ? 'Nothing was published in the last minute' : `Publishing ${rateText(lastMinute)}`
+  // Charts have the rate of the last seconds, of this daemon alone.
+  const rate = `${lastMinute === 0 ? 'Nothing was published' : `Published ${rateText(lastMinute)}`} in the last minute`
   const behind =
     waiting === 0 ? 'nothing waits' : `${whole(waiting)} waiting, nothing older than ${lasted(oldest * 1_000)}`
   return `Ready. ${rate}, ${behind}.`
 }
 
 function rateText(perMinute: number): string {
-  return perMinute < 60 ? `${whole(perMinute)} a minute` : `${whole(Math.round(perMinute / 60))}/s`
+  return perMinute < 60 ? whole(perMinute) : `${whole(perMinute)} (${whole(Math.round(perMinute / 60))}/s)`
 }
