@@ -83,6 +83,32 @@ describe.skipIf(!hasBrowser)('the session of an operator', () => {
     await close()
   })
 
+  it('is seen to have ended as soon as something is refused, and can be begun again', async () => {
+    const { page, context, faults, close } = await browser.open(daemon.url, { timezoneId: 'UTC' })
+    const logIn = async () => {
+      await page.getByRole('button', { name: 'log in' }).click()
+      await page.getByLabel('Token').fill(INTERNAL_TOKEN)
+      await page.keyboard.press('Enter')
+      await page.getByRole('button', { name: 'operator' }).waitFor()
+    }
+    await page.goto('/console/snapshots')
+    await logIn()
+    await page.getByRole('button', { name: 'operator' }).click()
+    await page.getByText(/logged in until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d in/).waitFor()
+    await page.keyboard.press('Escape')
+    const act = page.locator('main').getByRole('button', { name: /…$/ }).first()
+    await until('it may act', () => act.isEnabled())
+    await context.clearCookies()
+    await page.getByRole('link', { name: 'Outbox' }).click()
+    await page.getByRole('button', { name: 'log in' }).waitFor()
+    await page.goBack()
+    await until('it may not act any more', () => act.isDisabled())
+    await logIn()
+    await until('it may act again', () => act.isEnabled())
+    expect(faults()).toEqual([])
+    await close()
+  })
+
   it('writes nothing where the console is read-only, and has no control that could', async () => {
     readOnly = await serve({ NOETL_CP_CONSOLE: 'read-only' })
     const [row] = await database

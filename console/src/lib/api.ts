@@ -27,6 +27,9 @@ export interface Answer<T> {
 /** Whether the daemon has answered the last question, and since when it has not. */
 export const silentSince = signal<number | undefined>(undefined)
 
+/** Grows when something was refused for want of a right. */
+export const refusals = signal(0)
+
 export type Asked = Readonly<Record<string, string | number | boolean | undefined>>
 
 export function apiPath(path: string, asked: Asked = {}): string {
@@ -84,6 +87,7 @@ export async function fetchOwn(method: string, path: string, { body, signal }: C
     throw noAnswer(request)
   }
   silentSince.value = undefined
+  if (response.status === 401 || response.status === 403) refusals.value++
   if (!response.ok) throw await refusal(response, request)
   return response
 }

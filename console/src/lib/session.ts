@@ -1,7 +1,7 @@
 // Who is at the screen. A one-time code in the address, or a token that is pasted once, becomes a cookie that no script can
 // read; nothing of it is kept here.
-import { computed, signal } from '@preact/signals'
-import { ApiError, get, send } from './api'
+import { computed, effect, signal } from '@preact/signals'
+import { ApiError, get, refusals, send } from './api'
 
 export interface Session {
   role: 'none' | 'viewer' | 'writer' | 'operator'
@@ -37,6 +37,17 @@ export async function openSession(): Promise<void> {
   }
   await refreshSession()
 }
+
+/** A session ends by time, or with its token: a refusal is the first that the page hears of it. */
+const ASK_EVERY_MS = 3_000
+let askedAt = Number.NEGATIVE_INFINITY
+
+effect(() => {
+  const isNews = refusals.value > 0 && session.peek()?.by === 'session'
+  if (!isNews || performance.now() - askedAt < ASK_EVERY_MS) return
+  askedAt = performance.now()
+  void refreshSession()
+})
 
 async function refreshSession(): Promise<void> {
   try {

@@ -4,6 +4,7 @@ import { ApiError } from '../lib/api'
 import { logIn, logOut, session } from '../lib/session'
 import { CopyText } from '../parts/CopyText'
 import { Dialog } from '../parts/Dialog'
+import { Until } from '../parts/Time'
 
 export function Who() {
   const isOpen = useSignal(false)
@@ -48,7 +49,10 @@ function WhoDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title={isIn ? `${me.actor}, ${me.role}` : 'Log in'} onClose={onClose}>
       {isIn ? (
-        <p>This browser is logged in until {me.expires_at ?? 'the token is changed'}.</p>
+        <p>
+          This browser is logged in until{' '}
+          {me.expires_at === null ? 'the token is changed' : <Until at={me.expires_at} />}.
+        </p>
       ) : (
         <p>
           On the machine of the daemon, <CopyText text="noetl-cp console" /> opens this page logged in. Elsewhere paste
