@@ -3,7 +3,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/domain/json/value.js'
 import { Keyframes } from '../../src/domain/replay/keyframes/keyframes.js'
-import { continues, decodeTape, growTape, type Tape } from '../../src/domain/tape/decodeTape.js'
+import { continues, decodeTape, growTape, OUTCOMES, type Tape } from '../../src/domain/tape/decodeTape.js'
 import { encodeTape } from '../../src/domain/tape/encodeTape.js'
 import { TapeRecorder } from '../../src/domain/tape/tapeRecorder.js'
 import { readBenchLog } from './replayVectors.js'
@@ -68,6 +68,19 @@ describe('a tape', () => {
     expect(seen(grown)).toEqual(whole)
     expect(whole.keys).toContain('command:900120')
     expect(whole.times.at(-1)).toBe(START_MS - EVENTS + 1)
+  })
+
+  it('has steps that failed as failed, also where they are left by an event that only its status tells of', () => {
+    const step = (event_type: string, status: string, event_id: number): JsonObject => ({
+      ...{ event_id, execution_id: 1, event_type, node_name: 'pay', status, created_at: '2026-01-01T00:00:00Z' },
+    })
+    const outcomes = (status: string): (string | undefined)[] => {
+      const events = [step('step.enter', 'RUNNING', 1), step('step.exit', status, 2)]
+      const { columns } = new Recording(events).recordTo(2).read(1, 'a.0', 2)
+      return Array.from(columns['span_outcome']!, (outcome) => OUTCOMES[outcome])
+    }
+    expect(outcomes('FAILED')).toEqual(['failed'])
+    expect(outcomes('COMPLETED')).toEqual(['completed'])
   })
 
   it('is not continued by a piece of another epoch, nor by one that begins elsewhere', () => {

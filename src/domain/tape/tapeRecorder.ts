@@ -85,7 +85,7 @@ export class TapeRecorder {
     events.flags.push(this.isFailedStatus[status] ? sort.flags | FAILED_FLAG : sort.flags)
     events.version.push(version)
     this.times.push(timeMs)
-    events.span.push(this.follow(view, sort, step, place))
+    events.span.push(this.follow(view, sort, step, place, this.isFailedStatus[status]))
   }
 
   private sortOf({ type, kind }: EventView): Sort {
@@ -130,7 +130,7 @@ export class TapeRecorder {
   }
 
   /** Answers the number of the span that the event belongs to most closely; 0 is none. */
-  private follow(view: EventView, { isOfStep, said }: Sort, step: number, place: number): number {
+  private follow(view: EventView, { isOfStep, said }: Sort, step: number, place: number, isFailed: boolean): number {
     const { kind } = view
     let closest = 0
     if (view.loopId) {
@@ -143,7 +143,9 @@ export class TapeRecorder {
     }
     if (isOfStep && step !== 0) {
       closest = this.touch('step', this.steps.names[step]!, step, closest, place, said === 'running')
-      if (said !== undefined && said !== 'running') this.end(closest, place, said === 'done' ? 'completed' : 'failed')
+      // A step that failed is left as well: how, its status says.
+      const hasSucceeded = said === 'done' && !isFailed
+      if (said !== undefined && said !== 'running') this.end(closest, place, hasSucceeded ? 'completed' : 'failed')
     }
     if (view.frameId) {
       closest = this.touch('frame', view.frameId, step, closest, place)

@@ -1,4 +1,4 @@
-// How many commands stand how at the handle; the legend of the bars below.
+// How many commands, or steps, there are at the handle, and how they stand; the legend of the bars below.
 import { whole } from '../../lib/time'
 import { Glyph } from '../../parts/Status'
 import { COUNTED, type Counts } from './counts'
@@ -7,6 +7,10 @@ import { COUNTED, type Counts } from './counts'
 export function Counters({ what, counts }: { what: string; counts: Counts | undefined }) {
   return (
     <dl class="counters" aria-label={`Here by status: ${what}`}>
+      <div>
+        <dt>{what}</dt>
+        <dd>{counts === undefined ? '…' : whole(COUNTED.reduce((sum, kind) => sum + counts[kind], 0))}</dd>
+      </div>
       {COUNTED.map((kind) => (
         <div key={kind} class={counts?.[kind] === 0 ? 'none' : ''}>
           <dt>
