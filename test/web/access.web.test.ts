@@ -134,6 +134,13 @@ describe.skipIf(!hasBrowser)('the session of an operator', () => {
       for (const button of acting) expect([place, await button.isDisabled()]).toEqual([place, true])
       expect(await page.getByRole('checkbox').count()).toBe(0)
     }
+    await page.goto('/console/catalog')
+    expect(await page.getByRole('button', { name: 'New entry' }).isDisabled()).toBe(true)
+    // No login would help.
+    await page.goto('/console/doctor')
+    const refusal = page.getByRole('alert')
+    await refusal.getByText('the console is read-only here (NOETL_CP_CONSOLE)').waitFor()
+    expect(await refusal.textContent()).not.toMatch(/log in/i)
     // A page that is made to try is refused by the server.
     const forged = await page.evaluate(
       `fetch('/api/executions/${row!.id}/cancel', { method: 'POST', headers: { 'x-noetl-csrf': '1' }, body: '{}' }).then(({ status }) => status)`,

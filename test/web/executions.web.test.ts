@@ -94,6 +94,69 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await close()
   })
 
+  it('are where one left them on the way back, and have their own number above them', async () => {
+    const { page, faults, close } = await browser.open(daemon.url, { viewport: { width: 1280, height: 320 } })
+    await page.goto('/console/executions')
+    const last = page.locator('tbody tr').last()
+    await last.waitFor()
+    const top = () => page.evaluate(`document.querySelector('main').scrollTop`) as Promise<number>
+    await last.scrollIntoViewIfNeeded()
+    const left = await top()
+    expect(left).toBeGreaterThan(100)
+    await last.locator('a[href*="/executions/"]').first().click()
+    await page.locator('main h1').waitFor()
+    await until('the page begins at its head', async () => (await top()) === 0)
+    await page.goBack()
+    await until('it is where it was', async () => Math.abs((await top()) - left) <= 1)
+
+    await page.keyboard.press('f')
+    const field = page.getByRole('searchbox', { name: /Text in path/ })
+    await until('it is written into', () => field.evaluate((element) => element.matches(':focus')))
+    await page.keyboard.type('half a wo')
+    await page.keyboard.press('Escape')
+    await until('it is left', () => field.evaluate((element) => !element.matches(':focus')))
+    expect([await field.inputValue(), new URL(page.url()).search]).toEqual(['', ''])
+
+    const number = page.locator('figure.histogram figcaption span')
+    const all = await number.textContent()
+    await page.route('**/api/executions**', (route) => route.abort())
+    await page.getByRole('button', { name: 'failed' }).click()
+    await page
+      .getByText(/The daemon does not answer/)
+      .first()
+      .waitFor()
+    expect(await number.count()).toBe(0)
+    await page.unrouteAll({ behavior: 'wait' })
+    await until('those that failed are counted', async () => ![all, null].includes(await number.textContent()))
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('have a list of children only if they have some, and are not called good where they failed', async () => {
+    const { page, faults, close } = await browser.open(daemon.url)
+    const parent = await until('one has children', async () => {
+      const { body } = await daemon.get('/api/executions?limit=100&ids=string')
+      return body.find((row: { parent_execution_id: string | null }) => row.parent_execution_id !== null)
+        ?.parent_execution_id as string | undefined
+    })
+    const children = page.locator('dl.facts div', { hasText: 'Children' })
+    await page.goto(`/console/executions/${parent}`)
+    await children.getByRole('link', { name: 'list' }).waitFor()
+    const failed = await idOf('FAILED', 'demo/import-orders')
+    const asked = page.waitForResponse((answer) => answer.url().includes(`parent=${failed}`))
+    await page.goto(`/console/executions/${failed}?tab=why`)
+    await asked
+    const finding = page.locator('.findings li')
+    await finding.getByRole('heading', { name: 'failed' }).waitFor()
+    expect(await finding.locator('.glyph.failed').count()).toBe(1)
+    expect(await children.count()).toBe(0)
+    // Its commands are what is counted.
+    const counters = await page.locator('.counters div').first().textContent()
+    expect(counters).toMatch(/^commands\d+$/)
+    expect(faults()).toEqual([])
+    await close()
+  })
+
   it('have a small timeline each, of their steps and how these ended, which the list does not wait for', async () => {
     const id = await idOf('FAILED', 'demo/import-orders')
     const { page, faults, close } = await browser.open(daemon.url)

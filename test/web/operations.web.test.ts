@@ -159,7 +159,9 @@ describe.skipIf(!hasBrowser)('an operator', () => {
       const { body } = await daemon.get(`/api/subscriptions/${id}?verbose=true`)
       expect(body.state).toBe(state.toUpperCase())
       const shown = (await buttons.allTextContents()).map((text) => text.replace('…', '').toLowerCase())
-      expect(shown).toEqual(body.allowed_actions)
+      // Those that lead to where it is change nothing.
+      const idle = { active: ['activate', 'resume'], paused: ['pause'], deactivated: ['deactivate'] }[state] ?? []
+      expect(shown).toEqual(body.allowed_actions.filter((action: string) => !idle.includes(action)))
       return body
     }
     const act = async (name: string, before: () => Promise<unknown> = async () => undefined) => {

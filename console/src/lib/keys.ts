@@ -24,8 +24,13 @@ export function useKeys(keys: Keys): void {
 
 export function listenToKeys(): void {
   window.addEventListener('keydown', (event) => {
-    if (event.metaKey || event.ctrlKey || event.altKey || isWriting(event.target)) return
+    if (event.metaKey || event.ctrlKey || event.altKey) return
     if (document.querySelector('dialog[open]') !== null) return
+    if (isWriting(event.target)) {
+      // Out of a field, back to the keys of the screen.
+      if (event.key === 'Escape') event.target.blur()
+      return
+    }
     const key = event.key === ' ' ? 'Space' : event.key
     if ((key === 'Enter' || key === 'Space') && isPressable(event.target)) return
     // By when they were pressed, not by when a busy page comes to it.
@@ -48,6 +53,6 @@ function isPressable(target: EventTarget | null): boolean {
   return target instanceof Element && target.matches('a[href], button, summary') && target.matches(':focus-visible')
 }
 
-function isWriting(target: EventTarget | null): boolean {
+function isWriting(target: EventTarget | null): target is HTMLElement {
   return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
 }

@@ -6,9 +6,37 @@ const BASE = `${PREFIX}/console`
 
 const address = signal(new URL(window.location.href))
 
-window.addEventListener('popstate', () => {
+/** How far each place of the history is scrolled down, by its number. */
+const tops = new Map<number, number>()
+let placeNumber = 0
+
+const scroller = (): Element | null => document.querySelector('main')
+
+window.addEventListener('popstate', ({ state }) => {
+  tops.set(placeNumber, scroller()?.scrollTop ?? 0)
+  placeNumber = (state as { place?: number } | null)?.place ?? 0
   address.value = new URL(window.location.href)
+  scrollBack(tops.get(placeNumber) ?? 0)
 })
+
+const LOADED_MS = 3_000
+
+/** What was there has to be loaded again before it is long enough; whoever scrolls meanwhile is left alone. */
+function scrollBack(top: number): void {
+  const control = new AbortController()
+  const { signal } = control
+  for (const kind of ['wheel', 'pointerdown', 'keydown', 'popstate'])
+    window.addEventListener(kind, () => control.abort(), { signal, capture: true })
+  const until = performance.now() + LOADED_MS
+  const step = (): void => {
+    if (signal.aborted) return
+    const main = scroller()
+    main?.scrollTo(0, top)
+    if (performance.now() < until && (main === null || main.scrollTop < top - 1)) requestAnimationFrame(step)
+    else control.abort()
+  }
+  requestAnimationFrame(step)
+}
 
 /** Inside of the console: `/executions/123`. */
 export const path = computed(() => {
@@ -30,11 +58,15 @@ export function hrefOf(place: string, asked: Query = {}): string {
 export function go(href: string, how: { replace?: boolean } = {}): void {
   const next = new URL(href, window.location.href)
   if (next.href === address.value.href) return
-  if (how.replace === true) window.history.replaceState(null, '', next)
-  else window.history.pushState(null, '', next)
+  if (how.replace === true) window.history.replaceState({ place: placeNumber }, '', next)
+  else {
+    tops.set(placeNumber, scroller()?.scrollTop ?? 0)
+    placeNumber++
+    window.history.pushState({ place: placeNumber }, '', next)
+  }
   const isElsewhere = next.pathname !== address.value.pathname
   address.value = next
-  if (isElsewhere) document.querySelector('main')?.scrollTo(0, 0)
+  if (isElsewhere) scroller()?.scrollTo(0, 0)
 }
 
 /** Changes parts of the question; undefined takes a part out. */

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiError } from '../lib/api'
+import { session } from '../lib/session'
 import type { Resource } from '../lib/useResource'
 import { CopyText } from './CopyText'
 
@@ -59,11 +60,11 @@ function Refusal({ error, retry }: { error: ApiError; retry: () => void }) {
     <div class="refusal" role="alert">
       <h2>{title}</h2>
       <p>{error.message}</p>
-      {error.status === 401 || error.status === 403 ? (
+      {(error.status === 401 || error.status === 403) && session.value?.read_only !== true && (
         <p>
           Log in with <CopyText text="noetl-cp console" />, which opens this page with a code that works once.
         </p>
-      ) : null}
+      )}
       <p class="muted mono">{error.request}</p>
       <button type="button" onClick={retry}>
         Try again

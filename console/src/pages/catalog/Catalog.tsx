@@ -1,5 +1,6 @@
 // What is on file: playbooks, subscriptions and the rest, by path; one of them in full.
 import { ask, path as place, query } from '../../lib/router'
+import { whyNotWriter } from '../../lib/session'
 import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { CopyText } from '../../parts/CopyText'
@@ -30,7 +31,12 @@ function List() {
       <div class="run-title">
         <h1>Catalog</h1>
         <span class="buttons">
-          <button type="button" onClick={() => ask({ new: '1' })}>
+          <button
+            type="button"
+            disabled={whyNotWriter.value !== undefined}
+            title={whyNotWriter.value}
+            onClick={() => ask({ new: '1' })}
+          >
             New entry
           </button>
         </span>

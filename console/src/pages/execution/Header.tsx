@@ -1,6 +1,8 @@
 // The head of the page: which run, how it stands, what can be done with it.
+import { apiPath, get } from '../../lib/api'
 import { go, hrefOf } from '../../lib/router'
 import { whole } from '../../lib/time'
+import { useResource } from '../../lib/useResource'
 import { Act } from '../../parts/Act'
 import { CopyText } from '../../parts/CopyText'
 import { Status } from '../../parts/Status'
@@ -9,6 +11,7 @@ import { Labels } from '../executions/Labels'
 import { cancelOrder, rerunOrder } from '../executions/orders'
 import type { ExecutionSummary } from '../executions/summary'
 
+const CHILDREN_EVERY_MS = 10_000
 const ENDED = ['COMPLETED', 'FAILED', 'CANCELLED']
 
 export function Header({ run, reload }: { run: ExecutionSummary; reload: () => void }) {
@@ -72,9 +75,7 @@ export function Header({ run, reload }: { run: ExecutionSummary; reload: () => v
             <Labels labels={run.labels} />
           </Fact>
         )}
-        <Fact name="Children">
-          <a href={hrefOf('/executions', { parent: run.execution_id })}>list</a>
-        </Fact>
+        <Children id={run.execution_id} hasEnded={hasEnded} />
       </dl>
       {run.error !== null && (
         <p class="run-error" role="status">
@@ -82,6 +83,21 @@ export function Header({ run, reload }: { run: ExecutionSummary; reload: () => v
         </p>
       )}
     </header>
+  )
+}
+
+function Children({ id, hasEnded }: { id: string; hasEnded: boolean }) {
+  const path = apiPath('/api/executions', { parent: id, limit: 1 })
+  const { data } = useResource(
+    path,
+    (signal) => get<ExecutionSummary[]>(path, signal),
+    hasEnded ? {} : { everyMs: CHILDREN_EVERY_MS },
+  )
+  if (data === undefined || data.length === 0) return null
+  return (
+    <Fact name="Children">
+      <a href={hrefOf('/executions', { parent: id })}>list</a>
+    </Fact>
   )
 }
 

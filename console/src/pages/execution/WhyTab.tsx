@@ -4,7 +4,7 @@ import { lasted } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { CopyText } from '../../parts/CopyText'
 import { Panel } from '../../parts/Panel'
-import { Glyph, type StatusKind } from '../../parts/Status'
+import { Glyph, kindOf, type StatusKind } from '../../parts/Status'
 import type { ExecutionSummary } from '../executions/summary'
 import { FindingActions } from './FindingActions'
 
@@ -38,14 +38,14 @@ export function WhyTab({ run }: { run: Pick<ExecutionSummary, 'execution_id'> })
         </p>
       }
     >
-      {({ findings }) => (
+      {({ findings, status }) => (
         <ol class="findings">
           {findings.map((finding) => (
             <li key={`${finding.reason} ${finding.target.kind} ${finding.target.id}`}>
-              <Glyph kind={kindOfReason(finding.reason)} />
+              <Glyph kind={kindOfReason(finding.reason, status)} />
               <div>
                 <h2>
-                  {finding.reason}
+                  {finding.reason === 'ended' ? status.toLowerCase() : finding.reason}
                   {finding.seconds !== null && <span class="muted"> for {lasted(finding.seconds * 1_000)}</span>}
                 </h2>
                 <p>{finding.what}</p>
@@ -65,8 +65,8 @@ export function WhyTab({ run }: { run: Pick<ExecutionSummary, 'execution_id'> })
   )
 }
 
-function kindOfReason(reason: string): StatusKind {
-  if (reason === 'ended') return 'completed'
+function kindOfReason(reason: string, status: string): StatusKind {
+  if (reason === 'ended') return kindOf(status)
   if (/dead|expired|missing|failed|no driver|not driven/.test(reason)) return 'stuck'
   return reason === 'running command' ? 'running' : 'waiting'
 }

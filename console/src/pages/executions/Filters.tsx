@@ -46,6 +46,10 @@ function TextFilter({ name, label, wide = false }: { name: Filter; label: string
       aria-label={label}
       placeholder={label}
       defaultValue={value}
+      onKeyDown={(event) => {
+        // What was not confirmed is taken back.
+        if (event.key === 'Escape') event.currentTarget.value = value
+      }}
       onChange={(event) => ask({ [name]: event.currentTarget.value.trim(), cursor: undefined })}
     />
   )

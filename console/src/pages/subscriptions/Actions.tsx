@@ -38,14 +38,16 @@ const ENDS = [
 export function Actions({ subscription, onDone }: { subscription: Subscription; onDone: () => void }) {
   const { subscription_id: id, state, allowed_actions: allowed } = subscription
   const refused = ACTIONS.filter((action) => !allowed.includes(action))
+  // The server takes them, so that a repeated call does no harm; to a reader they offer nothing.
+  const offered = ACTIONS.filter((action) => allowed.includes(action) && LEADS_TO[action] !== state)
   return (
     <>
       <div class="buttons">
-        {ACTIONS.filter((action) => allowed.includes(action)).map((action) => (
+        {offered.map((action) => (
           <Act
             key={action}
             name={NAMES[action]}
-            consequence={consequenceOf(action, state)}
+            consequence={CONSEQUENCES[action]}
             needsReason={EXPLAINED.includes(action)}
             isPublic
             {...(HOTKEYS[action] === undefined ? {} : { hotkey: HOTKEYS[action] })}
@@ -63,13 +65,6 @@ export function Actions({ subscription, onDone }: { subscription: Subscription; 
       )}
     </>
   )
-}
-
-function consequenceOf(action: Action, state: string): string {
-  if (LEADS_TO[action] !== state) return CONSEQUENCES[action]
-  return action === 'pause'
-    ? 'It is paused: this sets a new end of the pause.'
-    : `It is ${state.toLowerCase()}: nothing changes.`
 }
 
 const TRIES = 5
