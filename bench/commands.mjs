@@ -16,8 +16,9 @@ const COMMITS = 300
 export default {
   name: 'commands',
   run: async (ctx) => {
-    const claims = await claimsBesideOthers(ctx)
+    // First: a million rows that were just written are vacuumed and written back for minutes.
     const hop = await foreignHop(ctx)
+    const claims = await claimsBesideOthers(ctx)
     const bound = 12 * hop.commit + 5
     return [
       {
