@@ -2,9 +2,10 @@
 // time takes to end. A worker that stops begins nothing more, and gives back what is its own and nothing else.
 import { expect, it } from 'vitest'
 import { wireTimeFromMillis } from '../../src/domain/events/wireTime.js'
+import type { JsonObject } from '../../src/domain/json/value.js'
 import { systemClock } from '../../src/runtime/clock.js'
 import type { BeatOutcome, HeldCommand } from '../../src/services/commands/commands.js'
-import { createWorker } from '../../src/services/worker/worker.js'
+import { createWorker, type Worker, type WorkerDeps } from '../../src/services/worker/worker.js'
 import { until } from '../support/until.js'
 
 const commandAt = (attempt: number): HeldCommand => ({
@@ -21,6 +22,51 @@ const commandAt = (attempt: number): HeldCommand => ({
   context: {},
   meta: {},
 })
+const HELD: BeatOutcome = { kind: 'held', leaseUntil: wireTimeFromMillis(0) }
+/** A minute of beats in a second. */
+const FAST = {
+  ...systemClock,
+  sleep: (ms: number, ...signals: AbortSignal[]) => systemClock.sleep(ms / 50, ...signals),
+}
+
+/** A worker of two slots; `run` plays every tool. */
+function workerWith(
+  run: (signal: AbortSignal) => Promise<JsonObject>,
+  commands: Partial<WorkerDeps['commands']>,
+  clock = systemClock,
+): Worker {
+  return createWorker(
+    { workerId: 'w', pools: ['shared'], slots: 2 },
+    {
+      clock,
+      commands: {
+        claim: async () => [],
+        report: async () => [],
+        giveBack: async () => undefined,
+        releaseStrays: async () => undefined,
+        beat: async (_, list) => new Map(list.map(({ eventId }) => [eventId, HELD])),
+        ...commands,
+      },
+      tools: {
+        kinds: ['noop'],
+        warm: async () => undefined,
+        close: async () => undefined,
+        run: (_context: unknown, _meta: unknown, { signal }: { signal: AbortSignal }) => run(signal),
+      } as never,
+      onError: (error) => {
+        throw error
+      },
+    },
+  )
+}
+
+/** Hands out what is there, one list after the other. */
+const claimFrom =
+  (waiting: HeldCommand[][]): WorkerDeps['commands']['claim'] =>
+  async ({ signal }) => {
+    if (waiting.length === 0) await systemClock.sleep(5, signal!)
+    return waiting.shift() ?? []
+  }
 
 it('is not given back by the end of what ran before', async () => {
   const waiting = [[commandAt(1)]]
@@ -28,38 +74,20 @@ it('is not given back by the end of what ran before', async () => {
   const beaten: number[] = []
   const kept: (readonly string[])[] = []
   const ends: (() => void)[] = []
-  const worker = createWorker(
-    { workerId: 'w', pools: ['shared'], slots: 2 },
+  const worker = workerWith(
+    // It takes its time to end, whatever it is told.
+    () => new Promise((resolve) => void ends.push(() => resolve({ status: 'success' }))),
     {
-      // A minute of beats in a second.
-      clock: { ...systemClock, sleep: (ms, ...signals) => systemClock.sleep(ms / 50, ...signals) },
-      commands: {
-        claim: async ({ signal }) => {
-          if (waiting.length === 0) await systemClock.sleep(5, signal!)
-          return waiting.shift() ?? []
-        },
-        report: async () => [],
-        giveBack: async () => undefined,
-        releaseStrays: async (_, ids) => void kept.push(ids),
-        beat: async (_, commands) => {
-          const attempts = commands.map((command) => (command as HeldCommand).attempt)
-          beaten.push(...attempts)
-          const outcome: BeatOutcome =
-            isLost && attempts[0] === 1 ? { kind: 'lost' } : { kind: 'held', leaseUntil: wireTimeFromMillis(0) }
-          return new Map(commands.map(({ eventId }) => [eventId, outcome]))
-        },
-      },
-      tools: {
-        kinds: ['noop'],
-        warm: async () => undefined,
-        close: async () => undefined,
-        // It takes its time to end, whatever it is told.
-        run: () => new Promise((resolve) => void ends.push(() => resolve({ status: 'success' }))),
-      } as never,
-      onError: (error) => {
-        throw error
+      claim: claimFrom(waiting),
+      releaseStrays: async (_, ids) => void kept.push(ids),
+      beat: async (_, list) => {
+        const attempts = list.map((command) => (command as HeldCommand).attempt)
+        beaten.push(...attempts)
+        const outcome: BeatOutcome = isLost && attempts[0] === 1 ? { kind: 'lost' } : HELD
+        return new Map(list.map(({ eventId }) => [eventId, outcome]))
       },
     },
+    FAST,
   )
   await worker.start()
   await until('the first runs', async () => ends.length === 1)
@@ -80,39 +108,14 @@ it('is not given back by the end of what ran before', async () => {
 })
 
 it('that was taken from it and came again runs once: what ran of the claim before is aborted', async () => {
-  const waiting = [[commandAt(1)], [commandAt(2)]]
   const signals: AbortSignal[] = []
-  const worker = createWorker(
-    { workerId: 'w', pools: ['shared'], slots: 2 },
-    {
-      clock: systemClock,
-      commands: {
-        claim: async ({ signal }) => {
-          if (waiting.length === 0) await systemClock.sleep(20, signal!)
-          return waiting.shift() ?? []
-        },
-        report: async () => [],
-        giveBack: async () => undefined,
-        releaseStrays: async () => undefined,
-        beat: async (_, commands) =>
-          new Map(
-            commands.map(({ eventId }) => [eventId, { kind: 'held', leaseUntil: wireTimeFromMillis(0) } as const]),
-          ),
-      },
-      tools: {
-        kinds: ['noop'],
-        warm: async () => undefined,
-        close: async () => undefined,
-        run: (_context: unknown, _meta: unknown, { signal }: { signal: AbortSignal }) =>
-          new Promise((resolve) => {
-            signals.push(signal)
-            signal.addEventListener('abort', () => resolve({ status: 'error' }))
-          }),
-      } as never,
-      onError: (error) => {
-        throw error
-      },
-    },
+  const worker = workerWith(
+    (signal) =>
+      new Promise((resolve) => {
+        signals.push(signal)
+        signal.addEventListener('abort', () => resolve({ status: 'error' }))
+      }),
+    { claim: claimFrom([[commandAt(1)], [commandAt(2)]]) },
   )
   await worker.start()
   await until('the second runs', async () => signals.length === 2)
@@ -122,35 +125,20 @@ it('that was taken from it and came again runs once: what ran of the claim befor
 
 it('that comes while the worker is told to stop is given back and never begun', async () => {
   let hand: ((list: HeldCommand[]) => void) | undefined
-  const givenBack: HeldCommand[] = []
+  const givenBack: string[] = []
   let begun = 0
-  const worker = createWorker(
-    { workerId: 'w', pools: ['shared'], slots: 1 },
+  const worker = workerWith(
+    async () => {
+      begun++
+      return { status: 'success' }
+    },
     {
-      clock: systemClock,
-      commands: {
-        // Its claim is being committed: nobody can call it off any more.
-        claim: () =>
-          new Promise((resolve) => {
-            hand = resolve
-          }),
-        report: async () => [],
-        giveBack: async (command) => void givenBack.push(command),
-        releaseStrays: async () => undefined,
-        beat: async () => new Map(),
-      },
-      tools: {
-        kinds: ['noop'],
-        warm: async () => undefined,
-        close: async () => undefined,
-        run: async () => {
-          begun++
-          return { status: 'success' }
-        },
-      } as never,
-      onError: (error) => {
-        throw error
-      },
+      // Its claim is being committed: nobody can call it off any more.
+      claim: () =>
+        new Promise((resolve) => {
+          hand = resolve
+        }),
+      giveBack: async ({ eventId }) => void givenBack.push(eventId),
     },
   )
   await worker.start()
@@ -158,41 +146,23 @@ it('that comes while the worker is told to stop is given back and never begun', 
   const stopped = worker.stop(10_000)
   hand!([commandAt(1)])
   await stopped
-  expect({ begun, givenBack: givenBack.map(({ eventId }) => eventId) }).toEqual({ begun: 0, givenBack: ['2'] })
+  expect({ begun, givenBack }).toEqual({ begun: 0, givenBack: ['2'] })
 })
 
 it('that was lost is not taken from its new holder by a worker that stops', async () => {
-  const waiting = [[commandAt(1)]]
-  const givenBack: HeldCommand[] = []
+  const givenBack: string[] = []
   let isBeaten = false
-  const ends: (() => void)[] = []
-  const worker = createWorker(
-    { workerId: 'w', pools: ['shared'], slots: 1 },
+  const worker = workerWith(
+    () => new Promise(() => undefined),
     {
-      clock: { ...systemClock, sleep: (ms, ...signals) => systemClock.sleep(ms / 50, ...signals) },
-      commands: {
-        claim: async ({ signal }) => {
-          if (waiting.length === 0) await systemClock.sleep(5, signal!)
-          return waiting.shift() ?? []
-        },
-        report: async () => [],
-        giveBack: async (command) => void givenBack.push(command),
-        releaseStrays: async () => undefined,
-        beat: async (_, commands) => {
-          isBeaten = true
-          return new Map(commands.map(({ eventId }) => [eventId, { kind: 'lost' } as const]))
-        },
-      },
-      tools: {
-        kinds: ['noop'],
-        warm: async () => undefined,
-        close: async () => undefined,
-        run: () => new Promise((resolve) => void ends.push(() => resolve({ status: 'success' }))),
-      } as never,
-      onError: (error) => {
-        throw error
+      claim: claimFrom([[commandAt(1)]]),
+      giveBack: async ({ eventId }) => void givenBack.push(eventId),
+      beat: async (_, list) => {
+        isBeaten = true
+        return new Map(list.map(({ eventId }) => [eventId, { kind: 'lost' } as const]))
       },
     },
+    FAST,
   )
   await worker.start()
   await until('its loss is noticed', async () => isBeaten)
