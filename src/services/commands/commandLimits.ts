@@ -1,6 +1,7 @@
 // Limits of pools and of playbooks' paths, kept by whoever hands out commands. Nothing is counted while nothing is limited; what
 // is limited is handed out by one process at a time, so that two never exceed a limit together.
 import type { Databases } from '../../db/databases.js'
+import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { createOneAtATime } from '../../runtime/oneAtATime.js'
 import {
@@ -34,10 +35,14 @@ export interface CommandLimits {
 
 /** A pause is obeyed after at most this time. */
 const REMEMBERED_MS = 500
+/** Whoever has waited longer for its turn is told to come again, so that nobody waits for all those before. */
+const PATIENCE_MS = 10_000
+const WAITING_MAX = 1_000
 
 export function createCommandLimits({ databases, clock }: { databases: Databases; clock: Clock }): CommandLimits {
   // Whoever waits for the lock in the database holds a connection, and the one who has it needs more of them.
   const alone = createOneAtATime()
+  let waiting = 0
   let known: Promise<CommandLimit[]> | undefined
   let readAt = Number.NEGATIVE_INFINITY
 
@@ -51,6 +56,20 @@ export function createCommandLimits({ databases, clock }: { databases: Databases
       })
     }
     return known
+  }
+
+  async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (waiting >= WAITING_MAX) throw tooMany()
+    waiting++
+    const asked = clock.monotonic()
+    try {
+      return await alone(async () => {
+        if (clock.monotonic() - asked > PATIENCE_MS) throw tooMany()
+        return work()
+      })
+    } finally {
+      waiting--
+    }
   }
 
   return {
@@ -67,7 +86,7 @@ export function createCommandLimits({ databases, clock }: { databases: Databases
         ({ scope, name, commands_max: max }) => max !== null && (scope === 'path' || open.includes(name)),
       )
       if (counted.length === 0) return work({ paused, pools: open, fullPaths: [], take: () => true })
-      return alone(() =>
+      return inTurn(() =>
         databases.cluster.db.tx(async (tx) => {
           await lockLimits(tx)
           return work({ paused, ...(await roomIn(databases, open, counted)) })
@@ -75,6 +94,11 @@ export function createCommandLimits({ databases, clock }: { databases: Databases
       )
     },
   }
+}
+
+function tooMany(): CpError {
+  const message = 'too many claims of limited pools wait for their turn; claim again'
+  return new CpError('overloaded', message, { details: { retryAfterSeconds: 1 } })
 }
 
 async function roomIn(

@@ -98,6 +98,7 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
   let lastConnectedAt = clock.monotonic()
   /** Lanes of which it is not known yet up to where their owner before can have published. */
   const unbounded = new Map<number, HeldLease & Orphaned>()
+  let isBounding = false
 
   const nudge = (): void => wake?.()
 
@@ -163,8 +164,12 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
     const vanished = taken.filter((row) => row.idleSeconds !== undefined)
     if (vanished.length > 0) hooks.onTakenOver(vanished.length)
     const orphaned = taken.flatMap((row) => (row.orphaned === undefined ? [] : { ...row, ...row.orphaned }))
-    for (const lane of orphaned) unbounded.set(lane.slot, lane)
-    if (orphaned.length > 0) void suspect()
+    for (const lane of orphaned) {
+      // Until the newest of them is known, every row is suspect.
+      courier.suspect(lane.slot, HIGHEST_ID)
+      unbounded.set(lane.slot, lane)
+    }
+    suspect()
     reader.restart(taken.map((row) => row.slot))
     nudge()
   }
@@ -173,19 +178,26 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
    * An owner that vanished can have published what was there then. The lease remembers it, whoever holds the lane
    * meanwhile, until no such row is left.
    */
-  async function suspect(): Promise<void> {
-    const orphaned = [...unbounded.values()]
-    const note = (upTo: (lane: number) => string): void => {
-      for (const { slot } of orphaned) courier.suspect(slot, upTo(slot))
-    }
-    // Until the newest of them is known, every row is suspect.
-    note(() => HIGHEST_ID)
+  function suspect(): void {
+    if (unbounded.size === 0 || isBounding) return
+    isBounding = true
+    void findBounds([...unbounded.values()]).finally(() => {
+      isBounding = false
+    })
+  }
+
+  /** What fails is asked again with the next beat, which does not wait for it. */
+  async function findBounds(orphaned: readonly (HeldLease & Orphaned)[]): Promise<void> {
     try {
       const lanes = orphaned.map(({ slot, untilSecondsAgo }) => ({ lane: slot, secondsAgo: untilSecondsAgo }))
       const newest = await newestUnsettled(db, lanes)
-      note((lane) => newest.get(lane) ?? BELOW_ALL)
-      for (const lane of orphaned) if (unbounded.get(lane.slot) === lane) unbounded.delete(lane.slot)
-      const clean = orphaned.filter(({ slot }) => !newest.has(slot))
+      // Meanwhile a lane may have been lost, and taken from yet another owner.
+      const still = orphaned.filter((lane) => unbounded.get(lane.slot) === lane)
+      for (const { slot } of still) {
+        courier.suspect(slot, newest.get(slot) ?? BELOW_ALL)
+        unbounded.delete(slot)
+      }
+      const clean = still.filter(({ slot }) => !newest.has(slot))
       const call = { kind: LEASE_KIND, owner: membership.id, deadlineMs: limits.leaseMs }
       if (clean.length > 0) await unorphanLeases(db, call, clean)
     } catch (error) {
@@ -201,7 +213,7 @@ export function createRelay(deps: RelayDeps, limits: RelayLimits, options: Relay
         if (deps.bus.isConnected()) lastConnectedAt = now
         if (now - lastConnectedAt > DISCONNECTED_MS_MAX) await giveBack()
         else await lanes.runOnce()
-        if (unbounded.size > 0) await suspect()
+        suspect()
         courier.schedule()
       } catch (error) {
         hooks.onError(toCpError(error))
