@@ -105,10 +105,10 @@ async function agreed(): Promise<string[]> {
       replay: async (id) => {
         const url = new URL(`/api/replay/state?execution_id=${id}&from_snapshot=true`, daemon.url)
         const response = await fetch(url)
-        await response.arrayBuffer()
         return {
           checksum: response.headers.get('x-noetl-checksum')!,
           seed: response.headers.get('x-noetl-seed')!,
+          text: await response.text(),
         }
       },
     },

@@ -275,13 +275,14 @@ async function compareAll({ site, client }: Bench, evidence: Evidence, options: 
   return judgeAgreement(chosen, {
     state: async (executionId) => (await client.insist('GET', `/api/executions/${executionId}/state`)).text,
     replay: async (executionId) => {
-      const { headers } = await client.insist(
+      const { headers, text } = await client.insist(
         'GET',
         `/api/replay/state?execution_id=${executionId}&limit=100000&from_snapshot=true`,
       )
       return {
         checksum: headers.get('x-noetl-checksum') ?? '',
         seed: headers.get('x-noetl-seed') ?? '',
+        text,
       }
     },
   })
