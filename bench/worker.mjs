@@ -2,7 +2,8 @@
 // and a fan-out, ten loops of a thousand commands, against the same daemon appending batches of five events. Times are those at which
 // the database took the events.
 import { readFileSync } from 'node:fs'
-import { median, percentile } from './lib/context.mjs'
+import { bareCommit } from './lib/bareCommit.mjs'
+import { percentile } from './lib/context.mjs'
 import { createClient, onLanes, startExecutions } from './lib/http.mjs'
 
 const CHAIN_STEPS = 100
@@ -14,7 +15,6 @@ const LOOPS = 10
 const LOOPS_FULL = 40
 const ITEMS = 1_000
 const IN_FLIGHT = 200
-const COMMITS = 300
 const BATCHES = 1_500
 const CONNECTIONS = 8
 const EARLY_COMMANDS = 2_000
@@ -156,17 +156,6 @@ async function ends(sql, id) {
     select (extract(epoch from ingest_time) * 1000)::float8 as at from noetl.event
     where execution_id = ${id} and event_type = 'command.completed' order by stream_version`
   return rows.map(({ at }) => at)
-}
-
-async function bareCommit(sql) {
-  await sql`create table bare (n int)`
-  const took = []
-  for (let n = 0; n < COMMITS; n++) {
-    const started = performance.now()
-    await sql`insert into bare values (${n})`
-    took.push(performance.now() - started)
-  }
-  return median(took)
 }
 
 function residentMb(pid) {
