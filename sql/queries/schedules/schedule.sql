@@ -12,16 +12,26 @@ where (cp_schedule.cron, cp_schedule.timezone) is distinct from (excluded.cron, 
 -- name: schedule_remove(path)
 delete from noetl.cp_schedule where path = :path::text;
 
--- name: schedule_list(path, only_due, limit_rows)
--- Schedules by path: one, or all; only those whose moment has come if `only_due`.
--- plan: each time
-select path, cron, timezone, missed, overlap, (extract(epoch from last_tick) * 1000)::float8 as last_ms,
+-- part: SCHEDULE
+path, cron, timezone, missed, overlap, (extract(epoch from last_tick) * 1000)::float8 as last_ms,
   (extract(epoch from next_tick) * 1000)::float8 as next_ms, last_execution_id::text as last_execution_id, last_error,
-  paused_at::text as paused_at, (extract(epoch from now()) * 1000)::float8 as now_ms
+  paused_at::text as paused_at, (extract(epoch from now()) * 1000)::float8 as now_ms;
+
+-- name: schedule_list(path, limit_rows)
+-- Schedules by path: one, or all, at most `limit_rows`.
+-- plan: each time
+select :SCHEDULE
 from noetl.cp_schedule
-where (:path::text is null or path = :path::text)
-  and (not :only_due::boolean or (paused_at is null and next_tick <= now()))
+where :path::text is null or path = :path::text
 order by path
+limit :limit_rows::int;
+
+-- name: schedule_due(limit_rows)
+-- Schedules whose moment has come, at most `limit_rows`; the moment that came first is the first.
+select :SCHEDULE
+from noetl.cp_schedule
+where paused_at is null and next_tick <= now()
+order by next_tick, path
 limit :limit_rows::int;
 
 -- name: schedule_advance(path, old_ms, last_ms, next_ms, execution_id, error)

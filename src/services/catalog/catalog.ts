@@ -6,7 +6,7 @@ import { refuseDocument } from '../../domain/catalog/violation.js'
 import { failureHookOf } from '../../domain/failures/failureHook.js'
 import { writeJson } from '../../domain/json/write.js'
 import type { Problem } from '../../domain/playbook/plan.js'
-import { nextTick, scheduleOf } from '../../domain/schedules/schedule.js'
+import { scheduleOf } from '../../domain/schedules/schedule.js'
 import type { OwnSources } from '../../domain/subscriptions/ownSources.js'
 import { ownSourceViolations } from '../../domain/subscriptions/subscriptionSource.js'
 import { CpError } from '../../errors.js'
@@ -24,7 +24,7 @@ import {
   referencedEntries,
 } from '../../stores/catalog/catalogStore.js'
 import { putOnFailure } from '../../stores/failures/failureHookStore.js'
-import { databaseNow, putSchedule, removeSchedule } from '../../stores/schedules/scheduleStore.js'
+import { followNewest, type NewestScheduleDeps, setSchedule } from '../schedules/newestSchedule.js'
 import type { CatalogDocuments } from './catalogDocuments.js'
 import { REMOVE_AFTER_SECONDS } from './catalogRemoval.js'
 
@@ -32,7 +32,7 @@ export type { CatalogEntry } from '../../stores/catalog/catalogStore.js'
 
 export interface CatalogDeps {
   databases: Databases
-  documents: Pick<CatalogDocuments, 'read'>
+  documents: Pick<CatalogDocuments, 'read' | 'ofEntry'>
   ids: { next(): string }
   /** What no subscription may read. */
   own: OwnSources
@@ -89,8 +89,7 @@ export async function registerEntry(deps: CatalogDeps, request: RegisterRequest)
     const warnings = document.problems.map(({ pointer, message, severity }) => ({ path: pointer, message, severity }))
     const found = { path: document.path, kind: document.kind, warnings }
     // The newest version decides, also when it was registered before schedules were known.
-    if (schedule === undefined) await removeSchedule(tx, document.path)
-    else await putSchedule(tx, document.path, schedule, nextTick(schedule, await databaseNow(tx)))
+    await setSchedule(tx, document.path, schedule)
     if (same && request.force !== true) {
       return { ...found, version: newest.version, catalogId: newest.catalog_id, created: false }
     }
@@ -118,12 +117,12 @@ export interface Removed {
   removed: (CatalogVersion & { archived: boolean })[]
 }
 
+export interface RemovalDeps extends NewestScheduleDeps {
+  databases: Databases
+}
+
 /** Entries that some execution was started from are archived, so that its history stays readable. */
-export async function deleteEntry(
-  deps: { databases: Databases },
-  path: string,
-  version: number | undefined,
-): Promise<Removed> {
+export async function deleteEntry(deps: RemovalDeps, path: string, version: number | undefined): Promise<Removed> {
   const { databases } = deps
   const versions = await listVersions(databases.cluster.db, path, version, false)
   if (versions.length === 0) return { removed: [] }
@@ -134,26 +133,23 @@ export async function deleteEntry(
   const archived = ids.filter((id) => used.failures.length > 0 || inUse.has(id))
   const deleted = ids.filter((id) => !archived.includes(id))
   await databases.cluster.db.tx(async (tx) => {
+    await lockPath(tx, path)
     await archiveEntries(tx, archived, true)
     // A start that has just found one of them may still commit: they leave the table when that is known.
     await hideEntries(tx, deleted, REMOVE_AFTER_SECONDS)
+    await followNewest(deps, tx, path)
   })
   return { removed: versions.map((row) => ({ ...row, archived: archived.includes(row.catalog_id) })) }
 }
 
-export async function restoreEntry(
-  deps: { databases: Databases },
-  path: string,
-  version: number | undefined,
-): Promise<Removed> {
+export async function restoreEntry(deps: RemovalDeps, path: string, version: number | undefined): Promise<Removed> {
   const { db } = deps.databases.cluster
   const versions = await listVersions(db, path, version, true)
-  await db.tx((tx) =>
-    archiveEntries(
-      tx,
-      versions.map((row) => row.catalog_id),
-      false,
-    ),
-  )
+  const ids = versions.map((row) => row.catalog_id)
+  await db.tx(async (tx) => {
+    await lockPath(tx, path)
+    await archiveEntries(tx, ids, false)
+    await followNewest(deps, tx, path)
+  })
   return { removed: versions.map((row) => ({ ...row, archived: false })) }
 }

@@ -7,14 +7,11 @@ import { lastTicks, nextTick, ticksToStart } from '../../domain/schedules/schedu
 import { type CpError, isOwnTrouble, toCpError } from '../../errors.js'
 import { createPollLoop, type PollLoop } from '../../runtime/loop.js'
 import { createTurns } from '../../runtime/turns.js'
+import { lockPath } from '../../stores/catalog/catalogStore.js'
 import { getExecution } from '../../stores/executions/executionStore.js'
-import {
-  advanceSchedule,
-  listSchedules,
-  removeSchedule,
-  type ScheduleRow,
-} from '../../stores/schedules/scheduleStore.js'
+import { advanceSchedule, dueSchedules, type ScheduleRow } from '../../stores/schedules/scheduleStore.js'
 import { type ExecutionsDeps, startExecution } from '../executions/executions.js'
+import { followNewest } from './newestSchedule.js'
 
 export interface SchedulerDeps extends ExecutionsDeps {
   databases: Databases
@@ -25,6 +22,9 @@ export interface SchedulerDeps extends ExecutionsDeps {
 
 const LOOK_MS = 1_000
 const PAGE = 100
+const AT_ONCE = 8
+/** One that cannot be started now goes behind those that can. */
+const TRY_AGAIN_MS = 10_000
 /** Of the moments that were missed; older ones are let go. */
 const MISSED_MAX = 100
 const KNOWN_SECONDS = 30 * 86_400
@@ -44,17 +44,15 @@ export function createScheduler(deps: SchedulerDeps): PollLoop {
 
 /** Answers how many schedules were due. */
 export async function startDue(deps: SchedulerDeps): Promise<number> {
-  const rows = await listSchedules(deps.databases.cluster.db, { onlyDue: true, limit: PAGE })
+  const rows = await dueSchedules(deps.databases.cluster.db, PAGE)
+  const waiting = [...rows]
   let trouble: CpError | undefined
-  for (const row of rows) {
-    try {
-      await fire(deps, row)
-    } catch (error) {
-      // Its shard may be away: that holds up none of the others.
-      trouble ??= toCpError(error)
-    }
+  const work = async (): Promise<void> => {
+    for (let row = waiting.shift(); row !== undefined; row = waiting.shift())
+      trouble = (await fire(deps, row)) ?? trouble
   }
-  if (trouble !== undefined) throw trouble
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, rows.length) }, work))
+  if (trouble !== undefined) deps.onError(trouble)
   return rows.length
 }
 
@@ -68,31 +66,43 @@ async function passedTicks(row: ScheduleRow): Promise<number[]> {
   }
 }
 
-async function fire(deps: SchedulerDeps, row: ScheduleRow): Promise<void> {
+/** Answers what keeps it from starting now: it is tried again later, and holds up none of the others. */
+async function fire(deps: SchedulerDeps, row: ScheduleRow): Promise<CpError | undefined> {
   const { db } = deps.databases.cluster
   const passed = await passedTicks(row)
   let executionId: string | undefined
   let failure: CpError | undefined
   for (const tick of ticksToStart(row, passed, row.now_ms)) {
-    if (row.overlap === 'skip' && (await isUnderWay(deps, executionId ?? row.last_execution_id))) {
-      deps.onStarted?.('overlap')
-      continue
-    }
     try {
+      if (row.overlap === 'skip' && (await isUnderWay(deps, executionId ?? row.last_execution_id))) {
+        deps.onStarted?.('overlap')
+        continue
+      }
       executionId = await startTick(deps, row.path, tick)
       deps.onStarted?.('started')
     } catch (error) {
       failure = toCpError(error)
-      // Ours to mend: the moment is tried again, and not lost.
-      if (isOwnTrouble(failure)) throw failure
+      // Ours to mend, its shard may be away: the moment is tried again, and not lost.
+      if (isOwnTrouble(failure)) {
+        const nextMs = row.now_ms + TRY_AGAIN_MS
+        await advanceSchedule(db, row, { lastMs: row.last_ms, nextMs, executionId, error: failure.message })
+        return failure
+      }
       deps.onStarted?.('failed')
       deps.onError(failure)
     }
   }
-  if (failure?.code === 'not_found') return removeSchedule(db, row.path)
+  // Somebody else may have taken the playbook out of the catalog.
+  if (failure?.code === 'not_found') {
+    await db.tx(async (tx) => {
+      await lockPath(tx, row.path)
+      await followNewest(deps, tx, row.path)
+    })
+  }
   const lastMs = passed.at(-1) ?? row.last_ms
   const nextMs = nextTick(row, Math.max(lastMs, row.now_ms))
   await advanceSchedule(db, row, { lastMs, nextMs, executionId, error: failure?.message })
+  return undefined
 }
 
 async function startTick(deps: SchedulerDeps, path: string, tick: number): Promise<string> {

@@ -7,6 +7,7 @@ const q = queries(
   'schedule_put',
   'schedule_remove',
   'schedule_list',
+  'schedule_due',
   'schedule_advance',
   'schedule_pause',
   'schedule_resume',
@@ -37,11 +38,13 @@ export async function removeSchedule(db: Queryable, path: string): Promise<void>
   await db.run(q.schedule_remove, [path])
 }
 
-export function listSchedules(
-  db: Queryable,
-  which: { path?: string; onlyDue?: boolean; limit: number },
-): Promise<ScheduleRow[]> {
-  return db.run<ScheduleRow>(q.schedule_list, [which.path ?? null, which.onlyDue ?? false, which.limit])
+export function listSchedules(db: Queryable, which: { path?: string; limit: number }): Promise<ScheduleRow[]> {
+  return db.run<ScheduleRow>(q.schedule_list, [which.path ?? null, which.limit])
+}
+
+/** Those whose moment came first. */
+export function dueSchedules(db: Queryable, limit: number): Promise<ScheduleRow[]> {
+  return db.run<ScheduleRow>(q.schedule_due, [limit])
 }
 
 export async function advanceSchedule(
