@@ -303,6 +303,72 @@ describe('whoever dies in between', () => {
   })
 })
 
+describe('a child whose start took long', () => {
+  it('is cancelled like any other when its parent ended meanwhile, however long ago it was asked for', async () => {
+    await keeper.stop(1_000)
+    const id = await start('workflow:\n- {step: a, tool: {kind: playbook, path: test/slow, return_result: true}}\n')
+    await until('it is asked for', async () => (await childrenOf(id)).length === 1)
+    const only = (await childrenOf(id))[0]!.child_execution_id
+    // Its shard was away until now.
+    await databaseOf(id).sql(
+      `update noetl.child set created_at = now() - interval '1 hour', updated_at = now() - interval '1 hour', due_at = now() where parent_execution_id = $1::bigint`,
+      [id],
+    )
+    const { appender } = core
+    let open = (): void => undefined
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    let isStarting = false
+    const slow = createChildKeeper({
+      ...parts(),
+      appender: {
+        ...appender,
+        append: async (items) => {
+          isStarting = true
+          await gate
+          return appender.append(items)
+        },
+      },
+    })
+    await slow.start()
+    await until('somebody begins to start it', async () => isStarting)
+    await cancelExecution(core, { executionId: id as ExecutionId, cascade: false })
+    const isDue = `update noetl.child set due_at = now() where parent_execution_id = $1::bigint`
+    await databaseOf(id).sql(isDue, [id])
+    await keeper.start()
+    await until('another has looked at it', async () => {
+      const rows = await databaseOf(id).sql(
+        'select 1 from noetl.child where parent_execution_id = $1::bigint and due_at > now()',
+        [id],
+      )
+      return rows.length === 1
+    })
+    await keeper.stop(1_000)
+    open()
+    await until('it runs', async () => (await row(only)) !== undefined)
+    await slow.stop(1_000)
+    await databaseOf(id).sql(isDue, [id])
+    await keeper.start()
+    await ended(only, 'CANCELLED')
+    await until('nothing is open', async () => (await childrenOf(id))[0]?.state === 'DONE')
+  })
+
+  it('is not started once nobody begins to: its parent has ended', async () => {
+    await keeper.stop(1_000)
+    const id = await start('workflow:\n- {step: a, tool: {kind: playbook, path: test/slow, return_result: true}}\n')
+    await until('it is asked for', async () => (await childrenOf(id)).length === 1)
+    await cancelExecution(core, { executionId: id as ExecutionId, cascade: false })
+    await databaseOf(id).sql(
+      `update noetl.child set updated_at = now() - interval '1 hour', due_at = now() where parent_execution_id = $1::bigint`,
+      [id],
+    )
+    await keeper.start()
+    await until('nothing is open', async () => (await childrenOf(id))[0]?.state === 'DONE')
+    expect(await row((await childrenOf(id))[0]!.child_execution_id)).toBeUndefined()
+  })
+})
+
 describe('a playbook as a task of a pipeline', () => {
   it('is started once for its key, waited for, and cancelled with its parent', async () => {
     const parent = await start('workflow:\n- {step: a, tool: {kind: python, code: "x"}}\n')

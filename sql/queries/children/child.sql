@@ -7,23 +7,34 @@ with due as (
   limit :limit_rows::int
   for update skip locked
 )
-update noetl.child x set due_at = now() + make_interval(secs => :again_after_seconds::double precision), updated_at = now()
+update noetl.child x set due_at = now() + make_interval(secs => :again_after_seconds::double precision)
 from due
 where x.parent_execution_id = due.parent_execution_id and x.command_id = due.command_id
-returning x.parent_execution_id, x.command_id, x.child_execution_id, x.state,
-  extract(epoch from now() - x.created_at)::double precision as age_seconds;
+returning x.parent_execution_id, x.command_id, x.child_execution_id, x.state;
 
 -- name: child_of_ended(execution_ids)
 -- Open children of which one of the executions `execution_ids` is the child or the parent: it has ended.
-select parent_execution_id, command_id, child_execution_id, state,
-  extract(epoch from now() - created_at)::double precision as age_seconds
+select parent_execution_id, command_id, child_execution_id, state
 from noetl.child
 where state <> 'DONE' and child_execution_id = any(:execution_ids::bigint[])
 union
-select parent_execution_id, command_id, child_execution_id, state,
-  extract(epoch from now() - created_at)::double precision as age_seconds
+select parent_execution_id, command_id, child_execution_id, state
 from noetl.child
 where state <> 'DONE' and parent_execution_id = any(:execution_ids::bigint[]);
+
+-- name: child_begin(parent, command_id)
+-- Somebody begins to start the child of command `command_id` of execution `parent`; answers nothing when it is not to be
+-- started any more.
+update noetl.child set updated_at = now()
+where parent_execution_id = :parent::bigint and command_id = :command_id::bigint and state = 'PENDING'
+returning command_id;
+
+-- name: child_abandon(parent, command_id, seconds)
+-- The child of command `command_id` of execution `parent` is not to be started any more, unless somebody began to do so within
+-- the last `seconds`.
+update noetl.child set state = 'DONE', updated_at = now()
+where parent_execution_id = :parent::bigint and command_id = :command_id::bigint and state <> 'DONE'
+  and updated_at < now() - make_interval(secs => :seconds::double precision);
 
 -- name: child_started(parent, command_id)
 -- The child of command `command_id` of execution `parent` runs, and is waited for.

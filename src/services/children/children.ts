@@ -14,10 +14,12 @@ import { ToolFailure } from '../../domain/tool/toolFailure.js'
 import { CpError, isTransient, toCpError } from '../../errors.js'
 import { createPollLoop, type PollLoop } from '../../runtime/loop.js'
 import {
+  abandonChild,
   type ChildRow,
   childrenOfEnded,
   dueChildren,
   type FamilyMember,
+  noteBegun,
   noteDone,
   noteStarted,
   postponeChild,
@@ -139,10 +141,9 @@ async function settle(deps: ChildrenDeps, db: Db, row: ChildRow, family: Family)
 
 /** The parent has ended: what it waited for is cancelled. What was started and not waited for goes on. */
 async function leave(deps: ChildrenDeps, db: Db, row: ChildRow, child: FamilyMember | undefined): Promise<void> {
-  if (child === undefined) {
-    // Somebody may have begun to start it before the parent ended.
-    if (row.age_seconds < START_SECONDS_MAX) return
-  } else if (!isTerminalStatus(child.status) && (await waitsFor(deps, row))) {
+  // Somebody may have begun to start it before the parent ended; then it is looked at again.
+  if (child === undefined) return abandonChild(db, row, START_SECONDS_MAX)
+  if (!isTerminalStatus(child.status) && (await waitsFor(deps, row))) {
     const reason = `its parent ${row.parent_execution_id} has ended`
     await cancelExecution(deps, { executionId: child.execution_id as ExecutionId, reason, cascade: true }).catch(
       (error: unknown) => {
@@ -159,6 +160,7 @@ async function waitsFor(deps: ChildrenDeps, row: ChildRow): Promise<boolean> {
 
 async function begin(deps: ChildrenDeps, db: Db, row: ChildRow, parent: FamilyMember): Promise<void> {
   const { id, wants } = await readCommand(deps, row)
+  if (!(await noteBegun(db, row))) return
   try {
     await startChild(deps, row.child_execution_id, await prepareChild(deps, parent, { id, wants }))
   } catch (error) {

@@ -5,6 +5,8 @@ import { queries } from '../../db/queries.js'
 const q = queries(
   'child_due',
   'child_of_ended',
+  'child_begin',
+  'child_abandon',
   'child_started',
   'child_done',
   'child_postpone',
@@ -19,7 +21,6 @@ export interface ChildRow {
   command_id: string
   child_execution_id: string
   state: 'PENDING' | 'STARTED'
-  age_seconds: number
 }
 
 export function dueChildren(db: Queryable, limit: number, againAfterSeconds: number): Promise<ChildRow[]> {
@@ -31,6 +32,20 @@ export function childrenOfEnded(db: Queryable, executionIds: readonly string[]):
 }
 
 type ChildKey = Pick<ChildRow, 'parent_execution_id' | 'command_id'>
+
+/** False: it is not to be started any more. */
+export async function noteBegun(db: Queryable, { parent_execution_id: parent, command_id: id }: ChildKey) {
+  return (await db.run(q.child_begin, [parent, id])).length > 0
+}
+
+/** Unless somebody began to start it within so many seconds. */
+export async function abandonChild(
+  db: Queryable,
+  { parent_execution_id: parent, command_id: id }: ChildKey,
+  seconds: number,
+) {
+  await db.run(q.child_abandon, [parent, id, seconds])
+}
 
 export async function noteStarted(db: Queryable, { parent_execution_id: parent, command_id: id }: ChildKey) {
   await db.run(q.child_started, [parent, id])
