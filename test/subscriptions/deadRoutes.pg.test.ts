@@ -3,10 +3,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { deadLetterRoutes } from '../../src/http/routes/subscriptions/dead.js'
 import { registerEntry } from '../../src/services/catalog/catalog.js'
-import { registerSubscription } from '../../src/services/subscriptions/lifecycle.js'
+import { pageOfDead, redriveDead } from '../../src/services/subscriptions/deadLetters.js'
+import { changeSubscription, registerSubscription } from '../../src/services/subscriptions/lifecycle.js'
 import { verboseStatusOf } from '../../src/services/subscriptions/views.js'
 import { cli } from '../support/cli.js'
-import { openCore, type TestCore } from '../support/core.js'
+import { openCore, playbook, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
 import { openRoutes, type RouteServer } from '../support/routeServer.js'
 import { pullDocument } from './specs.js'
@@ -47,4 +48,30 @@ it('lists them as the command does, and refuses to start those of a subscription
     { id: '999', outcome: 'refused', reason: expect.stringContaining('no given-up message') },
   ])
   expect((await api.get('/api/subscriptions/dead')).body.dead_letters).toEqual(listed)
+})
+
+it('starts any number of them at once with two connections, and each of them once', async () => {
+  await registerEntry(core, { content: playbook('tests/handler') })
+  await registerEntry(core, { content: pullDocument({ path: 'subs/redriven', subject: 'redriven', stream: 's' }) })
+  const { row } = await registerSubscription(core, 'subs/redriven', {})
+  const id = row.subscription_id
+  await changeSubscription(core, { id, action: 'activate' })
+  const rows = await database.get().sql<{ dead_letter_id: string }>(
+    `insert into noetl.subscription_dead_letter (subscription_id, identity, subject, body, reason, attempts)
+     select $1::bigint, 'nats:s:' || n, 's', convert_to('{"n": ' || n || '}', 'utf8'), 'no playbook', 3 from generate_series(1, 6) as n
+     returning dead_letter_id::text as dead_letter_id`,
+    [id],
+  )
+  const ids = rows.map((dead) => dead.dead_letter_id)
+  const narrow = await openCore([database.get()], { connectionsMax: 2, machineId: '7' })
+  try {
+    const asked = await Promise.allSettled([...ids, ...ids].map((one) => redriveDead(narrow, one)))
+    const outcomes = asked.map((one) => (one.status === 'fulfilled' ? one.value.outcome : one.reason.code))
+    expect(outcomes.filter((outcome) => outcome === 'started')).toHaveLength(ids.length)
+    // Who asks later finds it started, or gone.
+    expect(outcomes.filter((outcome) => !['started', 'duplicate', 'not_found'].includes(outcome))).toEqual([])
+  } finally {
+    await narrow.close()
+  }
+  expect(await pageOfDead(core, id, '0', 10)).toEqual([])
 })

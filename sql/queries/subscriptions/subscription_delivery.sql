@@ -42,17 +42,14 @@ from noetl.subscription_dead_letter
 where (:subscription_id::bigint is null or subscription_id = :subscription_id) and dead_letter_id > :after::bigint
 order by dead_letter_id limit :limit_rows::int;
 
--- name: subscription_dead_take(dead_letter_id)
--- The given-up message `dead_letter_id`, locked until it is started or put back.
+-- name: subscription_dead_get(dead_letter_id)
+-- The given-up message `dead_letter_id`, with its body.
 select dead_letter_id, subscription_id, identity, subject, headers, body, reason, attempts, created_at::text as created_at
-from noetl.subscription_dead_letter where dead_letter_id = :dead_letter_id::bigint for update;
+from noetl.subscription_dead_letter where dead_letter_id = :dead_letter_id::bigint;
 
 -- name: subscription_dead_drop(dead_letter_ids)
--- Forgets the given-up messages `dead_letter_ids`; none that is being started at the moment.
-delete from noetl.subscription_dead_letter
-where dead_letter_id in (
-  select dead_letter_id from noetl.subscription_dead_letter where dead_letter_id = any(:dead_letter_ids::bigint[]) for update skip locked
-)
+-- Forgets the given-up messages `dead_letter_ids`.
+delete from noetl.subscription_dead_letter where dead_letter_id = any(:dead_letter_ids::bigint[])
 returning dead_letter_id;
 
 -- name: subscription_dead_delete(dead_letter_id)
@@ -69,7 +66,3 @@ left join noetl.subscription s using (subscription_id)
 group by d.subscription_id, s.path
 order by count(*) desc, d.subscription_id
 limit :limit_rows::int;
-
--- name: subscription_hold_state(subscription_id)
--- The state and epoch of subscription `subscription_id`, which nobody changes before this transaction ends.
-select state, epoch, last_event_id, catalog_id from noetl.subscription where subscription_id = :subscription_id::bigint for share;

@@ -1,20 +1,22 @@
-// Messages that were given up: listed, started again, forgotten. Starting one again honours the lifecycle: the row
-// of the subscription is held, so that a pause waits for it and nothing is started after one.
+// Messages that were given up: listed, started again, forgotten. One is started again as any message is: only while the
+// subscription is active, by the right that ends with a pause, and once, whoever asks for it at the same time. No
+// transaction is open meanwhile: whoever holds a connection must not wait for another.
 
 import type { Databases } from '../../db/databases.js'
 import { isJsonObject } from '../../domain/json/value.js'
 import { deliveryRules } from '../../domain/subscriptions/ingressMessage.js'
 import { CpError, toCpError } from '../../errors.js'
 import {
+  type DeadMessageRow,
   type DeadRow,
   deleteDead,
   dropDead,
-  holdState,
+  getDead,
   listDead,
-  takeDead,
 } from '../../stores/subscriptions/subscriptionDeliveryStore.js'
+import { getSubscription } from '../../stores/subscriptions/subscriptionStore.js'
 import type { CatalogDocuments } from '../catalog/catalogDocuments.js'
-import type { ExecutionsDeps } from '../executions/executions.js'
+import type { ExecutionsDeps, Started } from '../executions/executions.js'
 import { dispatch } from './dispatch.js'
 import { entryOf } from './entry.js'
 import { followSubscription } from './following.js'
@@ -47,49 +49,46 @@ export interface Redriven {
   reason?: string
 }
 
+// The subscription may be changed between our look and the commit: the next look tells what holds now.
+const TRIES = 3
+
 export async function redriveDead(deps: RedriveDeps, id: string): Promise<Redriven> {
   const { db } = deps.databases.cluster
-  const subscriptionId = await db.tx(async (tx) => (await takeDead(tx, id))?.subscription_id)
-  if (subscriptionId === undefined) throw new CpError('not_found', `there is no given-up message ${id}`)
-  try {
-    await followSubscription(deps, subscriptionId)
-    const { epoch, rules } = await prepare(deps, subscriptionId)
-    return await db.tx(async (tx) => {
-      const held = await holdState(tx, subscriptionId)
-      if (held?.state !== 'ACTIVE' || held.epoch !== epoch) throw notActive(subscriptionId, held?.state)
-      const row = await takeDead(tx, id)
-      if (row === undefined) return { id, outcome: 'duplicate' }
-      const headers = isJsonObject(row.headers) ? row.headers : {}
-      const delivery = await deliveryOf(deps.large, rules, row.identity, {
-        ...placeOf(row.identity),
-        subject: row.subject ?? '',
-        data: row.body,
-        header: (name) => (typeof headers[name] === 'string' ? headers[name] : undefined),
-        headers: () => headers as Record<string, string>,
-      })
-      const target = {
-        subscriptionId,
-        epoch,
-        lastEventId: held.last_event_id,
-        playbook: rules.playbook,
-        executionPool: rules.executionPool,
-      }
-      const [started] = await dispatch(deps, target, [delivery])
-      await deleteDead(tx, id)
-      return { id, outcome: started!.status, executionId: started!.executionId }
-    })
-  } catch (error) {
-    const failure = toCpError(error)
-    if (failure.code === 'illegal_transition') throw failure
-    return { id, outcome: 'failed', reason: failure.message }
+  const message = await getDead(db, id)
+  if (message === undefined) throw new CpError('not_found', `there is no given-up message ${id}`)
+  for (let tries = 1; ; tries++) {
+    try {
+      const started = await start(deps, message)
+      await deleteDead(db, id)
+      return { id, outcome: started.status, executionId: started.executionId }
+    } catch (error) {
+      const failure = toCpError(error)
+      if (failure.code === 'lost_claim' && tries < TRIES) continue
+      if (failure.code === 'illegal_transition') throw failure
+      return { id, outcome: 'failed', reason: failure.message }
+    }
   }
 }
 
-async function prepare(deps: RedriveDeps, subscriptionId: string) {
-  const held = await deps.databases.cluster.db.tx((tx) => holdState(tx, subscriptionId))
-  if (held?.state !== 'ACTIVE') throw notActive(subscriptionId, held?.state)
-  const { spec, written } = await entryOf(deps, held.catalog_id)
-  return { epoch: held.epoch, rules: deliveryRules(spec, written) }
+async function start(deps: RedriveDeps, message: DeadMessageRow): Promise<Started> {
+  const { subscription_id: subscriptionId, identity, subject, body } = message
+  await followSubscription(deps, subscriptionId)
+  const row = await getSubscription(deps.databases.cluster.db, subscriptionId)
+  if (row?.state !== 'ACTIVE') throw notActive(subscriptionId, row?.state)
+  const { spec, written } = await entryOf(deps, row.catalog_id)
+  const rules = deliveryRules(spec, written)
+  const headers = isJsonObject(message.headers) ? message.headers : {}
+  const delivery = await deliveryOf(deps.large, rules, identity, {
+    ...placeOf(identity),
+    subject: subject ?? '',
+    data: body,
+    header: (name) => (typeof headers[name] === 'string' ? headers[name] : undefined),
+    headers: () => headers as Record<string, string>,
+  })
+  const { epoch, last_event_id: lastEventId } = row
+  const { playbook, executionPool } = rules
+  const [started] = await dispatch(deps, { subscriptionId, epoch, lastEventId, playbook, executionPool }, [delivery])
+  return started!
 }
 
 function notActive(subscriptionId: string, state: string | undefined): CpError {

@@ -6,7 +6,6 @@ import { queries } from '../../db/queries.js'
 import { storableJson, storableText } from '../../domain/events/storableText.js'
 import type { JsonObject, JsonValue } from '../../domain/json/value.js'
 import { writeJson } from '../../domain/json/write.js'
-import type { ShownState } from '../../domain/subscriptions/subscription.js'
 
 const q = queries(
   'subscription_fence_hold',
@@ -15,12 +14,11 @@ const q = queries(
   'subscription_dedup_claim',
   'subscription_dead_insert',
   'subscription_dead_list',
-  'subscription_dead_take',
+  'subscription_dead_get',
   'subscription_dead_delete',
   'subscription_dead_drop',
   'subscription_dead_count',
   'subscription_dead_by',
-  'subscription_hold_state',
 )
 
 export async function holdFence(tx: Tx, id: string): Promise<string | undefined> {
@@ -100,8 +98,10 @@ export function listDead(
   return db.run<DeadRow>(q.subscription_dead_list, [subscriptionId, after, limit])
 }
 
-export async function takeDead(tx: Tx, id: string): Promise<(DeadRow & { body: Buffer }) | undefined> {
-  const [row] = await tx.run<DeadRow & { body: Buffer }>(q.subscription_dead_take, [id])
+export type DeadMessageRow = Omit<DeadRow, 'bytes'> & { body: Buffer }
+
+export async function getDead(db: Queryable, id: string): Promise<DeadMessageRow | undefined> {
+  const [row] = await db.run<DeadMessageRow>(q.subscription_dead_get, [id])
   return row
 }
 
@@ -111,8 +111,8 @@ export async function dropDead(db: Queryable, ids: readonly string[]): Promise<s
   return rows.map((row) => row.dead_letter_id)
 }
 
-export async function deleteDead(tx: Tx, id: string): Promise<void> {
-  await tx.run(q.subscription_dead_delete, [id])
+export async function deleteDead(db: Queryable, id: string): Promise<void> {
+  await db.run(q.subscription_dead_delete, [id])
 }
 
 export async function countDead(db: Queryable): Promise<number> {
@@ -131,16 +131,4 @@ export function countDeadBySubscription(
   { lookedAtMax, limit }: { lookedAtMax: number; limit: number },
 ): Promise<DeadOf[]> {
   return db.run<DeadOf>(q.subscription_dead_by, [lookedAtMax, limit])
-}
-
-export interface HeldState {
-  state: ShownState
-  epoch: string
-  last_event_id: string | null
-  catalog_id: string
-}
-
-export async function holdState(tx: Tx, id: string): Promise<HeldState | undefined> {
-  const [row] = await tx.run<HeldState>(q.subscription_hold_state, [id])
-  return row
 }
