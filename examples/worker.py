@@ -13,6 +13,7 @@ URL = os.environ.get("NOETL_URL", "http://127.0.0.1:8082")
 POOL = os.environ.get("POOL", "shared")
 TOKEN = os.environ.get("NOETL_API_TOKEN")
 WORKER = f"example-py-{os.getpid()}"
+HELD = set()
 
 
 def call(path, body, timeout=40):
@@ -61,6 +62,7 @@ def send(answer, unwanted):
 
 def work(command):
     done, unwanted = threading.Event(), threading.Event()
+    HELD.add(command["event_id"])
     threading.Thread(target=beat, args=(command, done, unwanted), daemon=True).start()
     named = {key: command["meta"][key] for key in ("command_id", "attempt")}
 
@@ -74,14 +76,16 @@ def work(command):
         send({"execution_id": command["execution_id"], "worker_id": WORKER, "events": events}, unwanted)
     finally:
         done.set()
+        HELD.discard(command["event_id"])
     print(*named.values(), "unwanted" if unwanted.is_set() else status, flush=True)
 
 
 def stay_alive():
+    """What it was given and never heard of, because an answer was lost, goes to others."""
     while True:
         time.sleep(15)
         try:
-            call("/api/worker/pool/heartbeat", {"name": WORKER})
+            call("/api/worker/pool/heartbeat", {"name": WORKER, "commands": list(HELD)})
         except Exception as error:
             print(error, flush=True)
 

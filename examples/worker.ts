@@ -5,6 +5,7 @@ const pool = process.env['POOL'] ?? 'shared'
 const token = process.env['NOETL_API_TOKEN']
 const workerId = `example-ts-${process.pid}`
 const answerTries = 15 // five minutes
+const held = new Set<string>()
 const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1_000))
 
 interface Command {
@@ -58,6 +59,7 @@ async function send(answer: object, signal: AbortSignal): Promise<void> {
 async function work({ event_id, execution_id, node_name, context, meta }: Command): Promise<void> {
   const { command_id, attempt, lease_token } = meta
   const unwanted = new AbortController()
+  held.add(event_id)
   // Every few seconds: the lease goes on. Only 409 and `cancelled` say stop: a daemon that is away comes back.
   const beat = setInterval(() => {
     call(`/api/commands/${event_id}/heartbeat`, { worker_id: workerId, lease_token }).then(
@@ -77,12 +79,15 @@ async function work({ event_id, execution_id, node_name, context, meta }: Comman
     console.log(`${command_id} attempt ${attempt}: ${unwanted.signal.aborted ? 'unwanted' : status}`)
   } finally {
     clearInterval(beat)
+    held.delete(event_id)
   }
 }
 
 const capabilities = { tools: ['http'] }
 await call('/api/worker/pool/register', { name: workerId, labels: { pool_name: pool }, capabilities })
-setInterval(() => call('/api/worker/pool/heartbeat', { name: workerId }).catch(console.error), 15_000)
+// What it was given and never heard of, because an answer was lost, goes to others.
+const alive = () => call('/api/worker/pool/heartbeat', { name: workerId, commands: [...held] })
+setInterval(() => alive().catch(console.error), 15_000)
 for (;;) {
   try {
     const wanted = { worker_id: workerId, pools: [pool], kinds: ['http'], max: 4, wait_seconds: 30 }

@@ -712,7 +712,7 @@ export interface Operations {
   postWorkerPoolHeartbeat: {
     params: Record<never, never>
     query: Record<never, never>
-    body: { name: string; kind?: string | null; component_type?: string | null }
+    body: { name: string; kind?: string | null; component_type?: string | null; commands?: readonly string[] | null }
     answer: { status?: string; message?: string }
   }
   postWorkerPoolRegister: {

@@ -55,13 +55,18 @@ interface Held {
 
 const ONE = 'workflow:\n- {step: a, tool: {kind: container, image: x}}\n'
 
-/** A command in the hands of worker w. */
-async function heldCommand(workflow = ONE, leaseSeconds = 120): Promise<Held> {
+/** A command alone in its pool. */
+async function issued(workflow = ONE): Promise<Pick<Held, 'pool' | 'executionId'>> {
   const pool = `p${randomBytes(4).toString('hex')}`
   const content = `apiVersion: noetl.io/v2\nkind: Playbook\nmetadata: {name: t, path: surface/${pool}}\n${workflow}`
   expect((await post(daemon.url, '/api/catalog/register', { content })).status).toBe(200)
   const started = await post(daemon.url, '/api/execute', { path: `surface/${pool}`, execution_pool: pool })
-  const executionId = /"execution_id":"?(\d+)/.exec(started.text)![1]!
+  return { pool, executionId: /"execution_id":"?(\d+)/.exec(started.text)![1]! }
+}
+
+/** A command in the hands of worker w. */
+async function heldCommand(workflow = ONE, leaseSeconds = 120): Promise<Held> {
+  const { pool, executionId } = await issued(workflow)
   const wanted = { worker_id: 'w', pools: [pool], wait_seconds: 30, lease_seconds: leaseSeconds }
   const eventId = /"event_id":(\d+)/.exec((await post(daemon.url, '/api/commands/claim', wanted)).text)![1]!
   const claimed = await post(daemon.url, `/api/commands/${eventId}/claim`, { worker_id: 'w' })
@@ -78,7 +83,7 @@ async function endsAs({ executionId }: Held, status: string): Promise<void> {
   })
 }
 
-async function rowOf({ executionId }: Held) {
+async function rowOf({ executionId }: Pick<Held, 'executionId'>) {
   return (await daemon.get(`/api/commands?execution_id=${executionId}`)).body.items[0]
 }
 
@@ -248,6 +253,62 @@ describe('bad calls', () => {
       status: 413,
       body: { error: expect.stringMatching(/no room.*NOETL_CP_RESULT_QUOTA_MB/) },
     })
+  })
+})
+
+describe('what a worker was given and has not got', () => {
+  it('goes back when it hung up before the answer', async () => {
+    const given = await issued()
+    await until('it waits', async () => (await rowOf(given))?.status === 'PENDING')
+    const hangUp = new AbortController()
+    const asking = await database.get().db.tx(async (tx) => {
+      // The claim is under way and cannot be committed before the worker is gone.
+      await tx.run({ name: 'test', text: 'select from noetl.execution where execution_id = $1::bigint for update' }, [
+        given.executionId,
+      ])
+      const asked = fetch(new URL('/api/commands/claim', daemon.url), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ worker_id: 'gone', pools: [given.pool], wait_seconds: 30 }),
+        signal: hangUp.signal,
+      })
+      await until('the claim waits for the lock', async () => {
+        const waiting = await database.get().sql(`select 1 from pg_stat_activity where wait_event_type = 'Lock'`)
+        return waiting.length > 0
+      })
+      hangUp.abort()
+      return Promise.allSettled([asked])
+    })
+    expect(asking).toMatchObject([{ status: 'rejected' }])
+    await until('it waits for the next', async () => {
+      const { status, attempt } = await rowOf(given)
+      return status === 'PENDING' && attempt === 2
+    })
+    const next = await post(daemon.url, '/api/commands/claim', { worker_id: 'next', pools: [given.pool] })
+    expect(next.body.commands).toHaveLength(1)
+  })
+
+  it('goes back when it tells what it has', async () => {
+    const workerId = 'forgetful'
+    const [known, lost] = [await issued(), await issued()]
+    const ids: string[] = []
+    for (const { pool } of [known, lost]) {
+      const wanted = { worker_id: workerId, pools: [pool], wait_seconds: 30 }
+      ids.push(/"event_id":(\d+)/.exec((await post(daemon.url, '/api/commands/claim', wanted)).text)![1]!)
+    }
+    const beat = (commands?: unknown[]) =>
+      post(daemon.url, '/api/worker/pool/heartbeat', { name: workerId, ...(commands && { commands }) })
+    // What was given just now may still be on its way.
+    expect((await beat([])).status).toBe(200)
+    await database
+      .get()
+      .sql(`update noetl.command set claimed_at = now() - interval '11 seconds' where worker_id = $1`, [workerId])
+    expect((await beat()).status).toBe(200)
+    expect(await rowOf(lost)).toMatchObject({ status: 'CLAIMED', attempt: 1 })
+    expect((await beat([ids[0]])).status).toBe(200)
+    expect(await rowOf(known)).toMatchObject({ status: 'CLAIMED', attempt: 1 })
+    expect(await rowOf(lost)).toMatchObject({ status: 'PENDING', attempt: 2 })
+    expect((await beat(['x'])).status).toBe(400)
   })
 })
 

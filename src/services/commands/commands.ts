@@ -14,7 +14,7 @@
 import { isFinal } from '../../domain/commands/commandRules.js'
 import type { EventRecord } from '../../domain/events/eventRecord.js'
 import { isJsonObject } from '../../domain/json/value.js'
-import { CpError } from '../../errors.js'
+import { CpError, toCpError } from '../../errors.js'
 import type { Service } from '../../runtime/service.js'
 import {
   type CommandFilter,
@@ -72,6 +72,8 @@ export interface Commands extends Service, HandOver {
   requeue(eventId: string): Promise<ShownCommand>
   /** Its worker will not work on it; nothing happens if it holds it no more. */
   giveBack(command: HeldCommand): Promise<void>
+  /** Gives them back if the signal comes: whoever asked for them is gone, and has not got them. */
+  giveBackOnAbort(commands: readonly HeldCommand[], signal: AbortSignal): void
   /** Gives back what the worker has held for a while and does not know of; `known` are the events of those it runs. */
   releaseStrays(workerId: string, known: readonly string[]): Promise<void>
   /** Commands were issued in this shard, in these pools; absent: in any. */
@@ -164,6 +166,12 @@ export function createCommands(given: CommandDeps): Commands {
     throw unreadable(names.eventId)
   }
 
+  async function giveBack(command: HeldCommand): Promise<void> {
+    const { executionId, eventId: commandId } = command
+    const attempt = await requeueCommand(databases.of(executionId), { executionId, commandId }, command)
+    if (attempt !== undefined) queue.nudge(databases.shardOf(executionId))
+  }
+
   return {
     name: 'commands',
     start: queue.start,
@@ -219,10 +227,13 @@ export function createCommands(given: CommandDeps): Commands {
       const all = answers.flatMap(({ value }) => value)
       return all.sort((a, b) => (BigInt(a.command_id) < BigInt(b.command_id) ? -1 : 1)).slice(0, filter.limit)
     },
-    giveBack: async (command) => {
-      const { executionId, eventId: commandId } = command
-      const attempt = await requeueCommand(databases.of(executionId), { executionId, commandId }, command)
-      if (attempt !== undefined) queue.nudge(databases.shardOf(executionId))
+    giveBack,
+    giveBackOnAbort: (held, signal) => {
+      const onAbort = () => {
+        for (const one of held) giveBack(one).catch((error: unknown) => deps.onError(toCpError(error)))
+      }
+      if (signal.aborted) onAbort()
+      else if (held.length > 0) signal.addEventListener('abort', onAbort, { once: true })
     },
     requeue: async (eventId) => {
       const row = await find(eventId)

@@ -138,6 +138,8 @@ export function commandRoutes({ commands, readResult }: CommandRouteDeps): Route
           leaseSeconds: (input['lease_seconds'] ?? undefined) as number | undefined,
           signal,
         })
+        // Its worker may give signs of life for all that it holds, and not know of these.
+        commands.giveBackOnAbort(held, signal)
         const whole = await Promise.all(held.map(withValues))
         return { body: { commands: whole.map((one) => ({ event_id: number(one.eventId), ...toBody(one) })) } }
       },

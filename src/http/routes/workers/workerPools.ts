@@ -1,5 +1,8 @@
 // Worker pools announce themselves here. The names of routes and fields are those that workers send already.
+
+import { parseEventId } from '../../../domain/ids/ids.js'
 import { floatValue, integerValue, isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
+import type { Commands } from '../../../services/commands/commands.js'
 import {
   beatWorkerPool,
   deregisterWorkerPool,
@@ -13,11 +16,22 @@ import { answerOf, type Schema, TEXT } from '../../schema.js'
 
 export interface WorkerPoolRouteDeps {
   workerPools: WorkerPoolDeps
+  commands: Pick<Commands, 'releaseStrays'>
 }
 
 const name = { type: 'string', minLength: 1, maxLength: 255 } as const
 const kind = { type: 'string', maxLength: 50, nullable: true, description: 'default worker_pool' } as const
-const named: Schema = { type: 'object', required: ['name'], properties: { name, kind, component_type: kind } }
+const names = { name, kind, component_type: kind }
+const named: Schema = { type: 'object', required: ['name'], properties: names }
+const HELD_MAX = 10_000
+const held: Schema = {
+  type: 'array',
+  maxItems: HELD_MAX,
+  nullable: true,
+  items: { format: 'int64' },
+  description:
+    'event_id of every command that it has; what else it was given longer than ten seconds ago goes to others',
+}
 const pool: Schema = {
   type: 'object',
   properties: { runtime_id: { format: 'int64' }, name, status: { type: 'string' } },
@@ -25,7 +39,7 @@ const pool: Schema = {
 
 const SAID = answerOf({ status: TEXT, message: TEXT })
 
-export function workerPoolRoutes({ workerPools }: WorkerPoolRouteDeps): RouteSpec[] {
+export function workerPoolRoutes({ workerPools, commands }: WorkerPoolRouteDeps): RouteSpec[] {
   const deregister = (method: 'POST' | 'DELETE'): RouteSpec => ({
     method,
     path: '/api/worker/pool/deregister',
@@ -83,11 +97,15 @@ export function workerPoolRoutes({ workerPools }: WorkerPoolRouteDeps): RouteSpe
       summary: 'A sign of life of a worker pool; one that is not known is noted',
       access: 'public',
       effect: 'write',
-      body: named,
-      responses: { 200: SAID },
+      body: { type: 'object', required: ['name'], properties: { ...names, commands: held } },
+      responses: { 200: SAID, 400: 'malformed' },
       handler: async ({ body }) => {
         const input = body as JsonObject
-        await beatWorkerPool(workerPools, input['name'] as string, kindOf(input))
+        const name = input['name'] as string
+        const known = (input['commands'] ?? undefined) as JsonValue[] | undefined
+        const ids = known?.map((id, index) => parseEventId(id, `/commands/${index}`))
+        await beatWorkerPool(workerPools, name, kindOf(input))
+        if (ids !== undefined) await commands.releaseStrays(name, ids)
         return { body: { status: 'ok', message: 'heartbeat noted' } }
       },
     },
