@@ -131,8 +131,12 @@ function judgeAnswer(row: CommandRow, report: CommandReport, endedAs: string | u
       return { kind: 'taken', row: { ...row, dataAttempt: attempt } }
     case 'call.error':
       return { kind: 'taken', row: { ...row, errorAttempt: attempt } }
-    default:
-      return { kind: 'taken', row: { ...row, status: endOf(report) } }
+    default: {
+      const status = endOf(report)
+      // Whoever parks it is known from then on, also if it never claimed it.
+      const workerId = status === 'PARKED' ? (row.workerId ?? report.workerId) : row.workerId
+      return { kind: 'taken', row: { ...row, status, workerId } }
+    }
   }
 }
 
@@ -154,11 +158,12 @@ function ignoredReason(row: CommandRow, report: CommandReport, endedAs: string |
   return isFinal(status) ? 'already_terminal' : undefined
 }
 
-/** A call-back comes from whoever was told to call, and is an answer: what its worker still says of the beginning is over. */
-function ignoredWhileParked(row: CommandRow, { type, attempt }: CommandReport): IgnoredReason | undefined {
+/** A call-back comes from whoever was told to call, and is an answer: what its worker still says is over, data included. */
+function ignoredWhileParked(row: CommandRow, { type, attempt, workerId }: CommandReport): IgnoredReason | undefined {
   if (attempt > row.attempt) return 'not_holder'
   if (type === 'command.heartbeat') return 'heartbeat'
-  return type === 'command.started' ? 'repeated' : undefined
+  const isOfItsWorker = workerId !== undefined && workerId === row.workerId
+  return isOfItsWorker || type === 'command.started' ? 'repeated' : undefined
 }
 
 /** Who says the attempt has been told it; of the others only the holder is believed, or anybody before the first claim. */

@@ -49,8 +49,8 @@ export async function callBack(
     commandId: row.command_key,
     step: row.step_name,
     kind: row.tool_kind,
-    // Whoever parked it; the call-back speaks for that worker.
-    workerId: row.worker_id ?? 'container-callback',
+    // Not the worker that parked it: what that one says does not end it.
+    workerId: 'container-callback',
     attempt: row.attempt,
   }
   const outcomes = await deps.commands.report(command, reportsOf(call))
