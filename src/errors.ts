@@ -14,6 +14,7 @@ export const ERROR_CODES = [
   'unavailable', // a server we depend on cannot be reached
   'timeout', // a deadline of ours passed; the outcome may be unknown
   'overloaded', // a bounded queue is full
+  'saturated', // as much of it as is allowed is under way, or it is paused
   'cancelled', // stopped on request
   'corrupt', // stored data that cannot be understood
   'schema_mismatch', // the database is older or newer than this binary
@@ -42,7 +43,13 @@ export class CpError extends Error {
   }
 }
 
-const TRANSIENT: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['unavailable', 'timeout', 'overloaded', 'lost_claim'])
+const TRANSIENT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'unavailable',
+  'timeout',
+  'overloaded',
+  'saturated',
+  'lost_claim',
+])
 
 /** Worth trying again without anybody changing anything. */
 export function isTransient(error: unknown): boolean {

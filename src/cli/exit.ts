@@ -26,6 +26,7 @@ export const EXIT_OF: Record<ErrorCode, number> = {
   unavailable: EXIT.unavailable,
   timeout: EXIT.unavailable,
   overloaded: EXIT.unavailable,
+  saturated: EXIT.unavailable,
   cancelled: EXIT.failed,
   corrupt: EXIT.failed,
   schema_mismatch: EXIT.badConfig,

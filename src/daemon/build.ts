@@ -186,7 +186,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
         mode: deps.endpoints.mode,
         isReadOnly: config.consoleMode === 'read-only',
       },
-      ingest: writing,
+      ingest: { ...writing, appendClaims: commands.appendClaims },
       onAppended: (outcome) => {
         metrics.inc('noetl_cp_events_appended_total', { outcome: outcome.kind, source: 'api' })
         if (outcome.kind === 'ignored') {

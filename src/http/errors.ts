@@ -14,6 +14,7 @@ export const STATUS_OF: Record<ErrorCode, number> = {
   unavailable: 503,
   timeout: 503,
   overloaded: 503,
+  saturated: 429,
   cancelled: 503,
   corrupt: 500,
   schema_mismatch: 503,

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { limitCommands, pauseWorkerPool, resumeWorkerPool } from '../../src/services/commands/commandLimits.js'
 import type { HeldCommand } from '../../src/services/commands/commands.js'
 import { poolFindings } from '../../src/services/commands/poolDoctor.js'
+import { ingestBatch, ingestEvent } from '../../src/services/events/ingest.js'
 import { whyStuck } from '../../src/services/state/whyStuck.js'
 import { openCore, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
@@ -136,6 +137,46 @@ it('a paused pool gives nothing to another worker, although a lease is over', as
     expect(await by.commands.claimOne(held!.eventId, held!.workerId)).toMatchObject({ attempt: 1 })
   })
   await resumeWorkerPool(core.databases, 'resting')
+})
+
+it('a claim that comes as an event is held to pauses and limits, with what is said after it', async () => {
+  await pauseWorkerPool(core.databases, 'by-event', 'night')
+  const executionId = await start('by-event')
+  await pending('by-event', 1)
+  const commandId = `${executionId}:a:1`
+  const event = (type: string, worker = 'w') => ({
+    ...{ execution_id: executionId, step: 'a', event_type: type, worker_id: worker },
+    payload: { command_id: commandId },
+  })
+  const status = async () => (await daemon.commands.list({ pool: 'by-event', after: '0', limit: 1 }))[0]!.status
+  await knowingLimits(async ({ commands: { appendClaims } }) => {
+    const deps = { ...core, appendClaims }
+    await expect(ingestEvent(deps, event('command.claimed'))).rejects.toMatchObject({
+      code: 'saturated',
+      details: { code: 'pool_saturated', retryAfterSeconds: 5 },
+    })
+    const events = [event('command.claimed'), event('command.started')]
+    expect(await ingestBatch(deps, { execution_id: executionId, worker_id: 'w', events })).toMatchObject([
+      { kind: 'unclaimable', code: 'pool_saturated' },
+      { kind: 'ignored', reason: 'not_holder' },
+    ])
+    expect(await status()).toBe('PENDING')
+  })
+  await resumeWorkerPool(core.databases, 'by-event')
+  await limitCommands(core.databases, 'pool', 'by-event', 1)
+  const other = await start('by-event')
+  await pending('by-event', 2)
+  await knowingLimits(async ({ commands: { appendClaims } }) => {
+    const deps = { ...core, appendClaims }
+    expect(await ingestEvent(deps, event('command.claimed'))).toMatchObject({ kind: 'stored' })
+    // Its own again takes no place more; another one finds none.
+    expect(await ingestEvent(deps, event('command.claimed'))).toMatchObject({ kind: 'claimed', own: true })
+    const full = { ...event('command.claimed'), execution_id: other, payload: { command_id: `${other}:a:1` } }
+    await expect(ingestEvent(deps, full)).rejects.toMatchObject({ code: 'saturated' })
+    // Whoever may not have it for another reason hears that reason.
+    await expect(ingestEvent(deps, event('command.claimed', 'late'))).rejects.toMatchObject({ code: 'conflict' })
+  })
+  await limitCommands(core.databases, 'pool', 'by-event', undefined)
 })
 
 it('a higher priority comes first', async () => {

@@ -109,6 +109,13 @@ join noetl.execution e on e.execution_id = c.execution_id
 order by c.priority desc, c.event_id
 limit :limit_rows::int;
 
+-- name: command_claimable(execution_id, keys)
+-- What decides whether commands `keys` of execution `execution_id` may be handed out now.
+select c.command_key, c.status, c.pool, c.worker_id, e.path
+from noetl.command c
+join noetl.execution e on e.execution_id = c.execution_id
+where c.execution_id = :execution_id::bigint and c.command_key = any(:keys::text[]);
+
 -- name: command_held(pools, paths)
 -- How many commands workers hold, of each of the `pools` and of playbooks with each of the `paths`.
 select 'pool' as scope, c.pool as name, count(*)::int as commands

@@ -1,10 +1,12 @@
 // Limits of pools and of playbooks' paths, kept by whoever hands out commands. Nothing is counted while nothing is limited; what
 // is limited is handed out by one process at a time, so that two never exceed a limit together.
 import type { Databases } from '../../db/databases.js'
+import { isFinal } from '../../domain/commands/commandRules.js'
 import { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { createOneAtATime } from '../../runtime/oneAtATime.js'
 import {
+  type ClaimableCommand,
   type CommandLimit,
   countHeld,
   type LimitScope,
@@ -14,6 +16,7 @@ import {
   resumePool,
   setLimit,
 } from '../../stores/commands/commandLimits.js'
+import type { Unclaimable } from '../events/appendInTx.js'
 
 /** What may be handed out now. */
 export interface Room {
@@ -29,6 +32,8 @@ export interface Room {
 export interface CommandLimits {
   /** Runs the work with the room that there is; alone, if any of it is limited. */
   within<T>(pools: readonly string[], work: (room: Room) => Promise<T>): Promise<T>
+  /** Whether anything is paused or limited. */
+  areSet(): Promise<boolean>
   /** Those of the pools of which any number may be handed out now, without a count. */
   unlimited(pools: readonly string[]): Promise<readonly string[]>
 }
@@ -73,6 +78,7 @@ export function createCommandLimits({ databases, clock }: { databases: Databases
   }
 
   return {
+    areSet: async () => (await limits()).length > 0,
     unlimited: async (pools) => {
       const all = await limits()
       if (all.some(({ scope }) => scope === 'path')) return []
@@ -124,6 +130,21 @@ async function roomIn(
       return true
     },
   }
+}
+
+/** Whether the worker may be given the command, and takes the place for it. */
+export function hasRoom(
+  room: Room,
+  { status, pool, path, worker_id: holder }: ClaimableCommand,
+  workerId: string | undefined,
+): boolean {
+  if (status === 'PENDING') return room.pools.length > 0 && room.take(pool, path)
+  // What is held or has ended takes no place more; but a paused pool hands nothing to another worker, whatever lease is over.
+  return isFinal(status) || holder === workerId || !room.paused.has(pool)
+}
+
+export function saturated(eventId: string): Unclaimable {
+  return { kind: 'unclaimable', eventId, code: 'pool_saturated', workerId: undefined, retryAfterSeconds: 5 }
 }
 
 export function poolLimits({ cluster }: Databases): Promise<CommandLimit[]> {

@@ -11,7 +11,6 @@
 // `claim` hands a command out once per attempt. A command that was lost (`beat` says `lost` or `cancelled`) is to be
 // stopped; answers to it are ignored and not stored. Nothing here decides what an execution does next: the state
 // service hears of every append.
-import { isFinal } from '../../domain/commands/commandRules.js'
 import type { EventRecord } from '../../domain/events/eventRecord.js'
 import { isJsonObject } from '../../domain/json/value.js'
 import { CpError, toCpError } from '../../errors.js'
@@ -27,8 +26,9 @@ import {
 } from '../../stores/commands/commandQueue.js'
 import type { Unclaimable } from '../events/appendInTx.js'
 import { type BeatKey, type BeatOutcome, beat } from './beats.js'
+import { type ClaimEvents, createClaimEvents } from './claimEvents.js'
 import { type Asker, type ClaimQueue, type ClaimRequest, createClaimQueue } from './claimQueue.js'
-import { createCommandLimits, type Room } from './commandLimits.js'
+import { createCommandLimits, hasRoom, type Room, saturated } from './commandLimits.js'
 import { type CommandNames, createFreshCommands } from './freshCommands.js'
 import { type HandOutDeps, type HeldCommand, handOut, metaAt, readIssued, type Wanted } from './handOut.js'
 import { createHandOver, type HandOver } from './handOver.js'
@@ -60,6 +60,8 @@ export interface Commands extends Service, HandOver {
   claim(request: ClaimRequest): Promise<HeldCommand[]>
   /** A certain one; the refusal says why it is not to be had. */
   claimOne(eventId: string, workerId: string, leaseSeconds?: number): Promise<HeldCommand | Unclaimable>
+  /** For claims that come as events. */
+  appendClaims: ClaimEvents
   /** `open`: with its secrets. */
   get(eventId: string, secrets: 'open' | 'sealed'): Promise<IssuedCommand>
   report(command: ReportedCommand, reports: readonly WorkerReport[]): Promise<ReportOutcome[]>
@@ -193,6 +195,7 @@ export function createCommands(given: CommandDeps): Commands {
       if (outcome === undefined) throw unreadable(eventId)
       return outcome
     },
+    appendClaims: createClaimEvents({ databases, limits }),
     get: async (eventId, secrets) => {
       const row = await find(eventId)
       const issued = await readOne(row, secrets)
@@ -253,16 +256,6 @@ export function createCommands(given: CommandDeps): Commands {
 
 export function isRefusal(outcome: HeldCommand | Unclaimable): outcome is Unclaimable {
   return 'code' in outcome
-}
-
-function hasRoom(room: Room, { status, pool, path, worker_id: holder }: ShownCommand, workerId: string): boolean {
-  if (status === 'PENDING') return room.pools.length > 0 && room.take(pool, path)
-  // What is held or has ended takes no place more; but a paused pool hands nothing to another worker, whatever lease is over.
-  return isFinal(status) || holder === workerId || !room.paused.has(pool)
-}
-
-function saturated(eventId: string): Unclaimable {
-  return { kind: 'unclaimable', eventId, code: 'pool_saturated', workerId: undefined, retryAfterSeconds: 5 }
 }
 
 function unreadable(eventId: string): CpError {

@@ -17,11 +17,13 @@ import { type Span, traced } from '../../runtime/tracing.js'
 import type { LargeBodies } from '../bodies/largeBodies.js'
 import { findEntry } from '../catalog/findEntry.js'
 import { assertNoSubscriptionEntry } from '../catalog/runnable.js'
+import type { ClaimEvents } from '../commands/claimEvents.js'
 import type { Ids } from '../ids/ids.js'
 import type { Appender } from './appender.js'
 import type { AppendItem, AppendOutcome, Unclaimable } from './appendInTx.js'
 import { appendOnce } from './appendOnce.js'
 import { toRecords } from './largeEventReading.js'
+import { claimOf } from './lookUp.js'
 
 export interface IngestDeps {
   databases: Databases
@@ -29,6 +31,8 @@ export interface IngestDeps {
   ids: Pick<Ids, 'next' | 'databaseNow'>
   clock: Clock
   large: Pick<LargeBodies, 'readEvents'>
+  /** Holds claims to pauses and limits; without it nothing does. */
+  appendClaims?: ClaimEvents | undefined
 }
 
 /** A body that the main loop does not read itself, and what it must obey. */
@@ -127,9 +131,15 @@ async function appendBatch(
   return outcomes
 }
 
-function append({ appender }: IngestDeps, items: AppendItem[], options: IngestOptions): Promise<AppendOutcome[]> {
-  const key = options.idempotencyKey
-  return key === undefined ? appender.append(items) : appendOnce(appender, items, key)
+function append(
+  { appender, appendClaims }: IngestDeps,
+  items: AppendItem[],
+  { idempotencyKey: key }: IngestOptions,
+): Promise<AppendOutcome[]> {
+  const write = (some: readonly AppendItem[]) =>
+    key === undefined ? appender.append(some) : appendOnce(appender, some, key)
+  const hasClaims = appendClaims !== undefined && items.some(({ event }) => claimOf(event) !== undefined)
+  return hasClaims ? appendClaims(items, write) : write(items)
 }
 
 /**
@@ -253,8 +263,14 @@ const UNCLAIMABLE: Record<Unclaimable['code'], string> = {
 
 export function unclaimable({ code, workerId, retryAfterSeconds }: Unclaimable): CpError {
   const by = code === 'active_claim' && workerId !== undefined ? ` by ${workerId}` : ''
-  return new CpError('conflict', `the command ${UNCLAIMABLE[code].replace('is held', `is held${by}`)}`, {
-    details: { code, ...(retryAfterSeconds > 0 ? { retryAfterSeconds } : {}) },
+  const message = `the command ${UNCLAIMABLE[code].replace('is held', `is held${by}`)}`
+  const isSaturated = code === 'pool_saturated'
+  return new CpError(isSaturated ? 'saturated' : 'conflict', message, {
+    details: {
+      code,
+      ...(retryAfterSeconds > 0 ? { retryAfterSeconds } : {}),
+      ...(isSaturated ? { detail: { code, message } } : {}),
+    },
   })
 }
 

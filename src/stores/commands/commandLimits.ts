@@ -1,6 +1,7 @@
 // How many commands of a pool or path may be held at a time, and which pools are paused. In the cluster database.
 import type { Queryable, Tx } from '../../db/db.js'
 import { queries } from '../../db/queries.js'
+import type { CommandStatus } from '../../domain/commands/commandRules.js'
 
 const q = queries(
   'command_limits',
@@ -9,6 +10,7 @@ const q = queries(
   'command_pause',
   'command_resume',
   'command_held',
+  'command_claimable',
   'command_waiting',
 )
 
@@ -58,6 +60,22 @@ export interface HeldCount {
   scope: LimitScope
   name: string
   commands: number
+}
+
+export interface ClaimableCommand {
+  command_key: string
+  status: CommandStatus
+  pool: string
+  worker_id: string | null
+  path: string | null
+}
+
+export function claimableCommands(
+  db: Queryable,
+  executionId: string,
+  keys: readonly string[],
+): Promise<ClaimableCommand[]> {
+  return db.run<ClaimableCommand>(q.command_claimable, [executionId, keys])
 }
 
 export function countHeld(db: Queryable, pools: readonly string[], paths: readonly string[]): Promise<HeldCount[]> {

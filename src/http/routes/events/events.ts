@@ -95,6 +95,7 @@ export function eventRoutes({ ingest, onAppended }: EventRouteDeps): RouteSpec[]
         404: 'unknown execution or catalog entry',
         409: 'the id is taken by other content, or the command by another worker',
         422: 'refused',
+        429: 'a claim of a command whose pool or playbook is paused or full; try again',
       },
       handler: async (request) => {
         const outcome =
