@@ -544,7 +544,7 @@ export interface Operations {
   postExecutionsByExecutionIdRerun: {
     params: { execution_id: string }
     query: Record<never, never>
-    body: { workload?: Record<string, unknown> | null } | undefined
+    body: { workload?: Record<string, unknown> | null; set?: Record<string, unknown> | null } | undefined
     answer: { execution_id?: string; status?: 'started' | 'duplicate'; commands_generated?: number }
   }
   postExecutionsByExecutionIdResume: {

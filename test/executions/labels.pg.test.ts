@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readLabels, readLabelTexts } from '../../src/domain/executions/labels.js'
 import { executeRoutes } from '../../src/http/routes/executions/execute.js'
 import { executionRoutes } from '../../src/http/routes/executions/executions.js'
+import { rerunRoutes } from '../../src/http/routes/executions/rerun.js'
 import { createEntryNames } from '../../src/services/catalog/entryNames.js'
 import { adoptExecution } from '../../src/services/events/adoption.js'
 import { rerunExecution } from '../../src/services/executions/rerun.js'
@@ -32,6 +33,7 @@ beforeAll(async () => {
   const wholeEvents = { databases: core.databases, shownEvent: () => Promise.reject(new Error('not asked')) }
   api = openRoutes([
     ...executeRoutes({ executions: core }),
+    ...rerunRoutes({ rerun: core }),
     ...executionRoutes({ queries, wholeEvents, pageBytes: 1_000_000, executions: core, clock: core.clock }),
   ])
 })
@@ -75,11 +77,32 @@ describe('labels', () => {
     const refused = await cli(['execution', 'start', 'tests/labels', '--label', 'team'], { env })
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('--label must be key=value')])
 
-    const again = await rerunExecution(
-      { ...core, onOpened: () => undefined },
-      { executionId: id as never, workload: {} },
-    )
+    const deps = { ...core, onOpened: () => undefined }
+    const again = await rerunExecution(deps, { executionId: id as never })
     expect(await listed('label.env=x')).toEqual([again.executionId, id])
+  })
+
+  it('run again with other values, deep ones too, that leave the rest as it was', async () => {
+    const payload = { a: { b: 1, c: 2, list: [1, 2] }, t: { text: '{{ x }}', n: 1 }, keep: true }
+    const first = await api.post('/api/execute', { path: 'tests/labels', payload })
+    const rerun = (body: object) => api.post(`/api/executions/${first.body.execution_id}/rerun`, body)
+    const again = await rerun({ workload: { d: { e: 1 } }, set: { 'a.b': 7, 'workload.a.list.1': 9, 'd.f': 2 } })
+    const [start] = await database
+      .get()
+      .sql<{ workload: unknown }>(
+        `select context -> 'workload' as workload from noetl.event where execution_id = $1::bigint`,
+        [String(again.body.execution_id)],
+      )
+    expect(start!.workload).toEqual({
+      ...payload,
+      a: { b: 7, c: 2, list: [1, 9] },
+      d: { e: 1, f: 2 },
+    })
+    expect((await rerun({ set: { 'a.list.5': 1 } })).body.error).toContain('has no item')
+    expect((await rerun({ set: { 't.n': 2 } })).body.error).toContain('would stay text')
+    expect((await rerun({ set: { 'a..b': 1 } })).status).toBe(400)
+    // What is larger would be read while everybody waits.
+    expect((await rerun({ workload: { text: 'x'.repeat(70_000) } })).status).toBe(413)
   })
 
   it('come with a start that is late or was written by others', async () => {

@@ -3,9 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { payloadOver, readPayload, readValues } from '../../src/cli/run/payload.js'
+import { type PayloadOptions, payloadOver, readValues } from '../../src/cli/run/payload.js'
 import type { JsonObject } from '../../src/domain/json/value.js'
 import { planOf } from '../../src/domain/playbook/planOf.js'
+
+const readPayload = async (options: PayloadOptions) => payloadOver(await readValues(options), undefined)
 
 let folder: string
 beforeAll(async () => {

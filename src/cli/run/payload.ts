@@ -3,7 +3,8 @@
 import type { Violation } from '../../domain/catalog/violation.js'
 import { readYaml, YAML_LIMITS } from '../../domain/catalog/yamlText.js'
 import { parseJsonStrict } from '../../domain/json/parse.js'
-import { INPUT_DEPTH_MAX, isJsonObject, type JsonObject, type JsonValue, setKey } from '../../domain/json/value.js'
+import { type Assignment, assign, assignment } from '../../domain/json/replaceAt.js'
+import { INPUT_DEPTH_MAX, isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
 import type { Plan } from '../../domain/playbook/plan.js'
 import { CpError, toCpError } from '../../errors.js'
 import { readOptionFile } from '../source.js'
@@ -24,13 +25,6 @@ export interface GivenValues {
   sets: readonly Assignment[]
 }
 
-interface Assignment {
-  /** As given, for messages. */
-  name: string
-  keys: readonly string[]
-  value: JsonValue
-}
-
 export async function readValues({ file, payload, sets }: PayloadOptions): Promise<GivenValues> {
   const ofFile = file === undefined ? {} : mapOf(readDocument(await readOptionFile(file), file), file)
   const ofPayload = payload === undefined ? {} : mapOf(await readGiven(payload), '--payload')
@@ -47,51 +41,13 @@ export function payloadOver(
 ): JsonObject | undefined {
   if (values === undefined && sets.length === 0) return undefined
   const payload: JsonObject = { ...values }
-  for (const { name, keys, value } of sets) {
-    const [first, ...rest] = keys as [string, ...string[]]
-    const base = Object.hasOwn(payload, first) ? payload[first] : defaultOf(plan, first)
-    setKey(payload, first, replaced(base, rest, value, { name, way: first }))
-  }
+  for (const set of sets) assign(payload, set, (key) => defaultOf(plan, key))
   if (plan !== undefined) assertNoTemplates(payload, sets, values, plan)
   return payload
 }
 
-export async function readPayload(options: PayloadOptions): Promise<JsonObject | undefined> {
-  return payloadOver(await readValues(options), undefined)
-}
-
 function defaultOf(plan: Pick<Plan, 'workload'> | undefined, key: string): JsonValue | undefined {
   return plan !== undefined && Object.hasOwn(plan.workload, key) ? plan.workload[key] : undefined
-}
-
-/** A copy with the value below these keys; what it is a copy of may be part of the playbook. */
-function replaced(
-  base: JsonValue | undefined,
-  keys: readonly string[],
-  value: JsonValue,
-  at: { name: string; way: string },
-): JsonValue {
-  const [key, ...rest] = keys
-  if (key === undefined) return value
-  const deeper = { name: at.name, way: `${at.way}.${key}` }
-  if (Array.isArray(base)) {
-    const index = indexIn(base, key, at)
-    return base.with(index, replaced(base[index], rest, value, deeper))
-  }
-  const map: JsonObject = isJsonObject(base) ? { ...base } : {}
-  setKey(map, key, replaced(Object.hasOwn(map, key) ? map[key] : undefined, rest, value, deeper))
-  return map
-}
-
-function indexIn(list: readonly JsonValue[], key: string, { name, way }: { name: string; way: string }): number {
-  const index = /^\d{1,9}$/.test(key) ? Number(key) : undefined
-  if (index !== undefined && index < list.length) return index
-  const items = list.length === 1 ? 'one item, 0' : `${list.length} items, 0 to ${list.length - 1}`
-  const has = list.length === 0 ? 'is an empty list' : `is a list of ${items}`
-  throw new CpError(
-    'invalid_input',
-    `--set ${name}: ${way} ${has}, and has no item ${JSON.stringify(key)}; to change its length give all of it: --set '${way}=[…]'`,
-  )
 }
 
 /** A template beside what is set would go along as part of a payload, and there it would stay the text it is. */
@@ -156,12 +112,8 @@ function readAssignment(set: string): Assignment {
   if (at < 1) throw new CpError('invalid_input', `--set must be key=value, not ${JSON.stringify(set)}`)
   const isText = set[at - 1] === ':'
   const name = set.slice(0, isText ? at - 1 : at)
-  const path = name.split('.')
-  // `workload.x` is how templates name the value x, and how people type it.
-  const keys = path.length > 1 && path[0] === 'workload' ? path.slice(1) : path
   const text = set.slice(at + 1)
-  if (keys.some((key) => key === '')) throw new CpError('invalid_input', `--set ${set}: a key is empty`)
-  return { name, keys, value: isText ? text : readValue(text) }
+  return assignment(name, isText ? text : readValue(text))
 }
 
 function readValue(text: string): JsonValue {

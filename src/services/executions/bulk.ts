@@ -100,7 +100,7 @@ export async function actOnAll(deps: RerunDeps, request: BulkRequest, handle: Jo
 async function actOn(deps: RerunDeps, request: BulkRequest, executionId: ExecutionId): Promise<void> {
   const { reason, actor, outcome, cascade } = request
   if (request.action === 'cancel') await cancelExecution(deps, { executionId, reason, actor, cascade })
-  else if (request.action === 'rerun') await rerunExecution(deps, { executionId, workload: {} })
+  else if (request.action === 'rerun') await rerunExecution(deps, { executionId })
   else if (request.action === 'resume') await resumeExecution(deps, { executionId, latest: false })
   else
     await endExecution(deps, { executionId, outcome, reason, actor, error: outcome === 'FAILED' ? reason : undefined })

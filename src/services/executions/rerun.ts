@@ -2,6 +2,7 @@
 // same wishes about pool, priority, time, tenant and labels. Secrets of the workload come along sealed; nobody sees them.
 import { labelsOf } from '../../domain/executions/labels.js'
 import type { ExecutionId } from '../../domain/ids/ids.js'
+import { type Assignment, assign } from '../../domain/json/replaceAt.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
 import { CpError } from '../../errors.js'
 import { openEvents, type SealedDeps } from '../secrets/sealedValues.js'
@@ -12,7 +13,10 @@ export interface RerunDeps extends ExecutionsDeps, Pick<SealedDeps, 'keyring' | 
 
 export interface RerunRequest {
   executionId: ExecutionId
-  workload: JsonObject
+  /** Values that replace those of before. */
+  workload?: JsonObject
+  /** What changes in them, and leaves the rest. */
+  sets?: readonly Assignment[]
   traceContext?: string | undefined
 }
 
@@ -30,10 +34,15 @@ export async function rerunExecution(deps: RerunDeps, request: RerunRequest): Pr
   }
   const context = objectOf(start.context)
   const meta = objectOf(start.meta)
+  const workload = { ...objectOf(context['workload']), ...request.workload }
+  for (const set of request.sets ?? []) {
+    assertNoTemplates(workload, set)
+    assign(workload, set)
+  }
   const { execution_pool: pool, priority, timeout_seconds: timeout, children_map: children } = meta
   return startExecution(deps, {
     catalogId: row.catalog_id,
-    payload: { ...objectOf(context['workload']), ...request.workload },
+    payload: workload,
     executionPool: typeof pool === 'string' ? pool : undefined,
     priority: typeof priority === 'number' ? priority : undefined,
     timeoutSeconds: typeof timeout === 'number' ? timeout : undefined,
@@ -44,6 +53,22 @@ export async function rerunExecution(deps: RerunDeps, request: RerunRequest): Pr
     organizationId: row.organization_id,
     traceContext: request.traceContext,
   })
+}
+
+/** A default of the playbook is rendered as a whole or not at all: a template beside what is set would stay text. */
+function assertNoTemplates(workload: JsonObject, { name, keys }: Assignment): void {
+  const [first] = keys as [string]
+  if (keys.length === 1 || !Object.hasOwn(workload, first) || !hasTemplate(workload[first])) return
+  throw new CpError(
+    'refused',
+    `--set ${name}: beside it there is a template in the workload, and it would stay text; give all of it: --set '${first}=…'`,
+  )
+}
+
+function hasTemplate(value: JsonValue | undefined): boolean {
+  if (typeof value === 'string') return value.includes('{{') || value.includes('{%')
+  if (Array.isArray(value)) return value.some(hasTemplate)
+  return isJsonObject(value) && Object.values(value).some(hasTemplate)
 }
 
 function objectOf(value: JsonValue | undefined): JsonObject {

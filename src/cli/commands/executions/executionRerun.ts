@@ -3,7 +3,7 @@ import { parseExecutionId } from '../../../domain/ids/ids.js'
 import { createApiClient } from '../../apiClient.js'
 import type { CommandSpec } from '../../command.js'
 import { isSet, listOption } from '../../options.js'
-import { readPayload } from '../../run/payload.js'
+import { readValues } from '../../run/payload.js'
 import { watchToEnd } from './executionWatch.js'
 
 export const executionRerun: CommandSpec = {
@@ -11,7 +11,7 @@ export const executionRerun: CommandSpec = {
   changes: true,
   summary: 'Start the playbook of an execution again',
   description:
-    'Starts the same version of the playbook with the same workload as a new execution and prints its id. --set changes values.',
+    'Starts the same version of the playbook with the same workload as a new execution and prints its id. --set changes values, also deep ones (a.b=1).',
   args: [{ name: 'id', help: 'execution id', completes: 'execution' }],
   options: [
     { flags: '--set <key=value>', help: 'another value of the workload', isRepeatable: true },
@@ -26,8 +26,10 @@ export const executionRerun: CommandSpec = {
     const { httpUrl, token } = await context.instance()
     await context.recorded()
     const api = createApiClient(httpUrl, token)
-    const workload = await readPayload({ file: undefined, payload: undefined, sets: listOption(input, 'set') })
-    const started = await api.post(`/api/executions/${id}/rerun`, { workload: workload ?? {} })
+    const { sets } = await readValues({ file: undefined, payload: undefined, sets: listOption(input, 'set') })
+    // Its workload is known there, secrets included.
+    const set = Object.fromEntries(sets.map(({ name, value }) => [name, value]))
+    const started = await api.post(`/api/executions/${id}/rerun`, { set })
     const executionId = String(started['execution_id'])
     if (isSet(input, 'wait')) return watchToEnd(context, executionId)
     return { json: { execution_id: executionId, rerun_of: id }, blocks: [{ kind: 'text', text: executionId }] }
