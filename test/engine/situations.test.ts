@@ -197,6 +197,23 @@ describe('guards', () => {
   })
 })
 
+describe('templates of a tool that cannot be rendered', () => {
+  const bad = '{{ 1 / 0 }}'
+  it.each([
+    ['its configuration', `tool: {kind: http, url: x, headers: {a: b, "X/Y": "${bad}"}}`, '/tool/headers/X~1Y'],
+    ['its input', `tool: {kind: python, code: x, input: {good: 1, list: [1, "${bad}"]}}`, '/tool/input/list/1'],
+    ['the input of its step', `input: {n: "${bad}"}, ${work}`, '/input/n'],
+    ['a task', `tool: [{name: one, kind: noop}, {name: two, kind: http, url: "${bad}"}]`, '/tool/1/url'],
+    ['a noop', `tool: {kind: noop, result: {deep: ["${bad}"]}}`, '/tool/result/deep/0'],
+    ['a child', `tool: {kind: playbook, path: x, payload: {a: {b: "${bad}"}}}`, '/tool/payload/a/b'],
+  ])('name the place: %s', (_, step, place) => {
+    const { end } = run(workflow(`step: start, ${step}`))
+    expect(end?.context).toMatchObject({
+      error: `step "start": template error at /workflow/0${place}: division by zero near "/ 0 }}"`,
+    })
+  })
+})
+
 describe('native noop', () => {
   it('runs whole chains in one decision', () => {
     const one = run(workflow(`step: start, ${noop}, next: [b]`, 'step: b, tool: {kind: noop, result: {n: 1}}'))

@@ -3,6 +3,7 @@
 import type { JsonObject, JsonValue } from '../json/value.js'
 import type { Count } from '../playbook/plan.js'
 import type { Condition } from '../template/condition.js'
+import { TemplateError } from '../template/templateError.js'
 import type { CompiledTree } from '../template/tree.js'
 import type { EngineContext } from './engineContext.js'
 import { engineError, StepFailure } from './engineError.js'
@@ -12,7 +13,24 @@ import { requireValues } from './references.js'
 /** Undefined is null: events hold JSON. */
 export function renderTree(tree: CompiledTree, context: EngineContext, pointer: string, passesOn = false): JsonValue {
   requireValues(context, tree.templates, passesOn)
-  return placed(pointer, () => tree.value(context)) ?? null
+  const place = (error: TemplateError): string => placeOf(error, tree, context) ?? pointer
+  return placed(place, () => tree.value(context)) ?? null
+}
+
+/** Which of the templates says that: each is rendered once more, alone, so that those that succeed cost nothing. */
+function placeOf(error: TemplateError, { templates }: CompiledTree, context: EngineContext): string | undefined {
+  const says = (render: () => unknown): boolean => {
+    try {
+      render()
+      return false
+    } catch (other) {
+      return other instanceof TemplateError && other.message === error.message
+    }
+  }
+  const found =
+    templates.find(({ template }) => says(() => template.value(context))) ??
+    templates.find(({ template }) => says(() => template.textValue(context)))
+  return found?.place
 }
 
 export function renderMap(tree: CompiledTree | undefined, context: EngineContext, pointer: string): JsonObject {

@@ -44,7 +44,7 @@ export class PlanSite {
     for (const placed of tree.templates) this.use(pointer + placed.pointer, placed.template, by)
     for (const placed of tree.deferred) this.use(pointer + placed.pointer, placed.template, 'worker')
     for (const placed of tree.deferredKeys) this.use(pointer + placed.pointer, placed.template, 'worker')
-    return tree
+    return { ...tree, templates: tree.templates.map((one) => ({ ...one, place: pointer + one.pointer })) }
   }
 
   /** Templates that cannot be read, or that `isLeft` names, stay the texts they are. */

@@ -97,7 +97,7 @@ function mapOnly(tree: CompiledTree, source: JsonValue): CompiledTree {
 }
 
 function movedBelow(tree: CompiledTree, place: string): CompiledTree {
-  const moved = ({ pointer, template }: PlacedTemplate): PlacedTemplate => ({ pointer: place + pointer, template })
+  const moved = (one: PlacedTemplate): PlacedTemplate => ({ ...one, pointer: place + one.pointer })
   return {
     templates: tree.templates.map(moved),
     deferred: tree.deferred.map(moved),

@@ -11,6 +11,8 @@ export interface PlacedTemplate {
   /** JSON pointer below the value that was compiled. */
   readonly pointer: string
   readonly template: Template
+  /** JSON pointer in the document, where it is known. */
+  readonly place?: string
 }
 
 export interface TreeProblem {
