@@ -23,6 +23,15 @@ const NOTE_COPIED = `{
   new MutationObserver(note).observe(document.body, { subtree: true, attributeFilter: ['aria-label'] })
 }`
 
+/** Where the line of the handle is on the scrubber and on the timeline: in their first row of pixels nothing else is. */
+const LINES = `['.scrub-track canvas', '.timeline canvas'].map((which) => {
+  const canvas = document.querySelector(which)
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, 1)
+  const [red, green, blue] = getComputedStyle(document.body).color.match(/\\d+/g).map(Number)
+  const isInk = (x) => data[4 * x] === red && data[4 * x + 1] === green && data[4 * x + 2] === blue
+  return Array.from({ length: canvas.width }, (_, x) => x).filter(isInk).join()
+})`
+
 /** Faster than the page is drawn. */
 const TWO_KEYS_AT_ONCE = `for (const key of ['e', 'e']) document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))`
 
@@ -72,7 +81,18 @@ export function timelineTests(shared: RunPage): void {
     await rows.selectOption('by step')
     await page.keyboard.press('Escape')
 
-    await goTo('Home', 0)
+    for (const [key, position] of [
+      ['End', last],
+      ['ArrowLeft', last - 1],
+      ['Home', 0],
+    ] as const) {
+      await goTo(key, position)
+      const lines = await until('both lines are drawn', async () => {
+        const [above, below] = (await page.evaluate(LINES)) as [string, string]
+        return above !== '' && below !== '' && { above, below }
+      })
+      expect(lines.below).toBe(lines.above)
+    }
     await page.evaluate(NOTE_PLACES)
     const visits = async () => (await page.evaluate('visits')) as { position: number; speed: string; atMs: number }[]
     const speed = page.getByRole('combobox', { name: 'Speed of playing' })

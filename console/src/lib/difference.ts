@@ -16,6 +16,16 @@ export function differencesOf(from: Json | undefined, to: Json | undefined, poin
   )
 }
 
+/** Of something new, what it has; a long list of what it has not says nothing. Of something that is gone, what it had. */
+export function leavesOf({ pointer, from, to }: Difference): Difference[] {
+  const leaves = differencesOf(from, to, pointer)
+  return from === undefined || to === undefined ? leaves.filter((leaf) => !isNothing(leaf.to ?? leaf.from)) : leaves
+}
+
+function isNothing(value: Json | undefined): boolean {
+  return value === undefined || value === null || (isBranch(value) && Object.keys(value).length === 0)
+}
+
 /** A leaf, or a branch without leaves. */
 function isWhole(value: Json | undefined): boolean {
   return value !== undefined && (!isBranch(value) || Object.keys(value).length === 0)

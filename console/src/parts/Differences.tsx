@@ -3,17 +3,20 @@ import type { Difference } from '../lib/difference'
 import { whole } from '../lib/time'
 import { Leaf } from './JsonTree'
 
-const SHOWN_MAX = 500
+/** Lines of the table. */
+export const SHOWN_MAX = 500
 
 interface DifferencesProps {
   list: readonly Difference[]
+  /** How many places differ, if not all of them are in the list. */
+  places?: number | undefined
   /** What the two sides are called. */
   sides: readonly [string, string]
   /** What is said when there is no difference. */
   equal: string
 }
 
-export function Differences({ list, sides, equal }: DifferencesProps) {
+export function Differences({ list, places = list.length, sides, equal }: DifferencesProps) {
   if (list.length === 0) return <div class="empty">{equal}</div>
   return (
     <div class="scroll">
@@ -28,16 +31,16 @@ export function Differences({ list, sides, equal }: DifferencesProps) {
         <tbody>
           {list.slice(0, SHOWN_MAX).map((one) => (
             <tr key={one.pointer}>
-              <td class="mono">{one.pointer}</td>
+              <td class="mono where">{one.pointer}</td>
               <td class="mono before">{one.from === undefined ? <i class="muted">–</i> : <Leaf value={one.from} />}</td>
               <td class="mono after">{one.to === undefined ? <i class="muted">–</i> : <Leaf value={one.to} />}</td>
             </tr>
           ))}
         </tbody>
       </table>
-      {list.length > SHOWN_MAX && (
+      {Math.max(list.length, places) > SHOWN_MAX && (
         <p class="muted">
-          first {SHOWN_MAX} of {whole(list.length)} differences
+          the first {whole(SHOWN_MAX)} lines; {whole(places)} places differ
         </p>
       )}
     </div>

@@ -1,22 +1,35 @@
-// The exact state at the handle, folded by the daemon from the log up to that event, with the checksum that proves it.
+// The exact state at the handle, folded by the daemon from the log up to that event, with the checksum that proves it. While
+// another moment is pinned, the difference between both instead.
 import { useMemo } from 'preact/hooks'
 import { isBranch, type Json } from '../../lib/losslessJson'
 import { lasted, whole } from '../../lib/time'
 import { CopyText } from '../../parts/CopyText'
 import { JsonTree } from '../../parts/JsonTree'
+import { togglePin } from './cursor'
+import { SincePin } from './StateDifference'
 import { Surface } from './Surface'
 import type { Slice } from './slices'
 import type { Here } from './useMoment'
 import { Verify } from './Verify'
 
-export function MomentTab({ executionId, here, position }: { executionId: string; here: Here; position: number }) {
+interface MomentTabProps {
+  executionId: string
+  here: Here
+  position: number
+  pinned: number | undefined
+}
+
+export function MomentTab({ executionId, here, position, pinned }: MomentTabProps) {
   // The handle moves faster than states arrive: what has not changed is not looked at again.
   const { slice } = here
   const parts = useMemo(
     () => (slice === undefined ? null : <Parts executionId={executionId} slice={slice} />),
     [executionId, slice],
   )
-  if (position === 0) return <div class="empty">Nothing has happened yet: the state is empty.</div>
+  const pin = pinned === undefined || pinned === position ? undefined : pinned
+  if (position === 0 && pin === undefined) {
+    return <div class="empty">Nothing has happened yet: the state is empty.</div>
+  }
   const { isExact, checksum, error } = here
   if (slice === undefined) {
     return error === undefined ? (
@@ -47,7 +60,19 @@ export function MomentTab({ executionId, here, position }: { executionId: string
         </span>
       </p>
       {error !== undefined && <p class="notice stale">Shown as it was: {error.message}</p>}
-      {parts}
+      {pin === undefined ? (
+        parts
+      ) : (
+        <>
+          <p class="pinned">
+            What differs between {whole(pin)}, which is pinned, and {whole(position)}.{' '}
+            <button type="button" class="link" onClick={() => togglePin(position)}>
+              Unpin to see the state
+            </button>
+          </p>
+          <SincePin executionId={executionId} slices={here.slices} position={position} pinned={pin} />
+        </>
+      )}
     </div>
   )
 }

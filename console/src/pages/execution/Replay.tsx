@@ -145,7 +145,7 @@ function Moments({ run, tape, reload }: { run: ExecutionSummary; tape: RunTape; 
       case 'raw':
         return eventId === undefined ? NOTHING_YET : <RawTab executionId={id} eventId={eventId} />
       default:
-        return <MomentTab executionId={id} here={here} position={position} />
+        return <MomentTab executionId={id} here={here} position={position} pinned={pin.value} />
     }
   }
 }

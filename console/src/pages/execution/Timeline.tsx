@@ -5,7 +5,7 @@ import { clockText, lasted, whole } from '../../lib/time'
 import { Glyph } from '../../parts/Status'
 import { type Axis, positionOf, view, zoomBy } from './axis'
 import { BarTable } from './BarTable'
-import { moveTo } from './cursor'
+import { moveTo, pin } from './cursor'
 import { drawBars, isInView, ROW, type Scene, spanAt } from './drawBars'
 import { chosenLanes, lanesOf } from './lanes'
 import { choose, chosenEntity } from './life'
@@ -43,8 +43,23 @@ function Rows({ run, axis, position }: TimelineProps) {
     return lanes.flatMap((lane) => [lane, ...(inside.get(lane)?.filter(isSeen) ?? [])])
   }, [lanes, inside, axis, view.value])
   const height = Math.min(rows.length * ROW, Math.max(8 * ROW, Math.round(window.innerHeight * SHARE_OF_SCREEN)))
-  const scene: Scene = { run, rows, axis, view: view.value, position, top: Math.min(top, rows.length * ROW - height) }
-  const canvas = useCanvas(height, (pen) => drawBars(pen, scene), [rows, axis, position, view.value, scene.top])
+  const scene: Scene = {
+    run,
+    rows,
+    axis,
+    view: view.value,
+    position,
+    pinned: pin.value,
+    top: Math.min(top, rows.length * ROW - height),
+  }
+  const canvas = useCanvas(height, (pen) => drawBars(pen, scene), [
+    rows,
+    axis,
+    position,
+    pin.value,
+    view.value,
+    scene.top,
+  ])
   const first = Math.floor(scene.top / ROW)
   const inSight = rows.slice(first, Math.ceil((scene.top + height) / ROW))
   const pointed = (event: PointerEvent | WheelEvent) => {

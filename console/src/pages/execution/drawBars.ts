@@ -3,6 +3,7 @@
 // be told apart, and the worst is painted last.
 import { colorOf } from '../../lib/theme'
 import type { Axis, View } from './axis'
+import { LINE, lineAt } from './cursorLine'
 import type { RunTape, TimelineRow } from './tape'
 import type { Pen } from './useCanvas'
 
@@ -14,6 +15,7 @@ export interface Scene {
   axis: Axis
   view: View
   position: number
+  pinned: number | undefined
   /** Pixels scrolled away above. */
   top: number
 }
@@ -68,8 +70,13 @@ export function drawBars({ context, width, height }: Pen, scene: Scene): void {
       context.fillStyle = colorOf(color)
     }
   })
-  context.fillStyle = colorOf('ink')
-  if (now >= 0 && now <= width) context.fillRect(Math.min(width - 1, Math.round(now)), 0, 1, height)
+  const line = (x: number, color: string): void => {
+    if (x < 0 || x > width) return
+    context.fillStyle = colorOf(color)
+    context.fillRect(lineAt(x, width), 0, LINE, height)
+  }
+  if (scene.pinned !== undefined) line(xOf(Math.min(run.length, scene.pinned)), 'stuck')
+  line(now, 'ink')
 }
 
 interface Reach {

@@ -1,6 +1,7 @@
 // Paints the whole life of a run: how dense its events are, where it failed, what arrived late, and the handle.
 import { colorOf } from '../../lib/theme'
 import type { Axis, View } from './axis'
+import { LINE, lineAt } from './cursorLine'
 import { FAILED_FLAG, hasFlag, LATE_FLAG, type RunTape } from './tape'
 import type { Pen } from './useCanvas'
 
@@ -102,15 +103,16 @@ export function drawDensity({ context, width, height }: Pen, { heights, flags }:
     }
     last = x
   }
-  // At either end it is as whole as elsewhere.
   const mark = (at: number, color: string): void => {
-    const x = Math.min(width - HANDLE / 2, Math.max(HANDLE / 2, at))
+    const x = lineAt(at, width)
     context.fillStyle = colorOf('bg')
-    context.fillRect(x - 2, 0, 4, height)
+    context.fillRect(x - 1, 0, LINE + 2, height)
     context.fillStyle = color
-    context.fillRect(x - 1, 0, 2, height)
+    context.fillRect(x, 0, LINE, height)
+    // What is taken hold of is whole at either end, too; the line stays where the bars below have theirs.
+    const grip = Math.min(width - HANDLE, Math.max(0, x + LINE / 2 - HANDLE / 2))
     context.beginPath()
-    context.roundRect(x - HANDLE / 2, height / 2 - 8, HANDLE, 16, 3)
+    context.roundRect(grip, height / 2 - 8, HANDLE, 16, 3)
     context.fill()
   }
   if (marks.pinned !== undefined) mark(marks.pinned * width, colorOf('stuck'))
