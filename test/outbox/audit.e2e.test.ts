@@ -275,7 +275,7 @@ describe('readiness', () => {
       await insertRows(database, { rows: 3, executions: 3, prefix: stream.prefix })
       await until('it is red', async () => (await daemon.get('/readyz')).status === 503)
       const { body } = await daemon.get('/readyz')
-      expect(body.checks.outbox).toMatchObject({ ok: false, detail: expect.stringContaining('3 row(s) in all') })
+      expect(body.checks.outbox).toMatchObject({ ok: false, detail: expect.stringContaining('3 rows in all') })
       const pending = await daemon.get('/api/internal/outbox/pending-count', {
         authorization: `Bearer ${INTERNAL_TOKEN}`,
       })

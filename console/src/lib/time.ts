@@ -20,7 +20,11 @@ export function lasted(ms: number): string {
 }
 
 export function ago(at: number, now: number): string {
-  const ms = now - at
+  return agoText(now - at)
+}
+
+/** Of what was measured elsewhere: so long ago by that clock. */
+export function agoText(ms: number): string {
   if (ms < 2 * SECOND) return 'just now'
   if (ms < MINUTE) return `${Math.floor(ms / SECOND)} s ago`
   if (ms < HOUR) return `${Math.floor(ms / MINUTE)} m ago`

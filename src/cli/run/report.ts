@@ -1,5 +1,7 @@
 // How a run ended, for people and for programs.
+
 import colors from 'picocolors'
+import { counted } from '../../domain/counted.js'
 import type { JsonObject, JsonValue } from '../../domain/json/value.js'
 import { printable } from '../../runtime/printable.js'
 import type { Seen } from '../../services/worker/worker.js'
@@ -21,7 +23,7 @@ export function endLines(story: Story, ending: Ending, options: ReportOptions): 
   const paint = colors.createColors(options.color)
   const tone = ending.status === 'COMPLETED' ? paint.green : ending.status === 'FAILED' ? paint.red : paint.yellow
   const steps = story.visits.filter(({ state }) => state !== 'skipped').length
-  const head = `${tone(ending.status)} in ${timeText(ending.durationMs)}, ${count(steps, 'step')}, ${count(story.commands, 'command')}`
+  const head = `${tone(ending.status)} in ${timeText(ending.durationMs)}, ${counted(steps, 'step')}, ${counted(story.commands, 'command')}`
   if (ending.status === 'COMPLETED') return [head]
   const broken = story.visits.filter(({ state }) => state === 'failed')
   return [
@@ -82,8 +84,4 @@ export function summaryJson(
     failed_steps: ending.failedSteps,
     steps,
   }
-}
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`
 }

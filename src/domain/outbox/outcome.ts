@@ -1,6 +1,8 @@
 // What to do with a row after an attempt to publish it. Faults of the broker cost nothing; a refusal of the
 // row itself costs an attempt and a growing pause; what can never succeed is dead at once.
+
 import { delayMs } from '../backoff.js'
+import { counted } from '../counted.js'
 
 export type AttemptOutcome =
   | { kind: 'stored' }
@@ -48,6 +50,6 @@ export function settleAttempt(outcome: AttemptOutcome, facts: AttemptFacts, rand
 function refused(reason: string, facts: AttemptFacts, random: number): Settlement {
   const attempts = facts.attempts + 1
   if (attempts >= facts.attemptsMax)
-    return { action: 'die', reason: `gave up after ${attempts} attempts: ${reason}`, why: 'attempts' }
+    return { action: 'die', reason: `gave up after ${counted(attempts, 'attempt')}: ${reason}`, why: 'attempts' }
   return { action: 'fail', waitMs: delayMs(attempts, random), reason }
 }

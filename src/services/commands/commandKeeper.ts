@@ -3,9 +3,11 @@
 // lost. What time alone decides (the end of a command's time) is left to the engine, which is asked again.
 //
 // Several daemons may do this at once: every change names the state that it leads out of.
+
 import type { Databases } from '../../db/databases.js'
 import type { Db } from '../../db/db.js'
 import type { NoticeFacts } from '../../domain/commands/commandNotice.js'
+import { counted } from '../../domain/counted.js'
 import { engineError } from '../../domain/engine/engineError.js'
 import type { EventRecord } from '../../domain/events/eventRecord.js'
 import { wireTimeFromMillis } from '../../domain/events/wireTime.js'
@@ -135,7 +137,7 @@ function failLost(deps: CommandKeeperDeps, lost: LostCommand): Promise<boolean> 
 }
 
 function lostEvent(deps: CommandKeeperDeps, lost: LostCommand): EventRecord {
-  const message = `its worker ${lost.worker_id ?? ''} was lost, at the last of ${lost.attempt} attempts`
+  const message = `its worker ${lost.worker_id ?? ''} was lost, at the last of ${counted(lost.attempt, 'attempt')}`
   const context: JsonObject = { command_id: lost.command_key, error: engineError('worker_lost', message) }
   return {
     executionId: lost.execution_id as ExecutionId,

@@ -1,5 +1,7 @@
 // What `doctor` says about pools of workers: commands that nobody takes, and why.
+
 import type { Databases } from '../../db/databases.js'
+import { counted } from '../../domain/counted.js'
 import { isJsonObject } from '../../domain/json/value.js'
 import { toCpError } from '../../errors.js'
 import { listLimits, waitingPools } from '../../stores/commands/commandLimits.js'
@@ -27,7 +29,7 @@ async function waitingFindings(databases: Databases): Promise<Finding[]> {
   const [workers, limits] = await Promise.all([listWorkerPools(databases, { kind: 'worker_pool' }), listLimits(db)])
   return waiting.map(({ pool, commands, oldest_seconds: seconds }): Finding => {
     const where = `pool ${pool}`
-    const what = `${commands} commands wait, the oldest for ${Math.round(seconds)} s`
+    const what = `${counted(commands, 'command waits', 'commands wait')}, the oldest for ${Math.round(seconds)} s`
     if (limits.some(({ scope, name, paused_at: at }) => scope === 'pool' && name === pool && at !== null)) {
       return { level: 'advice', where, finding: `${what}; it is paused`, fix: `noetl-cp worker resume ${pool}` }
     }

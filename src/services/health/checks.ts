@@ -1,6 +1,8 @@
 // The health checks of the dependencies every daemon has.
+
 import type { Bus } from '../../bus/connect.js'
 import type { Databases } from '../../db/databases.js'
+import { counted } from '../../domain/counted.js'
 import { CpError } from '../../errors.js'
 import { withDeadline } from '../../runtime/deadline.js'
 import { probeWrite } from '../../stores/health/writeProbeStore.js'
@@ -68,12 +70,12 @@ export function outboxCheck(databases: Databases, bus: Bus | undefined, ageMaxSe
       const oldest = Math.max(0, ...ages.values())
       if (bus === undefined) return `NATS is not configured; the oldest row waits for ${Math.round(oldest)} s`
       if (ageMaxSeconds === 0 || oldest <= ageMaxSeconds) return `the oldest row waits for ${Math.round(oldest)} s`
-      const counted = await databases.fanOut((db) => inTime(readBacklog(db, WAITING_MAX)))
-      const waiting = counted.answers.reduce((sum, { value }) => sum + backlogRows(value), 0)
-      const rows = counted.answers.some(({ value }) => value.capped) ? `more than ${waiting}` : String(waiting)
+      const backlogs = await databases.fanOut((db) => inTime(readBacklog(db, WAITING_MAX)))
+      const waiting = backlogs.answers.reduce((sum, { value }) => sum + backlogRows(value), 0)
+      const rows = backlogs.answers.some(({ value }) => value.capped) ? `more than ${waiting}` : String(waiting)
       throw new CpError(
         'unavailable',
-        `the oldest unpublished row waits for ${Math.round(oldest)} s (NOETL_CP_OUTBOX_MAX_AGE is ${ageMaxSeconds}), ${rows} row(s) in all; see "noetl-cp outbox status"`,
+        `the oldest unpublished row waits for ${Math.round(oldest)} s (NOETL_CP_OUTBOX_MAX_AGE is ${ageMaxSeconds}), ${counted(rows, 'row')} in all; see "noetl-cp outbox status"`,
       )
     },
   }

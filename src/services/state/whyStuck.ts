@@ -3,6 +3,7 @@
 
 import type { Databases } from '../../db/databases.js'
 import type { Queryable } from '../../db/db.js'
+import { counted } from '../../domain/counted.js'
 import { ENGINE_VERSION } from '../../domain/engine/settings.js'
 import { isTerminalStatus } from '../../domain/executions/executionStatus.js'
 import type { ExecutionId } from '../../domain/ids/ids.js'
@@ -145,7 +146,7 @@ function engineFindings(
     return [{ reason: 'not driven', what, next, target, actions }]
   }
   if (!isAlone) return []
-  const what = `all ${version} events are applied and no command is open; the engine decides within moments, or logs why it cannot`
+  const what = `${version === 1 ? 'its one event is' : `all ${version} events are`} applied and no command is open; the engine decides within moments, or logs why it cannot`
   return [{ reason: 'nothing known', what, next: `noetl-cp events tail ${id}`, target, actions }]
 }
 
@@ -157,7 +158,7 @@ function outboxFindings(rows: readonly WaitingRow[]): StuckFinding[] {
   if (dead !== undefined) {
     findings.push({
       reason: 'dead outbox row',
-      what: `outbox row ${dead.outbox_id} (event ${dead.event_id}) is dead after ${dead.attempts} attempts: ${dead.last_error ?? 'no reason given'}`,
+      what: `outbox row ${dead.outbox_id} (event ${dead.event_id}) is dead after ${counted(dead.attempts, 'attempt')}: ${dead.last_error ?? 'no reason given'}`,
       seconds: dead.age_seconds,
       next: `noetl-cp outbox show ${dead.outbox_id}, then noetl-cp outbox dead redrive`,
       target: { kind: 'outbox', id: dead.outbox_id },
@@ -170,7 +171,7 @@ function outboxFindings(rows: readonly WaitingRow[]): StuckFinding[] {
   findings.push({
     reason: isBackingOff ? 'outbox backoff' : 'outbox',
     what: isBackingOff
-      ? `outbox row ${waiting.outbox_id} (event ${waiting.event_id}) is tried again in ${waiting.wait_seconds.toFixed(0)} s, after ${waiting.attempts} attempts: ${waiting.last_error ?? ''}`
+      ? `outbox row ${waiting.outbox_id} (event ${waiting.event_id}) is tried again in ${waiting.wait_seconds.toFixed(0)} s, after ${counted(waiting.attempts, 'attempt')}: ${waiting.last_error ?? ''}`
       : `outbox row ${waiting.outbox_id} (event ${waiting.event_id}) is ${waiting.status} and not published`,
     seconds: waiting.age_seconds,
     next: isBackingOff ? `noetl-cp outbox retry ${waiting.outbox_id}` : 'noetl-cp outbox status',

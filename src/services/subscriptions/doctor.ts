@@ -1,7 +1,9 @@
 // What `doctor` says about subscriptions: those that stand still, those that nobody drives, those whose consumer is
 // gone, and messages that were given up and wait for somebody to look at them.
+
 import type { Bus } from '../../bus/connect.js'
 import type { Databases } from '../../db/databases.js'
+import { counted } from '../../domain/counted.js'
 import { toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { countDead } from '../../stores/subscriptions/subscriptionDeliveryStore.js'
@@ -50,7 +52,7 @@ export async function subscriptionFindings(deps: SubscriptionInspection): Promis
 function findingOf(row: SuspiciousRow): Finding {
   const where = `subscription ${row.subscription_id}`
   const days = Math.floor(row.seconds / 86_400)
-  const since = days > 0 ? `${days} day(s)` : `${Math.round(row.seconds)} s`
+  const since = days > 0 ? counted(days, 'day') : `${Math.round(row.seconds)} s`
   switch (row.suspicion) {
     case 'trouble':
       return {
@@ -111,7 +113,7 @@ async function unknownFindings({ databases }: SubscriptionInspection): Promise<F
           {
             level: 'problem',
             where: databases.shards[shard]!.label,
-            finding: `${ids.length} subscription(s) of its log are not known here: ${ids.slice(0, NAMED_MAX).join(', ')}${ids.length > NAMED_MAX ? ' …' : ''}`,
+            finding: `${counted(ids.length, 'subscription of its log is', 'subscriptions of its log are')} not known here: ${ids.slice(0, NAMED_MAX).join(', ')}${ids.length > NAMED_MAX ? ' …' : ''}`,
             fix: 'start a daemon, which takes them over, or noetl-cp subscription rebuild',
           },
         ],
@@ -124,7 +126,7 @@ function deadFindings(count: number): Finding[] {
     {
       level: 'advice',
       where: 'subscriptions',
-      finding: `${count} message(s) were given up and wait`,
+      finding: counted(count, 'given-up message waits', 'given-up messages wait'),
       fix: 'noetl-cp subscription dead list, then noetl-cp subscription dead redrive <id>',
     },
   ]

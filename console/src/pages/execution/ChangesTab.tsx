@@ -1,9 +1,9 @@
 // What is different at the handle: against the event before, which is what the event has touched, or against the moment that
 // is pinned, the end of the log or the snapshot.
+import { counted } from '../../lib/counted'
 import { type Difference, differencesOf, leavesOf } from '../../lib/difference'
 import { pointerTo } from '../../lib/jsonSearch'
 import { ask, query } from '../../lib/router'
-import { whole } from '../../lib/time'
 import { Between, SincePin, StateDifferences, wordOf } from './StateDifference'
 import type { Slice } from './slices'
 import type { Here } from './useMoment'
@@ -67,7 +67,7 @@ function SinceLastEvent({ here: { slice, before } }: { here: Here }) {
   return (
     <>
       <StateDifferences list={changesBetween(before, slice)} />
-      {left > 0 && <p class="muted">and in {whole(left)} more entities, which the state has</p>}
+      {left > 0 && <p class="muted">and in {counted(left, 'more entity', 'more entities')}, which the state has</p>}
     </>
   )
 }

@@ -1,5 +1,7 @@
 // The log of one run: any number of events, in the order of the fold, with filters; one of them whole beside the list.
+
 import { apiPath, get } from '../../lib/api'
+import { counted } from '../../lib/counted'
 import { useKeys } from '../../lib/keys'
 import { ask, query } from '../../lib/router'
 import { clockText, millisOf, whole } from '../../lib/time'
@@ -69,7 +71,7 @@ export function EventsTab({ run, tape }: { run: ExecutionSummary; tape: RunTape 
         />
         <OneOf name="type" names={tape.tape.head.types} />
         <OneOf name="step" names={tape.tape.head.steps} />
-        <span class="muted">{total.data === undefined ? '' : `${whole(total.data)} events`}</span>
+        <span class="muted">{total.data === undefined ? '' : counted(total.data, 'event')}</span>
       </div>
       <div class={chosen === undefined ? 'beside' : 'beside open'}>
         <Panel

@@ -1,4 +1,5 @@
 // What was chosen in the timeline, and every event of its life in order, with times; worked out from the tape.
+import { counted } from '../../lib/counted'
 import { clockText, lasted, whole } from '../../lib/time'
 import { VirtualRows } from '../../parts/VirtualRows'
 import { moveTo } from './cursor'
@@ -28,7 +29,7 @@ export function Life({ run, entity, life, position }: LifeProps) {
           <span class="muted">has no event in this log</span>
         ) : (
           <span class="muted">
-            {whole(life!.length)} {life!.length === 1 ? 'event' : 'events'} in {lasted(last.at - first.at)}
+            {counted(life!.length, 'event')} in {lasted(last.at - first.at)}
           </span>
         )}
         <button type="button" class="quiet" aria-label="Show everything again" onClick={() => choose(undefined)}>

@@ -1,6 +1,8 @@
 // The exact state at the handle, folded by the daemon from the log up to that event, with the checksum that proves it. While
 // another moment is pinned, the difference between both instead.
+
 import { useMemo } from 'preact/hooks'
+import { counted } from '../../lib/counted'
 import { isBranch, type Json } from '../../lib/losslessJson'
 import { lasted, whole } from '../../lib/time'
 import { CopyText } from '../../parts/CopyText'
@@ -56,7 +58,7 @@ export function MomentTab({ executionId, here, position, pinned }: MomentTabProp
           <CopyText text={`noetl-cp replay ${executionId} --as-of-event ${slice.eventId}`} />
         )}
         <span class="muted folded">
-          {whole(slice.folded)} events folded in {lasted(slice.foldedMs)}
+          {counted(slice.folded, 'event')} folded in {lasted(slice.foldedMs)}
         </span>
       </p>
       {error !== undefined && <p class="notice stale">Shown as it was: {error.message}</p>}

@@ -1,5 +1,7 @@
 // Above the bar: what happened at the handle, and the ways to another moment or another view of the run.
+
 import { useRef } from 'preact/hooks'
+import { counted } from '../../lib/counted'
 import { ask } from '../../lib/router'
 import { clockText, whole } from '../../lib/time'
 import { type Axis, showNextAxis } from './axis'
@@ -51,7 +53,7 @@ export function ScrubBar({ run, axis, position, go }: ScrubBarProps) {
         <Jump run={run} go={go} />
         {!isFollowing() && (
           <button type="button" onClick={() => go(length)}>
-            {news > 0 ? `+${whole(news)} events, jump to now` : 'Jump to now'}
+            {news > 0 ? `+${counted(news, 'event')}, jump to now` : 'Jump to now'}
           </button>
         )}
         <button
