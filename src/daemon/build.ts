@@ -152,7 +152,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
   if (bus !== undefined && config.projectorEnabled) loops.push(buildProjectorLoop(deps, bus, clusterId, projector))
   const following = createEventFollowing({ databases, clock })
   const scrubbing = buildScrubbing(deps)
-  const instance = createInstanceOverview({ databases, health, clock })
+  const instance = createInstanceOverview({ databases, documents, bus, health, clock })
   const news = buildNews(deps, instance, states.state)
   core.appender.onAppended((_shard, executionIds, _traces, _ended, _news, events) => {
     following.wake(executionIds)

@@ -34,6 +34,8 @@ beforeAll(async () => {
     board,
     instance: createInstanceOverview({
       databases: core.databases,
+      documents: core.documents,
+      bus: undefined,
       health: { report: () => ({ ready: true, checks: [] }) },
       clock: systemClock,
     }),

@@ -4,9 +4,12 @@ import type { WireTime } from '../../src/domain/events/wireTime.js'
 import type { ExecutionId } from '../../src/domain/ids/ids.js'
 import { laneOf } from '../../src/domain/leases/lane.js'
 import { registerEntry } from '../../src/services/catalog/catalog.js'
+import { poolFindings } from '../../src/services/commands/poolDoctor.js'
 import { endExecution, startExecution } from '../../src/services/executions/executions.js'
+import { stuckExecutions } from '../../src/services/health/attention.js'
 import { type StuckFinding, whyStuck } from '../../src/services/state/whyStuck.js'
 import { changeSubscription, registerSubscription } from '../../src/services/subscriptions/lifecycle.js'
+import { pausePool, resumePool } from '../../src/stores/commands/commandLimits.js'
 import { pullDocument } from '../subscriptions/specs.js'
 import { openCore, registerPlaybook, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
@@ -146,7 +149,7 @@ describe('an execution', () => {
     await append(core, executionId, 'step.enter', 'a')
     await append(core, executionId, 'step.enter', 'b')
     await sql(
-      `update noetl.outbox set status = 'DEAD', attempts = 20, last_error = 'too large' where outbox_id = (
+      `update noetl.outbox set status = 'DEAD', attempts = 1, last_error = 'too large' where outbox_id = (
          select min(outbox_id) from noetl.outbox where execution_id = $1::bigint and status = 'PENDING')`,
       [executionId],
     )
@@ -157,8 +160,8 @@ describe('an execution', () => {
     )
     const found = await findings(executionId)
     expect(found.slice(0, 2)).toMatchObject([
-      { reason: 'dead outbox row', what: expect.stringContaining('too large') },
-      { reason: 'outbox backoff', what: expect.stringContaining('refused') },
+      { reason: 'dead outbox row', what: expect.stringContaining('dead after 1 attempt: too large') },
+      { reason: 'outbox backoff', what: expect.stringContaining('after 3 attempts: refused') },
     ])
     await settle()
   })
@@ -219,6 +222,58 @@ describe('an execution', () => {
     await open
     expect(found).toMatchObject([
       { reason: 'open transaction', what: expect.stringMatching(/process \d+.*stuck-test/) },
+    ])
+  })
+})
+
+describe('the overview', () => {
+  const told = async (id: string) => {
+    const stuck = await stuckExecutions(core.databases)
+    return stuck.flatMap(({ executionId, what }) => (executionId === id ? [what] : []))
+  }
+  const age = (id: string, seconds: number) =>
+    sql(
+      'update noetl.execution set updated_at = now() - make_interval(secs => $2::int) where execution_id = $1::bigint',
+      [id, seconds],
+    )
+
+  it('names what stands still with nobody at work on it, and nothing that waits for another', async () => {
+    await sql("update noetl.execution set status = 'CANCELLED'")
+    const id = await fresh()
+    expect(await told(id)).toEqual([])
+    await age(id, 3 * 3_600)
+    expect(await told(id)).toEqual(['nothing has happened for 3 h'])
+    const child = await fresh(id)
+    expect(await told(id)).toEqual([])
+    await endExecution(core, { executionId: child as ExecutionId, outcome: 'COMPLETED' })
+    await age(id, 60)
+    expect(await told(id)).toEqual([])
+    await append(core, id, 'command.failed', 'fetch', { meta: { command_id: `${id}:fetch` }, error: 'no route' })
+    expect(await told(id)).toEqual([])
+    await age(id, 60)
+    expect(await told(id)).toEqual(['a step failed, and nobody has ended it'])
+    await sql('update noetl.execution set engine = 99 where execution_id = $1::bigint', [id])
+    expect(await told(id)).toEqual(['no daemon has version 99 of the engine, which it needs'])
+    await endExecution(core, { executionId: id as ExecutionId, outcome: 'FAILED' })
+    expect(await told(id)).toEqual([])
+  })
+
+  it('names the pool in which a command waits: without a worker, or paused', async () => {
+    const id = await fresh()
+    await sql(
+      `insert into noetl.command (command_id, event_id, execution_id, catalog_id, step_name, pool, command_key, created_at)
+       values (1, 1, $1::bigint, 1, 'fetch', 'workers', 'k', now() - interval '1 minute')`,
+      [id],
+    )
+    await age(id, 3 * 3_600)
+    expect(await told(id)).toEqual([])
+    await pausePool(core.databases.cluster.db, 'workers', 'a new version')
+    expect(await told(id)).toEqual(['the pool workers is paused'])
+    await resumePool(core.databases.cluster.db, 'workers')
+    await heartbeat('workers', 600)
+    expect(await told(id)).toEqual(['no worker of the pool workers is alive'])
+    expect(await poolFindings(core.databases)).toMatchObject([
+      { where: 'pool workers', finding: expect.stringMatching(/^1 command waits, the oldest for \d+ s; /) },
     ])
   })
 })

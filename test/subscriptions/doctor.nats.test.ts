@@ -5,6 +5,7 @@ import { type Bus, createBus } from '../../src/bus/connect.js'
 import { systemClock } from '../../src/runtime/clock.js'
 import { silentLog } from '../../src/runtime/log.js'
 import { registerEntry } from '../../src/services/catalog/catalog.js'
+import { pausedBacklogs } from '../../src/services/health/attention.js'
 import { subscriptionFindings } from '../../src/services/subscriptions/doctor.js'
 import { changeSubscription, registerSubscription } from '../../src/services/subscriptions/lifecycle.js'
 import { keepDead } from '../../src/stores/subscriptions/subscriptionDeliveryStore.js'
@@ -66,6 +67,18 @@ it('has nothing to say without subscriptions, or about one that was just paused'
   expect(await findings()).toEqual([])
 })
 
+it('leaves it to the overview to tell what waits behind a pause', async () => {
+  const id = await active()
+  const backlogs = async () => pausedBacklogs({ ...core, bus })
+  await changeSubscription(core, { id, action: 'pause' })
+  expect(await backlogs()).toEqual([])
+  for (const n of [1, 2]) await stream.connection.jetstream().publish(`${stream.prefix}.x`, String(n))
+  expect(await backlogs()).toEqual([{ subscription_id: id, path: expect.stringMatching(/^tests\/look-/), messages: 2 }])
+  expect(await pausedBacklogs({ ...core, bus: undefined })).toEqual([])
+  await changeSubscription(core, { id, action: 'resume' })
+  expect(await backlogs()).toEqual([])
+})
+
 it('names one that nobody drives and whose consumer is missing', async () => {
   const id = await active()
   await longAgo(id, '5 minutes')
@@ -102,7 +115,7 @@ it('names a drain that does not end, trouble, and messages that were given up', 
     attempts: 1,
   })
   expect((await findings()).sort()).toEqual([
-    'advice subscriptions: 1 message(s) were given up and wait',
+    'advice subscriptions: 1 given-up message waits',
     expect.stringMatching(`^problem subscription ${draining}: .*draining for 1200 s`),
     expect.stringMatching(`^problem subscription ${troubled}: .*does not deliver: stream is gone`),
   ])

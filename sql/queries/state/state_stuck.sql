@@ -73,3 +73,34 @@ union all
   where status in ('CLAIMED', 'RUNNING') and lease_until < now() - make_interval(secs => :older_than_seconds)
   order by lease_until limit :limit_rows
 );
+
+-- name: state_stuck_executions(engine, failed_types, failed_seconds, quiet_seconds, looked_at_max, limit_rows)
+-- Executions that stand still although none of their commands is with anybody: begun for another version of the engine than
+-- `engine`; not driven by any, with a failure (`failed_types`) as the last event for `failed_seconds`; or without an event for
+-- `quiet_seconds`. Of what has not ended the oldest `looked_at_max` are looked at, at most `limit_rows` are told.
+select execution_id, engine, extract(epoch from now() - updated_at)::float8 as quiet_seconds,
+  last_event_type = any(:failed_types::text[]) as has_failed
+from (
+  select execution_id, engine, updated_at, last_event_type, start_event_type
+  from noetl.execution
+  where status not in ('COMPLETED', 'FAILED', 'CANCELLED')
+  order by execution_id
+  limit :looked_at_max::int
+) as open
+where start_event_type is distinct from 'subscription.registered'
+  and (
+    engine <> :engine::smallint
+    or engine is null and last_event_type = any(:failed_types) and updated_at < now() - make_interval(secs => :failed_seconds::double precision)
+    or updated_at < now() - make_interval(secs => :quiet_seconds::double precision) and not exists (
+      select from noetl.command c
+      where c.execution_id = open.execution_id and c.status in ('PENDING', 'CLAIMED', 'RUNNING', 'PARKED')
+    )
+  )
+order by execution_id
+limit :limit_rows::int;
+
+-- name: state_stuck_parents(execution_ids)
+-- Which of `execution_ids` have started others that have not ended.
+select distinct parent_execution_id as execution_id
+from noetl.execution
+where parent_execution_id = any(:execution_ids::bigint[]) and status not in ('COMPLETED', 'FAILED', 'CANCELLED');

@@ -1,15 +1,14 @@
 // The instance at one glance: what it depends on, what waits in each shard and who publishes it, workers, subscriptions, schema.
 // Asked for by every open console, so it is made at most once a second; a database that is away is named, never waited for by all.
-import type { Databases } from '../../db/databases.js'
 import { messageOf } from '../../errors.js'
-import type { Clock } from '../../runtime/clock.js'
 import { sharedAnswer } from '../../runtime/sharedAnswer.js'
 import type { DeadOf } from '../../stores/subscriptions/subscriptionDeliveryStore.js'
 import { countSubscriptions } from '../../stores/subscriptions/subscriptionStore.js'
 import { outboxStatus, type ShardStatus } from '../outbox/admin.js'
 import { schemaStates } from '../schema/schema.js'
+import type { ViewDeps } from '../subscriptions/views.js'
 import { listWorkerPools, type WorkerPoolView } from '../workers/workerPools.js'
-import { deadMessages, type StuckExecution, stuckExecutions } from './attention.js'
+import { deadMessages, type PausedBacklog, pausedBacklogs, type StuckExecution, stuckExecutions } from './attention.js'
 import type { CheckResult, HealthMonitor } from './health.js'
 
 export interface InstanceOverview {
@@ -22,6 +21,7 @@ export interface InstanceOverview {
   schema: { database: string; applied: number; pending: number }[] | string
   stuck: StuckExecution[] | string
   deadMessages: DeadOf[] | string
+  pausedBacklogs: PausedBacklog[] | string
 }
 
 const MADE_EVERY_MS = 1_000
@@ -29,23 +29,23 @@ const MADE_EVERY_MS = 1_000
 const SCHEMA_EVERY_MS = 60_000
 /** What stands still for half a minute is told early enough. */
 const STUCK_EVERY_MS = 5_000
+/** One question to NATS for each that is paused. */
+const PAUSED_EVERY_MS = 15_000
 
-export function createInstanceOverview(deps: {
-  databases: Databases
-  health: Pick<HealthMonitor, 'report'>
-  clock: Clock
-}) {
+export function createInstanceOverview(deps: ViewDeps & { health: Pick<HealthMonitor, 'report'> }) {
   const { databases, clock } = deps
   const schema = sharedAnswer(clock, SCHEMA_EVERY_MS, () => schemaStates(databases))
   const stuckNow = sharedAnswer(clock, STUCK_EVERY_MS, () => stuckExecutions(databases))
+  const pausedNow = sharedAnswer(clock, PAUSED_EVERY_MS, () => pausedBacklogs(deps))
   return sharedAnswer(clock, MADE_EVERY_MS, async (): Promise<InstanceOverview> => {
-    const [shards, pools, subscriptions, states, stuck, dead] = await Promise.all([
+    const [shards, pools, subscriptions, states, stuck, dead, paused] = await Promise.all([
       outboxStatus({ databases }),
       listWorkerPools(databases, {}).catch(messageOf),
       countSubscriptions(databases.cluster.db).catch(messageOf),
       schema().catch(messageOf),
       stuckNow().catch(messageOf),
       deadMessages(databases).catch(messageOf),
+      pausedNow().catch(messageOf),
     ])
     return {
       ...deps.health.report(),
@@ -54,6 +54,7 @@ export function createInstanceOverview(deps: {
       subscriptions,
       stuck: typeof stuck === 'string' ? stuck : stuck.value,
       deadMessages: dead,
+      pausedBacklogs: typeof paused === 'string' ? paused : paused.value,
       schema:
         typeof states === 'string'
           ? states

@@ -10,6 +10,8 @@ const q = queries(
   'state_stuck_pools',
   'state_stuck_subscription',
   'state_stuck_commands',
+  'state_stuck_executions',
+  'state_stuck_parents',
 )
 
 export interface EventAge {
@@ -106,4 +108,39 @@ export function listStuckCommands(
   { alive, seconds, limit }: { alive: readonly string[]; seconds: number; limit: number },
 ): Promise<StuckCommand[]> {
   return db.run<StuckCommand>(q.state_stuck_commands, [alive, seconds, limit])
+}
+
+export interface StandingExecution {
+  execution_id: string
+  engine: number | null
+  /** Since its last event. */
+  quiet_seconds: number
+  has_failed: boolean | null
+}
+
+export interface StandingFilter {
+  engine: number
+  failedTypes: readonly string[]
+  failedSeconds: number
+  quietSeconds: number
+  lookedAtMax: number
+  limit: number
+}
+
+export function listStandingExecutions(db: Queryable, filter: StandingFilter): Promise<StandingExecution[]> {
+  const { engine, failedTypes, failedSeconds, quietSeconds, lookedAtMax, limit } = filter
+  return db.run<StandingExecution>(q.state_stuck_executions, [
+    engine,
+    failedTypes,
+    failedSeconds,
+    quietSeconds,
+    lookedAtMax,
+    limit,
+  ])
+}
+
+/** Those of them that wait for others, which they have started. */
+export async function listWaitingParents(db: Queryable, executionIds: readonly string[]): Promise<string[]> {
+  const rows = await db.run<{ execution_id: string }>(q.state_stuck_parents, [executionIds])
+  return rows.map(({ execution_id: id }) => id)
 }

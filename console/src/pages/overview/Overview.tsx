@@ -2,13 +2,13 @@
 import { get } from '../../lib/api'
 import { hrefOf } from '../../lib/router'
 import { session } from '../../lib/session'
-import { clockText, lasted } from '../../lib/time'
+import { agoText, clockText } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { CopyText } from '../../parts/CopyText'
 import { lazy } from '../../parts/lazy'
 import { Panel } from '../../parts/Panel'
 import { Glyph, Status } from '../../parts/Status'
-import { count, type Trouble, troublesOf } from './attention'
+import { type Problem, type Trouble, troublesOf, troublesOfDoctor } from './attention'
 import type { InstanceOverview } from './instance'
 import { Lanes } from './Lanes'
 import { Tiles } from './Tiles'
@@ -26,10 +26,10 @@ export function Overview() {
   })
   // Its word is for operators alone.
   const isOperator = session.value?.role === 'operator'
-  const doctor = useResource(isOperator ? DOCTOR : null, (signal) => get<{ problems: number }>(DOCTOR, signal), {
+  const doctor = useResource(isOperator ? DOCTOR : null, (signal) => get<{ findings: Problem[] }>(DOCTOR, signal), {
     everyMs: 30_000,
   })
-  const problems = isOperator ? (doctor.data?.problems ?? 0) : 0
+  const found = isOperator ? (doctor.data?.findings ?? []) : []
   return (
     <div class="page">
       <h1 class="visually-hidden">Overview</h1>
@@ -39,14 +39,7 @@ export function Overview() {
             {overview.error === undefined ? (
               <>
                 <p class="verdict">{verdictOf(data)}</p>
-                <Attention
-                  troubles={[
-                    ...troublesOf(data),
-                    ...(problems === 0
-                      ? []
-                      : [{ what: `the doctor found ${count(problems, 'problem', 'problems')}`, place: '/doctor' }]),
-                  ]}
-                />
+                <Attention troubles={[...troublesOf(data), ...troublesOfDoctor(found)]} />
               </>
             ) : (
               <p class="verdict">No answer since {clockText(overview.at!)}. What is below was so then.</p>
@@ -78,10 +71,17 @@ function Attention({ troubles }: { troubles: readonly Trouble[] }) {
     <section class="attention" aria-labelledby="attention">
       <h2 id="attention">Needs attention</h2>
       <ul>
-        {troubles.map(({ what, place, asked }) => (
+        {troubles.map(({ what, place, asked, executions = [] }) => (
           <li key={what}>
             <Glyph kind="stuck" />
-            {place === undefined ? <span>{what}</span> : <a href={hrefOf(place, asked)}>{what}</a>}
+            <span>
+              {place === undefined ? what : <a href={hrefOf(place, asked)}>{what}</a>}
+              {executions.map((id) => (
+                <a key={id} class="mono" href={hrefOf(`/executions/${id}`, { tab: 'why' })}>
+                  {id}
+                </a>
+              ))}
+            </span>
           </li>
         ))}
       </ul>
@@ -119,7 +119,7 @@ function Pools({ pools }: { pools: InstanceOverview['pools'] }) {
               </td>
               <td>{pool.kind}</td>
               <td class="number">{pool.capacity}</td>
-              <td>{pool.silent_seconds === null ? '–' : `${lasted(pool.silent_seconds * 1_000)} ago`}</td>
+              <td>{pool.silent_seconds === null ? '–' : agoText(pool.silent_seconds * 1_000)}</td>
             </tr>
           ))}
         </tbody>

@@ -1,20 +1,33 @@
 // What needs somebody: each with the place where it is looked at. An empty list is the good news.
+
+import { counted } from '../../lib/counted'
 import type { Query } from '../../lib/router'
-import { whole } from '../../lib/time'
 import { type InstanceOverview, LANES, type ShardOverview } from './instance'
 
-const STUCK_SHOWN = 3
+/** Ids of executions that are stuck for the same reason. */
+const IDS_SHOWN = 4
+/** As many as the daemon tells of. */
+const STUCK_MAX = 20
+const PROBLEMS_SHOWN = 5
 
 export interface Trouble {
   what: string
   /** Where in the console; undefined: the words say all. */
   place?: string
   asked?: Query
+  /** Executions that it is about, each a link to why it stands still. */
+  executions?: readonly string[]
+}
+
+/** What the doctor says, for operators. */
+export interface Problem {
+  level: string
+  where: string
+  finding: string
 }
 
 export function troublesOf(overview: InstanceOverview): Trouble[] {
   const { checks, shards, pools, schema, subscriptions, errors, stuck, dead_messages: dead } = overview
-  const paused = subscriptions['PAUSED'] ?? 0
   const unknown = subscriptions['UNKNOWN'] ?? 0
   return [
     ...checks
@@ -24,16 +37,9 @@ export function troublesOf(overview: InstanceOverview): Trouble[] {
         ...(name === 'outbox' ? { place: '/outbox' } : {}),
       })),
     ...shards.flatMap(troublesOfShard),
-    ...stuck.slice(0, STUCK_SHOWN).map(({ execution_id: id, what }) => ({
-      what: `execution ${id} is stuck: ${what}`,
-      place: `/executions/${id}`,
-      asked: { tab: 'why' },
-    })),
-    ...(stuck.length <= STUCK_SHOWN
-      ? []
-      : [{ what: 'more executions are stuck', place: '/executions', asked: { status: 'RUNNING' } }]),
+    ...troublesOfStuck(stuck),
     ...dead.map(({ subscription_id: id, path, count: messages }) => ({
-      what: `${count(messages, 'message', 'messages')} of ${path ?? `subscription ${id}`} given up`,
+      what: `${counted(messages, 'message')} of ${path ?? `subscription ${id}`} given up`,
       place: `/subscriptions/${id}`,
       asked: { tab: 'dead' },
     })),
@@ -42,28 +48,52 @@ export function troublesOf(overview: InstanceOverview): Trouble[] {
     ...schema
       .filter(({ pending }) => pending > 0)
       .map(({ database, pending }) => ({
-        what: `${count(pending, 'migration waits', 'migrations wait')} in ${database}: noetl-cp migrate`,
+        what: `${counted(pending, 'migration waits', 'migrations wait')} in ${database}: noetl-cp migrate`,
         place: '/doctor',
       })),
-    ...(paused === 0
-      ? []
-      : [
-          {
-            what: `${count(paused, 'subscription is', 'subscriptions are')} paused`,
-            place: '/subscriptions',
-            asked: { state: 'PAUSED' },
-          },
-        ]),
+    ...overview.paused_backlogs.map(({ subscription_id: id, path, messages }) => ({
+      what: `${counted(messages, 'message waits', 'messages wait')} behind the pause of ${path}`,
+      place: `/subscriptions/${id}`,
+    })),
     ...(unknown === 0
       ? []
       : [
           {
-            what: `${count(unknown, 'subscription is', 'subscriptions are')} in no known state`,
+            what: `${counted(unknown, 'subscription is', 'subscriptions are')} in no known state`,
             place: '/subscriptions',
             asked: { state: 'UNKNOWN' },
           },
         ]),
     ...errors.map((what) => ({ what })),
+  ]
+}
+
+/** One line for all that stand still for the same reason. */
+function troublesOfStuck(stuck: InstanceOverview['stuck']): Trouble[] {
+  const byReason = new Map<string, string[]>()
+  for (const { execution_id: id, what } of stuck) byReason.set(what, [...(byReason.get(what) ?? []), id])
+  return Array.from(byReason, ([what, ids]): Trouble => {
+    const [first] = ids as [string]
+    if (ids.length === 1) {
+      return { what: `execution ${first} is stuck: ${what}`, place: `/executions/${first}`, asked: { tab: 'why' } }
+    }
+    return {
+      what: `${stuck.length < STUCK_MAX ? '' : 'at least '}${ids.length} executions are stuck: ${what}`,
+      place: '/executions',
+      asked: { status: 'RUNNING' },
+      executions: ids.slice(0, IDS_SHOWN),
+    }
+  })
+}
+
+export function troublesOfDoctor(findings: readonly Problem[]): Trouble[] {
+  const problems = findings.filter(({ level }) => level === 'problem')
+  const left = problems.length - PROBLEMS_SHOWN
+  return [
+    ...problems
+      .slice(0, PROBLEMS_SHOWN)
+      .map(({ where, finding }) => ({ what: `${where}: ${finding}`, place: '/doctor' })),
+    ...(left > 0 ? [{ what: `${counted(left, 'more problem')} that the doctor found`, place: '/doctor' }] : []),
   ]
 }
 
@@ -76,7 +106,7 @@ function troublesOfShard({ shard, error, dead, backlog, owners, relays }: ShardO
       ? []
       : [
           {
-            what: `${count(dead, 'row', 'rows')} of the outbox of shard ${shard} given up`,
+            what: `${counted(dead, 'row')} of the outbox of shard ${shard} given up`,
             place: '/outbox',
             asked: { tab: 'dead' },
           },
@@ -85,17 +115,13 @@ function troublesOfShard({ shard, error, dead, backlog, owners, relays }: ShardO
       ? []
       : [
           {
-            what: `${count(expired, 'row', 'rows')} of shard ${shard} left in flight by somebody who went away`,
+            what: `${counted(expired, 'row')} of shard ${shard} left in flight by somebody who went away`,
             place: '/outbox',
             asked: { tab: 'rows', status: 'IN_FLIGHT' },
           },
         ]),
     ...(relays.some(({ alive }) => alive) && held < LANES
-      ? [{ what: `nobody holds ${count(LANES - held, 'lane', 'lanes')} of shard ${shard}`, place: '/outbox' }]
+      ? [{ what: `nobody holds ${counted(LANES - held, 'lane', 'lanes')} of shard ${shard}`, place: '/outbox' }]
       : []),
   ]
-}
-
-export function count(value: number, one: string, many: string): string {
-  return `${whole(value)} ${value === 1 ? one : many}`
 }

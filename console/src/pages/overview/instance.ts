@@ -13,6 +13,8 @@ export interface InstanceOverview {
   /** Some of them, if there are many. */
   stuck: { execution_id: string; what: string }[]
   dead_messages: { subscription_id: string; path: string | null; count: number }[]
+  /** Behind each of them something waits. */
+  paused_backlogs: { subscription_id: string; path: string; messages: number }[]
   schema: { database: string; applied: number; pending: number }[]
   errors: string[]
 }

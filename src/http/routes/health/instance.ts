@@ -68,6 +68,7 @@ export function instanceRoutes({ console: about }: InstanceRouteDeps): RouteSpec
           subscriptions: { type: 'object', description: 'how many are in each state' },
           stuck: listOf({ execution_id: TEXT, what: TEXT }),
           dead_messages: listOf({ subscription_id: TEXT, path: TEXT_OR_NULL, count: COUNT }),
+          paused_backlogs: listOf({ subscription_id: TEXT, path: TEXT, messages: COUNT }),
           schema: listOf({ database: TEXT, applied: COUNT, pending: COUNT }),
           errors: { type: 'array', items: TEXT, description: 'why a part is missing' },
           me: answerOf({ role: TEXT, actor: TEXT, read_only: FLAG }),
@@ -149,7 +150,7 @@ export function instanceRoutes({ console: about }: InstanceRouteDeps): RouteSpec
 }
 
 function overviewJson(overview: InstanceOverview): JsonObject {
-  const { ready, checks, shards, pools, subscriptions, schema, stuck, deadMessages } = overview
+  const { ready, checks, shards, pools, subscriptions, schema, stuck, deadMessages, pausedBacklogs } = overview
   return {
     ready,
     checks: checks.map((check) => ({ ...check, ms: Math.round(check.ms) })),
@@ -167,9 +168,10 @@ function overviewJson(overview: InstanceOverview): JsonObject {
     subscriptions: typeof subscriptions === 'string' ? {} : Object.fromEntries(subscriptions),
     stuck: typeof stuck === 'string' ? [] : stuck.map(({ executionId, what }) => ({ execution_id: executionId, what })),
     dead_messages: typeof deadMessages === 'string' ? [] : deadMessages.map((dead) => ({ ...dead })),
+    paused_backlogs: typeof pausedBacklogs === 'string' ? [] : pausedBacklogs.map((paused) => ({ ...paused })),
     schema: typeof schema === 'string' ? [] : schema,
     // A database that is away is the reason for several of them.
-    errors: [...new Set([pools, subscriptions, schema, stuck, deadMessages])].filter(
+    errors: [...new Set([pools, subscriptions, schema, stuck, deadMessages, pausedBacklogs])].filter(
       (part) => typeof part === 'string',
     ),
   }
