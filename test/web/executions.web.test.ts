@@ -141,7 +141,9 @@ describe.skipIf(!hasBrowser)('executions', () => {
     })
     const children = page.locator('dl.facts div', { hasText: 'Children' })
     await page.goto(`/console/executions/${parent}`)
-    await children.getByRole('link', { name: 'list' }).waitFor()
+    const { length } = (await daemon.get(`/api/executions?parent=${parent}&ids=string`)).body
+    expect(length).toBeGreaterThan(1)
+    await children.getByRole('link', { name: `${length} executions` }).waitFor()
     const failed = await idOf('FAILED', 'demo/import-orders')
     const asked = page.waitForResponse((answer) => answer.url().includes(`parent=${failed}`))
     await page.goto(`/console/executions/${failed}?tab=why`)
@@ -215,6 +217,8 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await events.getByText('command.issued').first().click()
     await page.waitForURL(/event=\d{17}/)
     const event = new URL(page.url()).searchParams.get('event')!
+    // The handle goes along with what is looked at.
+    await page.waitForURL((address) => address.searchParams.get('at') === `event:${event}`)
     const detail = page.getByRole('complementary', { name: 'Event' })
     await detail.getByText('event_id: ').first().waitFor()
     expect(await detail.textContent()).toContain(event)
@@ -229,6 +233,9 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await page.getByText('execution_id: ').first().waitFor()
     expect(await page.locator('.json').first().textContent()).toContain(`execution_id: ${id}`)
 
+    await page.keyboard.press('End')
+    // Its step was entered, and nobody has its command.
+    await page.getByTitle('charge: waiting').waitFor()
     await page.keyboard.press('7')
     await page.waitForURL(/tab=why/)
     await page.locator('.findings li').first().waitFor()

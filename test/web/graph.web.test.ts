@@ -30,6 +30,7 @@ workflow:
     tool: { kind: noop, result: 2 }
     next: [end]
   - step: end
+    loop: { in: "{{ [1, 2, 3] }}", iterator: one }
     tool: { kind: noop, result: 3 }
 `
 
@@ -70,6 +71,11 @@ describe.skipIf(!hasBrowser)('the graph', () => {
     expect(await page.locator('.arc.open title').textContent()).toBe('{{ workload.amount > 100 }}')
 
     expect(await steps.nth(1).textContent()).toContain('skipped')
+    await page.getByTitle('<b>big</b>: skipped').waitFor()
+    const texts = steps.locator('.muted')
+    expect(await texts.nth(0).textContent()).toMatch(/^noop · [\d.]+ m?s$/)
+    expect(await texts.nth(3).textContent()).toMatch(/^noop · 3 of 3 · [\d.]+ m?s$/)
+    expect(await steps.nth(3).locator('.badge').textContent()).toBe('loop')
     await page.keyboard.press('Home')
     for (let position = 1; position <= last; position++) {
       await page.keyboard.press('ArrowRight')
@@ -80,7 +86,8 @@ describe.skipIf(!hasBrowser)('the graph', () => {
       const commands = Object.entries((await daemon.get(path)).body.commands as Record<string, { status: string }>)
       const stepOf = ([key]: [string, unknown]) => key.split(':')[1]!
       expect(stepsThat((word) => word !== 'not yet')).toEqual(expect.arrayContaining(commands.map(stepOf)))
-      const completed = commands.filter(([, { status }]) => /^(completed|success)$/i.test(status)).map(stepOf)
+      const ended = commands.filter(([, { status }]) => /^(completed|success)$/i.test(status))
+      const completed = [...new Set(ended.map(stepOf))]
       expect(completed).toEqual(expect.arrayContaining(stepsThat((word) => word === 'completed')))
       if (position === last) expect(stepsThat((word) => word === 'completed').toSorted()).toEqual(completed.toSorted())
     }

@@ -6,6 +6,7 @@ import { isJsonObject } from '../../domain/json/value.js'
 import { toCpError } from '../../errors.js'
 import { listLimits, waitingPools } from '../../stores/commands/commandLimits.js'
 import type { Finding } from '../health/finding.js'
+import { span } from '../state/stuckFinding.js'
 import { listWorkerPools, type WorkerPoolView } from '../workers/workerPools.js'
 
 const WAITING_SECONDS_MIN = 30
@@ -29,7 +30,7 @@ async function waitingFindings(databases: Databases): Promise<Finding[]> {
   const [workers, limits] = await Promise.all([listWorkerPools(databases, { kind: 'worker_pool' }), listLimits(db)])
   return waiting.map(({ pool, commands, oldest_seconds: seconds }): Finding => {
     const where = `pool ${pool}`
-    const what = `${counted(commands, 'command waits', 'commands wait')}, the oldest for ${Math.round(seconds)} s`
+    const what = `${counted(commands, 'command waits', 'commands wait')}, the oldest for ${span(seconds)}`
     if (limits.some(({ scope, name, paused_at: at }) => scope === 'pool' && name === pool && at !== null)) {
       return { level: 'advice', where, finding: `${what}; it is paused`, fix: `noetl-cp worker resume ${pool}` }
     }

@@ -5,7 +5,7 @@ import { zone } from '../../lib/theme'
 import { clockText, lasted, whole } from '../../lib/time'
 import { useRested } from '../../lib/useRested'
 import { isInView, type Scene } from './drawBars'
-import { kindAt, momentAt, spanName, type TimelineRow } from './tape'
+import { kindAt, momentAt, spanName, standingWord, type TimelineRow } from './tape'
 
 const REST_MS = 250
 /** Shared by the rows in sight, each of which gets one at least. */
@@ -61,7 +61,7 @@ function Bar({ scene: { run, position }, row, span }: { scene: Scene; row: Timel
     <tr>
       <th scope="row">{row.name}</th>
       <td>{spanName(run, span)}</td>
-      <td>{kindAt(run, span, position) ?? 'not yet'}</td>
+      <td>{standingWord(run, [span], kindAt(run, span, position))}</td>
       <td>{clockText(from.at, 3)}</td>
       <td>{to === undefined ? 'goes on' : lasted(to.at - from.at)}</td>
     </tr>

@@ -10,6 +10,7 @@ import { Panel } from '../../parts/Panel'
 import { Glyph, kindOf } from '../../parts/Status'
 import { VirtualRows } from '../../parts/VirtualRows'
 import type { ExecutionSummary } from '../executions/summary'
+import { moveTo } from './cursor'
 import { EventDetail } from './EventDetail'
 import type { RunTape } from './tape'
 
@@ -88,7 +89,16 @@ export function EventsTab({ run, tape }: { run: ExecutionSummary; tape: RunTape 
               load={async (from, limit, signal) =>
                 (await get<Window>(apiPath(base, { ...asked, from: from + 1, limit }), signal)).events
               }
-              row={(event) => <EventRow event={event} isChosen={event?.event_id === chosen} />}
+              row={(event) => (
+                <EventRow
+                  event={event}
+                  isChosen={event?.event_id === chosen}
+                  onChoose={({ event_id: id, position }) => {
+                    moveTo(position, tape.length)
+                    ask({ event: id })
+                  }}
+                />
+              )}
             />
           )}
         </Panel>
@@ -115,11 +125,17 @@ function OneOf({ name, names }: { name: 'type' | 'step'; names: readonly string[
   )
 }
 
-function EventRow({ event, isChosen }: { event: WindowEvent | undefined; isChosen: boolean }) {
+interface EventRowProps {
+  event: WindowEvent | undefined
+  isChosen: boolean
+  onChoose: (event: WindowEvent) => void
+}
+
+function EventRow({ event, isChosen, onChoose }: EventRowProps) {
   if (event === undefined) return <span class="event-row muted">…</span>
   const kind = /fail|error/i.test(`${event.event_type} ${event.status}`) ? 'failed' : kindOf(event.status ?? '')
   return (
-    <button type="button" class="event-row" aria-pressed={isChosen} onClick={() => ask({ event: event.event_id })}>
+    <button type="button" class="event-row" aria-pressed={isChosen} onClick={() => onChoose(event)}>
       <span class="number muted">{whole(event.position)}</span>
       <span class="mono">{clockText(millisOf(event.timestamp), 3).slice(11)}</span>
       <span class={`event-type ${kind === 'failed' ? 'failed' : ''}`}>

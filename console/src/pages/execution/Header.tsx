@@ -86,17 +86,30 @@ export function Header({ run, reload }: { run: ExecutionSummary; reload: () => v
   )
 }
 
+/** One by its id, several by their number: so many are counted. */
+const CHILDREN_MAX = 20
+
 function Children({ id, hasEnded }: { id: string; hasEnded: boolean }) {
-  const path = apiPath('/api/executions', { parent: id, limit: 1 })
+  const path = apiPath('/api/executions', { parent: id, limit: CHILDREN_MAX })
   const { data } = useResource(
     path,
     (signal) => get<ExecutionSummary[]>(path, signal),
     hasEnded ? {} : { everyMs: CHILDREN_EVERY_MS },
   )
-  if (data === undefined || data.length === 0) return null
+  const [child, ...others] = data ?? []
+  if (child === undefined) return null
   return (
     <Fact name="Children">
-      <a href={hrefOf('/executions', { parent: id })}>list</a>
+      {others.length === 0 ? (
+        <a class="mono" href={hrefOf(`/executions/${child.execution_id}`)}>
+          {child.execution_id}
+        </a>
+      ) : (
+        <a href={hrefOf('/executions', { parent: id })}>
+          {others.length + 1 < CHILDREN_MAX ? '' : 'at least '}
+          {others.length + 1} executions
+        </a>
+      )}
     </Fact>
   )
 }

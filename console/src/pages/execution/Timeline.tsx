@@ -9,7 +9,17 @@ import { moveTo, pin } from './cursor'
 import { drawBars, isInView, ROW, type Scene, spanAt } from './drawBars'
 import { chosenLanes, lanesOf } from './lanes'
 import { choose, chosenEntity } from './life'
-import { kindAt, kindOfRow, momentAt, type RunTape, rowsInside, spanKey, spanName, type TimelineRow } from './tape'
+import {
+  kindAt,
+  kindOfRow,
+  momentAt,
+  type RunTape,
+  rowsInside,
+  spanKey,
+  spanName,
+  standingWord,
+  type TimelineRow,
+} from './tape'
 import { useCanvas } from './useCanvas'
 
 const SHARE_OF_SCREEN = 0.4
@@ -144,6 +154,7 @@ interface NameProps {
 
 function Name({ run, row, position, isOpen, onToggle }: NameProps) {
   const kind = kindOfRow(run, row, position)
+  const word = standingWord(run, row.spans, kind)
   const { inside } = row
   const isChosen = chosenEntity() === row.key
   return (
@@ -164,7 +175,7 @@ function Name({ run, row, position, isOpen, onToggle }: NameProps) {
       <button
         type="button"
         class={`quiet row-name ${inside === undefined ? 'inner' : ''}`}
-        title={`${row.name}: ${kind ?? 'not yet'}`}
+        title={`${row.name}: ${word}`}
         aria-pressed={isChosen}
         onClick={() => {
           choose(isChosen ? undefined : row.key)
@@ -173,7 +184,7 @@ function Name({ run, row, position, isOpen, onToggle }: NameProps) {
       >
         {kind === undefined ? <i class="glyph-none" /> : <Glyph kind={kind} />}
         <span class={kind === undefined ? 'muted ellipsis' : 'ellipsis'}>{row.name}</span>
-        <span class="visually-hidden">{kind ?? 'not yet'}</span>
+        <span class="visually-hidden">{word}</span>
         {inside !== undefined && inside > 1 && <span class="muted row-count">{whole(inside)}</span>}
       </button>
     </>
@@ -195,7 +206,7 @@ function HintBox({ run, hint, position }: { run: RunTape; hint: Hint; position: 
   return (
     <div class="timeline-hint" style={{ top: `${Math.max(0, hint.y - 20)}px`, ...side }}>
       <b>{spanName(run, hint.span)}</b>
-      <span>{kindAt(run, hint.span, position) ?? 'not yet'}</span>
+      <span>{standingWord(run, [hint.span], kindAt(run, hint.span, position))}</span>
       <span class="muted">
         event {whole(issued[hint.span]!)} {to === undefined ? 'on' : `to ${whole(ended[hint.span]!)}`}
       </span>

@@ -1,6 +1,6 @@
 // How many spans stand how at a position, without looking at each of them again.
 import { OUTCOMES } from '../../../../src/domain/tape/decodeTape.js'
-import { type RunTape, UNSEEN } from './tape'
+import { isSkipped, type RunTape, UNSEEN } from './tape'
 
 export const COUNTED = ['waiting', 'running', 'completed', 'failed', 'cancelled'] as const
 type CountedKind = (typeof COUNTED)[number]
@@ -12,7 +12,9 @@ export interface Counted {
 }
 
 /** Commands; of a run without commands, steps. */
-export function countedOf({ tape, marks: { issued, begun, ended, outcome } }: RunTape): Counted {
+export function countedOf(run: RunTape): Counted {
+  const { tape, marks } = run
+  const { issued, begun, ended, outcome } = marks
   const kinds = tape.columns['span_kind']!
   const counted = kinds.includes(1) ? 1 : 0
   const changes = Object.fromEntries(COUNTED.map((kind) => [kind, { begin: [], end: [] }])) as unknown as Record<
@@ -20,7 +22,7 @@ export function countedOf({ tape, marks: { issued, begun, ended, outcome } }: Ru
     { begin: number[]; end: number[] }
   >
   for (let span = 0; span < kinds.length; span++) {
-    if (kinds[span] !== counted) continue
+    if (kinds[span] !== counted || isSkipped(run, span)) continue
     const [begin, end] = [begun[span] || UNSEEN, ended[span] || UNSEEN]
     changes.waiting.begin.push(issued[span]!)
     changes.waiting.end.push(Math.min(begin, end))

@@ -63,11 +63,40 @@ export function runTapeOf(tape: Tape): RunTape {
   return { tape, marks, epoch: head.epoch, isCoarse, length: Math.max(0, head.to), total: head.total, steps }
 }
 
-function marksOf({ columns }: Tape): Marks {
-  const { span_issued: issued, span_claimed: claimed, span_started: started } = columns
+function marksOf(tape: Tape): Marks {
+  const { columns } = tape
+  const { span_issued: issued, span_claimed: claimed, span_started: started, span_ended: ended } = columns
   const begun = Uint32Array.from(claimed!, (at, span) => Math.min(at || UNSEEN, started![span]! || UNSEEN) % UNSEEN)
-  const { span_ended: ended, span_outcome: outcome } = columns
-  return { issued: issued as Uint32Array, begun, ended: ended as Uint32Array, outcome: outcome as Uint8Array }
+  // The log has what was passed by as done; nothing was.
+  const outcome = Uint8Array.from(columns['span_outcome']!, (one, span) =>
+    isSkipped({ tape }, span) ? CANCELLED : one,
+  )
+  beginWithWork(columns, begun)
+  return { issued: issued as Uint32Array, begun, ended: ended as Uint32Array, outcome }
+}
+
+/** What has commands is at work once somebody has one of them: until then it waits. Those that the engine does itself nobody has. */
+function beginWithWork(columns: Tape['columns'], begun: Uint32Array): void {
+  const { span_kind: kinds, span_parent: parents, span_ended: ended } = columns
+  if (parents === undefined) return
+  const first = new Uint32Array(begun.length)
+  // A span begins after the one that it belongs to.
+  for (let span = begun.length - 1; span >= 0; span--) {
+    if (first[span] !== 0) begun[span] = first[span]! % UNSEEN
+    else if (kinds![span] === STEP) continue
+    const own = parents[span]! - 1
+    if (own < 0) continue
+    const begins = begun[span]! || (ended![span] === 0 ? UNSEEN : begun[own]! || UNSEEN)
+    first[own] = Math.min(first[own] || UNSEEN, begins)
+  }
+}
+
+const STEP = 0
+const CANCELLED = OUTCOMES.indexOf('cancelled')
+
+/** The engine passed it by: it ended with the event that it began with. */
+export function isSkipped({ tape: { head, columns } }: { tape: Tape }, span: number): boolean {
+  return head.types[columns['type']![columns['span_issued']![span]! - 1]!] === 'step.skipped'
 }
 
 /** Beyond every position. */
@@ -150,6 +179,12 @@ export function kindOfRow(run: RunTape, row: TimelineRow, position: number): Sta
     last = last === 'failed' && kind === 'completed' ? last : kind
   }
   return last
+}
+
+/** As it is called: what was passed by looks like something cancelled. */
+export function standingWord(run: RunTape, spans: readonly number[], kind: StatusKind | undefined): string {
+  if (kind === 'cancelled' && spans.every((span) => isSkipped(run, span))) return 'skipped'
+  return kind ?? 'not yet'
 }
 
 export { FAILED_FLAG, LATE_FLAG }

@@ -12,7 +12,7 @@ import { usePlaced } from './usePlaced'
 /** Of a run at a moment. */
 export interface StepStanding {
   kind: StatusKind | undefined
-  /** What is beside the name: how far a loop is, how often it was tried. */
+  /** What is below the name: how far a loop is, how often it was tried, how long it took. */
   detail: string
 }
 
@@ -65,20 +65,22 @@ function Drawn({ graph, placed, standing, isTaken, onChoose }: GraphProps & { pl
       <div ref={box} class="graph-space" style={{ width: `${placed.width}px`, height: `${placed.height}px` }}>
         <svg width={placed.width} height={placed.height} aria-hidden="true">
           <defs>
-            <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
-              <path d="M0 0l8 4-8 4z" />
-            </marker>
+            <Arrow id="arrow" />
+            <Arrow id="arrow-taken" />
           </defs>
-          {graph.arcs.map((arc, index) => (
-            <path
-              key={`${arc.from} ${arc.to} ${arc.when}`}
-              class={isTaken === undefined ? 'arc' : isTaken(arc) ? 'arc taken' : 'arc open'}
-              d={lineOf(placed.arcs[index]!)}
-              marker-end="url(#arrow)"
-            >
-              {arc.when !== undefined && <title>{arc.when}</title>}
-            </path>
-          ))}
+          {graph.arcs.map((arc, index) => {
+            const taken = isTaken?.(arc)
+            return (
+              <path
+                key={`${arc.from} ${arc.to} ${arc.when}`}
+                class={taken === undefined ? 'arc' : taken ? 'arc taken' : 'arc open'}
+                d={lineOf(placed.arcs[index]!)}
+                marker-end={taken === true ? 'url(#arrow-taken)' : 'url(#arrow)'}
+              >
+                {arc.when !== undefined && <title>{arc.when}</title>}
+              </path>
+            )
+          })}
         </svg>
         {graph.steps.map((step, index) => (
           <Step
@@ -95,6 +97,24 @@ function Drawn({ graph, placed, standing, isTaken, onChoose }: GraphProps & { pl
   )
 }
 
+/** As large for a thick line as for a thin one. */
+function Arrow({ id }: { id: string }) {
+  return (
+    <marker
+      id={id}
+      viewBox="0 0 8 8"
+      refX="7"
+      refY="4"
+      markerWidth="9"
+      markerHeight="9"
+      markerUnits="userSpaceOnUse"
+      orient="auto"
+    >
+      <path d="M0 0l8 4-8 4z" />
+    </marker>
+  )
+}
+
 interface StepProps {
   step: GraphStep
   standing: StepStanding | undefined
@@ -106,7 +126,7 @@ interface StepProps {
 function Step({ step, standing, place, onChoose, onKeyDown }: StepProps) {
   const { name, tool, isLoop } = step
   const kind = standing?.kind
-  const parts = [tool, isLoop ? 'loop' : '', standing?.detail ?? ''].filter((part) => part !== '')
+  const parts = [tool, standing?.detail ?? ''].filter((part) => part !== '').join(' · ')
   return (
     <button
       type="button"
@@ -118,8 +138,13 @@ function Step({ step, standing, place, onChoose, onKeyDown }: StepProps) {
     >
       {standing !== undefined && (kind === undefined ? <i class="glyph-none" /> : <Glyph kind={kind} />)}
       <span class="graph-step-text">
-        <b class="ellipsis">{name}</b>
-        <span class="muted ellipsis">{parts.join(' · ')}</span>
+        <span class="graph-step-name">
+          <b class="ellipsis">{name}</b>
+          {isLoop && <span class="badge">loop</span>}
+        </span>
+        <span class="muted ellipsis" title={parts}>
+          {parts}
+        </span>
       </span>
       {standing !== undefined && <span class="visually-hidden">{kind ?? 'not yet'}</span>}
     </button>

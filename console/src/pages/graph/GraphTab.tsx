@@ -1,16 +1,16 @@
 // The playbook of a run, with every step as it stands at the handle. It is worked out from the tape, without a question.
 import { useMemo } from 'preact/hooks'
-import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { Panel } from '../../parts/Panel'
 import { loadEntry } from '../catalog/entry'
 import { moveTo } from '../execution/cursor'
 import { choose } from '../execution/life'
-import { kindAt, kindOfRow, type RunTape, type TimelineRow } from '../execution/tape'
+import type { RunTape } from '../execution/tape'
 import type { ExecutionSummary } from '../executions/summary'
-import { Graph, type StepStanding } from './Graph'
+import { Graph } from './Graph'
 import { graphOf } from './playbook'
-import { arcsTaken, isSkipped } from './taken'
+import { claimsOf, standingOf } from './standing'
+import { arcsTaken } from './taken'
 
 interface GraphTabProps {
   run: ExecutionSummary
@@ -38,13 +38,14 @@ function RunGraph({ layout, version, tape, position }: RunGraphProps) {
   const graph = useMemo(() => graphOf(layout), [layout])
   const rows = useMemo(() => new Map(tape.steps.map((row) => [row.name, row])), [tape])
   const taken = useMemo(() => arcsTaken(tape, rows, graph), [tape, rows, graph])
+  const claims = useMemo(() => claimsOf(tape), [tape])
   const known = new Set(graph.steps.map(({ name }) => name))
   const strange = tape.steps.filter(({ name, spans }) => !known.has(name) && spans.length > 0)
   return (
     <>
       <Graph
         graph={graph}
-        standing={(step) => standingOf(tape, rows.get(step), position)}
+        standing={(step) => standingOf(tape, rows.get(step), position, claims.get(step))}
         isTaken={(arc) => (taken.get(arc) ?? Number.POSITIVE_INFINITY) <= position}
         onChoose={(step) => {
           const row = rows.get(step)
@@ -60,19 +61,4 @@ function RunGraph({ layout, version, tape, position }: RunGraphProps) {
       )}
     </>
   )
-}
-
-const COMMAND = 1
-
-function standingOf(run: RunTape, row: TimelineRow | undefined, position: number): StepStanding {
-  if (row === undefined) return { kind: undefined, detail: '' }
-  const kind = kindOfRow(run, row, position)
-  const isPassedBy = row.spans.every((span) => isSkipped(run, span))
-  if (isPassedBy && kind !== undefined) return { kind: 'cancelled', detail: 'skipped' }
-  const kinds = run.tape.columns['span_kind']!
-  const commands = row.spans.filter((span) => kinds[span] === COMMAND)
-  const begun = commands.filter((span) => kindAt(run, span, position) !== undefined)
-  const done = begun.filter((span) => kindAt(run, span, position) === 'completed')
-  const detail = commands.length < 2 || begun.length === 0 ? '' : `${whole(done.length)} of ${whole(begun.length)}`
-  return { kind, detail }
 }

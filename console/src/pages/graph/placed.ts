@@ -8,7 +8,7 @@ export interface Placed {
   arcs: readonly (readonly { x: number; y: number }[])[]
 }
 
-export const STEP_WIDTH = 200
+export const STEP_WIDTH = 224
 export const STEP_HEIGHT = 46
 
 /** Indices of steps. */

@@ -1,14 +1,11 @@
 // Which arcs of a playbook a run has taken, and when, as far as its log tells: a target began after the source had ended,
 // and of targets that exclude each other the first one.
-import type { RunTape, TimelineRow } from '../execution/tape'
+import { isSkipped, type RunTape, type TimelineRow } from '../execution/tape'
 import type { GraphArc, PlaybookGraph } from './playbook'
 
 const STEP = 0
 
-/** The engine passed it by: it ended with the event that it began with. */
-export function isSkipped({ tape: { head, columns } }: RunTape, span: number): boolean {
-  return head.types[columns['type']![columns['span_issued']![span]! - 1]!] === 'step.skipped'
-}
+export { isSkipped } from '../execution/tape'
 
 /** By arc the position at which it was first taken. */
 export function arcsTaken(
