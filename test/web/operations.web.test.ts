@@ -256,6 +256,8 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     const { page, faults, close } = await openAsOperator()
     await page.goto(`/console/executions/${id}?tab=why`)
     const finding = page.locator('.findings li').filter({ hasText: 'expired command' })
+    await finding.getByRole('link', { name: `command ${id}:start` }).click()
+    await page.getByRole('list', { name: 'Events of command start' }).waitFor()
     await finding.getByRole('button', { name: 'Fail the command…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Fail the command' })
     const act = dialog.getByRole('button', { name: 'Fail the command', exact: true })
@@ -263,6 +265,16 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     await dialog.getByLabel('Reason').fill('its machine is gone')
     await act.click()
     await finding.waitFor({ state: 'detached' })
+    await page.getByText('Fail the command: done. The reason is gone.').waitFor()
+    const [written] = await database
+      .get()
+      .sql<{ id: string }>(
+        "select event_id::text as id from noetl.event where execution_id = $1::bigint and event_type = 'command.failed'",
+        [id],
+      )
+    await page.getByRole('link', { name: `command.failed, event ${written!.id}` }).click()
+    await page.getByRole('complementary', { name: 'Event' }).getByText(`event_id: ${written!.id}`).waitFor()
+    await page.goBack()
     const broken = page.locator('.findings li').filter({ hasText: 'failed step' })
     await broken.getByRole('button', { name: 'Finalize…' }).click()
     const ending = page.getByRole('dialog', { name: 'Finalize' })

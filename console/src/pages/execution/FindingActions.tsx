@@ -103,13 +103,21 @@ function failed(executionId: string, { id, step }: Finding['target'], reason: st
   }
 }
 
-export function FindingActions(props: { finding: Finding; executionId: string; onDone: () => void }) {
+interface FindingActionsProps {
+  finding: Finding
+  executionId: string
+  onDone: (name: string, answer: unknown) => void
+}
+
+export function FindingActions(props: FindingActionsProps) {
   const known = actionsOf(props.executionId, props.finding)
   return (
     <>
       {props.finding.actions.map((action) => {
         const shown = known[action]
-        return shown === undefined ? null : <Act key={action} {...shown} onDone={props.onDone} />
+        return shown === undefined ? null : (
+          <Act key={action} {...shown} onDone={(answer) => props.onDone(shown.name, answer)} />
+        )
       })}
     </>
   )

@@ -7,7 +7,7 @@ import type { ExecutionSummary } from '../executions/summary'
 import { GraphTab } from '../graph/GraphTab'
 import { axisOf, chosenAxis, view, viewOf, viewText } from './axis'
 import { ChangesTab } from './ChangesTab'
-import { moveTo, pin, positionAt, readCursor } from './cursor'
+import { moveTo, newlyAsked, pin, positionAt, readCursor } from './cursor'
 import { EventDetail } from './EventDetail'
 import { EventsTab } from './EventsTab'
 import { Life } from './Life'
@@ -45,16 +45,17 @@ export function Replay({ run }: { run: ExecutionSummary }) {
   const [readEpoch, setReadEpoch] = useState<string>()
   const epoch = tape?.epoch
   useLayoutEffect(keepViewInAddress, [])
-  // The address names events: where they are is asked once, and again when places have moved.
+  // The address names events: where they are is asked once, and again when places have moved or it names others.
+  const asked = newlyAsked()
   useEffect(() => {
-    if (epoch === undefined) return
+    if (epoch === undefined || (epoch === readEpoch && asked === '')) return
     const control = new AbortController()
     const done = (): void => {
       if (!control.signal.aborted) setReadEpoch(epoch)
     }
     readCursor(run.execution_id, control.signal).then(done, done)
     return () => control.abort()
-  }, [epoch])
+  }, [epoch, asked])
   return (
     <>
       {error !== undefined && (

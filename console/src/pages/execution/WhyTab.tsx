@@ -1,11 +1,14 @@
 // Why it stands still: the reasons in their order, each with what is known, what to do, and the button that does it.
+import { useEffect, useState } from 'preact/hooks'
 import { apiPath, get } from '../../lib/api'
-import { lasted } from '../../lib/time'
+import { now } from '../../lib/now'
 import { useResource } from '../../lib/useResource'
-import { CopyText } from '../../parts/CopyText'
 import { Panel } from '../../parts/Panel'
 import { Glyph, kindOf, type StatusKind } from '../../parts/Status'
+import { inSeconds } from '../../parts/Time'
 import type { ExecutionSummary } from '../executions/summary'
+import { type Acted, ActOutcome } from './ActOutcome'
+import { Evidence } from './Evidence'
 import { FindingActions } from './FindingActions'
 
 export interface Finding {
@@ -19,50 +22,82 @@ export interface Finding {
 
 interface Findings {
   status: string
+  /** So many events are in what was looked at. */
+  version: number
   findings: Finding[]
 }
 
-export function WhyTab({ run }: { run: Pick<ExecutionSummary, 'execution_id'> }) {
-  const path = apiPath(`/api/executions/${run.execution_id}/why-stuck`)
+/** After an act, until its reason is gone. */
+const AGAIN_MS = 1_000
+const LOOKED_AT = 'Steps, commands, pools, outbox, subscriptions, lanes and open transactions were looked at.'
+
+export function WhyTab({ run: { execution_id: id } }: { run: Pick<ExecutionSummary, 'execution_id'> }) {
+  const path = apiPath(`/api/executions/${id}/why-stuck`)
   const why = useResource(path, (signal) => get<Findings>(path, signal), {
     everyMs: 3_000,
-    topics: [`execution:${run.execution_id}`],
+    topics: [`execution:${id}`],
   })
+  const [acted, setActed] = useState<Acted>()
+  const isThere = acted !== undefined && (why.data?.findings.some((finding) => keyOf(finding) === acted.key) ?? true)
+  // Not everything that mends a thing is an event that rings.
+  useEffect(() => {
+    if (!isThere) return
+    const timer = setTimeout(why.reload, AGAIN_MS)
+    return () => clearTimeout(timer)
+  }, [isThere, why.at])
   return (
-    <Panel
-      resource={why}
-      isEmpty={({ findings }) => findings.length === 0}
-      empty={
-        <p>
-          Nothing is known that holds it up: steps, commands, pools, outbox, subscriptions and locks were looked at.
-        </p>
-      }
-    >
-      {({ findings, status }) => (
-        <ol class="findings">
-          {findings.map((finding) => (
-            <li key={`${finding.reason} ${finding.target.kind} ${finding.target.id}`}>
-              <Glyph kind={kindOfReason(finding.reason, status)} />
-              <div>
-                <h2>
-                  {finding.reason === 'ended' ? status.toLowerCase() : finding.reason}
-                  {finding.seconds !== null && <span class="muted"> for {lasted(finding.seconds * 1_000)}</span>}
-                </h2>
-                <p>{finding.what}</p>
-                <p class="muted">{finding.next}</p>
-                <div class="buttons">
-                  <FindingActions finding={finding} executionId={run.execution_id} onDone={why.reload} />
-                  <span class="muted">
-                    {finding.target.kind} <CopyText text={finding.target.id} />
-                  </span>
+    <>
+      {acted !== undefined && <ActOutcome executionId={id} acted={acted} isThere={isThere} />}
+      <Panel
+        resource={why}
+        isEmpty={({ findings }) => findings.length === 0}
+        empty={<p>Nothing is known that holds it up. {LOOKED_AT}</p>}
+      >
+        {({ findings, status, version }) => (
+          <ol class="findings">
+            {findings.map((finding) => (
+              <li key={keyOf(finding)}>
+                <Glyph kind={kindOfReason(finding.reason, status)} />
+                <div>
+                  <h2>
+                    {finding.reason === 'ended' ? status.toLowerCase() : finding.reason}
+                    {finding.seconds !== null && (
+                      <span class="muted"> for {inSeconds(finding.seconds * 1_000 + (now.value - why.at!))}</span>
+                    )}
+                  </h2>
+                  <p>
+                    {finding.what}
+                    {finding.reason === 'nothing known' && `. ${LOOKED_AT}`}
+                  </p>
+                  <p class="muted">{finding.next}</p>
+                  <div class="buttons">
+                    <FindingActions
+                      finding={finding}
+                      executionId={id}
+                      onDone={(name, answer) => {
+                        setActed({ key: keyOf(finding), name, version, started: startedBy(finding, answer) })
+                        why.reload()
+                      }}
+                    />
+                    <Evidence executionId={id} target={finding.target} />
+                  </div>
                 </div>
-              </div>
-            </li>
-          ))}
-        </ol>
-      )}
-    </Panel>
+              </li>
+            ))}
+          </ol>
+        )}
+      </Panel>
+    </>
   )
+}
+
+function keyOf({ reason, target }: Finding): string {
+  return `${reason} ${target.kind} ${target.id}`
+}
+
+/** The execution that a rerun has begun. */
+function startedBy({ reason }: Finding, answer: unknown): string | undefined {
+  return reason === 'ended' ? (answer as { execution_id?: string } | undefined)?.execution_id : undefined
 }
 
 function kindOfReason(reason: string, status: string): StatusKind {

@@ -26,6 +26,19 @@ export function togglePin(position: number): void {
   pin.value = pin.value === undefined ? position : undefined
 }
 
+/** What the address said when it was written or read last. */
+let known = ''
+
+function saidInAddress(): string {
+  return `${query.value.get('at')} ${query.value.get('pin')}`
+}
+
+/** Somebody followed a link to another moment, or went back to one; empty: the address has what is shown. */
+export function newlyAsked(): string {
+  const said = saidInAddress()
+  return said === known ? '' : said
+}
+
 /** Both into the address. */
 export async function writeDown(slices: Slices, signal: AbortSignal): Promise<void> {
   const word = async (position: number | undefined): Promise<string | undefined> => {
@@ -33,7 +46,9 @@ export async function writeDown(slices: Slices, signal: AbortSignal): Promise<vo
     return position === 0 ? 'start' : `event:${(await slices.load(position, signal)).eventId}`
   }
   const [at, pinned] = [await word(chosen.peek()), await word(pin.peek())]
-  if (!signal.aborted) ask({ at, pin: pinned }, { replace: true })
+  if (signal.aborted) return
+  known = `${at ?? null} ${pinned ?? null}`
+  ask({ at, pin: pinned }, { replace: true })
 }
 
 /** Both from the address. */
@@ -43,8 +58,10 @@ export async function readCursor(executionId: string, signal: AbortSignal): Prom
     const id = /^event:(\d+)$/.exec(word ?? '')?.[1]
     return id === undefined ? undefined : (await askPlace(executionId, { event: id }, signal)).position
   }
+  const asked = saidInAddress()
   const [at, pinned] = [await placeOf(query.peek().get('at')), await placeOf(query.peek().get('pin'))]
   if (signal.aborted) return
+  known = asked
   chosen.value = at
   pin.value = pinned
   isPlaying.value = false
