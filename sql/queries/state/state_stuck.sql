@@ -83,7 +83,7 @@ select execution_id, engine, extract(epoch from now() - updated_at)::float8 as q
 from (
   select execution_id, engine, updated_at, last_event_type, start_event_type
   from noetl.execution
-  where status not in ('COMPLETED', 'FAILED', 'CANCELLED')
+  where status not in (:TERMINAL_STATUSES)
   order by execution_id
   limit :looked_at_max::int
 ) as open
@@ -103,4 +103,4 @@ limit :limit_rows::int;
 -- Which of `execution_ids` have started others that have not ended.
 select distinct parent_execution_id as execution_id
 from noetl.execution
-where parent_execution_id = any(:execution_ids::bigint[]) and status not in ('COMPLETED', 'FAILED', 'CANCELLED');
+where parent_execution_id = any(:execution_ids::bigint[]) and status not in (:TERMINAL_STATUSES);
