@@ -121,6 +121,10 @@ export function timelineTests(shared: RunPage): void {
     await addNote(id, large, BigInt(events.at(-1)!.event_id), note)
     await goTo('3', last + 1)
     const detail = page.getByRole('complementary', { name: 'Event' })
+    // Of so much text the beginning, all of it on request.
+    await until('its beginning', async () => (await detail.locator('pre').textContent())?.length === 256 * 1_024)
+    await detail.getByRole('link', { name: 'Download' }).waitFor()
+    await detail.getByRole('button', { name: 'Show all of it as a tree' }).click()
     await until('every digit', async () =>
       (await detail.locator('.digits').allTextContents()).join().includes(digits.join()),
     )

@@ -10,18 +10,21 @@ import { JsonTree } from '../../parts/JsonTree'
 import { togglePin } from './cursor'
 import { SincePin } from './StateDifference'
 import { Surface } from './Surface'
+import { shortMemory } from './shortMemory'
 import type { Slice } from './slices'
 import type { Here } from './useMoment'
 import { Verify } from './Verify'
 
 interface MomentTabProps {
   executionId: string
+  /** Events in the log. */
+  total: number
   here: Here
   position: number
   pinned: number | undefined
 }
 
-export function MomentTab({ executionId, here, position, pinned }: MomentTabProps) {
+export function MomentTab({ executionId, total, here, position, pinned }: MomentTabProps) {
   // The handle moves faster than states arrive: what has not changed is not looked at again.
   const { slice } = here
   const parts = useMemo(
@@ -40,6 +43,7 @@ export function MomentTab({ executionId, here, position, pinned }: MomentTabProp
       <p class="notice stale">The state could not be folded: {error.message}</p>
     )
   }
+  const short = shortMemory(slice, total)
   return (
     <div class={isExact ? 'moment' : 'moment old'} aria-busy={!isExact}>
       <p class="proof">
@@ -61,6 +65,13 @@ export function MomentTab({ executionId, here, position, pinned }: MomentTabProp
           {counted(slice.folded, 'event')} folded in {lasted(slice.foldedMs)}
         </span>
       </p>
+      {short !== undefined && (
+        <p class="notice partial">
+          Memory is short for a log of this length: a jump folds up to {whole(short.events)} events
+          {short.ms !== undefined && `, which takes up to ${lasted(short.ms)}`}. NOETL_CP_CONSOLE_MEMORY_MB gives it
+          more.
+        </p>
+      )}
       {error !== undefined && <p class="notice stale">Shown as it was: {error.message}</p>}
       {pin === undefined ? (
         parts

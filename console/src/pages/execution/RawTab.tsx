@@ -1,22 +1,15 @@
 // The event at the handle, or the state after it, as the daemon writes it: byte for byte, and as a file.
-import { apiPath, fetchOwn } from '../../lib/api'
-import { PREFIX } from '../../lib/prefix'
+import { apiPath } from '../../lib/api'
+import { readHead } from '../../lib/readHead'
 import { ask, query } from '../../lib/router'
 import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { useRested } from '../../lib/useRested'
+import { Download } from '../../parts/Download'
 import { Panel } from '../../parts/Panel'
 
-const HEAD_BYTES = 256 * 1_024
 /** As many as a replay over HTTP folds. */
 const EVENTS_MAX = 100_000
-
-interface Head {
-  text: string
-  isCut: boolean
-  /** Not all events are in this state. */
-  isPartial: boolean
-}
 
 export function RawTab({ executionId, eventId: atHandle }: { executionId: string; eventId: string }) {
   const eventId = useRested(atHandle)
@@ -47,9 +40,7 @@ export function RawTab({ executionId, eventId: atHandle }: { executionId: string
       <div class="filters">
         {choice('event')}
         {choice('state')}
-        <a class="button" href={PREFIX + path} download={`${what}-${eventId}.json`}>
-          Download
-        </a>
+        <Download path={path} name={`${what}-${eventId}.json`} />
       </div>
       <Panel resource={head} lines={8}>
         {({ text, isCut, isPartial }) => (
@@ -66,24 +57,4 @@ export function RawTab({ executionId, eventId: atHandle }: { executionId: string
       </Panel>
     </section>
   )
-}
-
-/** No more of a large document is fetched than is shown. */
-async function readHead(path: string, signal: AbortSignal): Promise<Head> {
-  const response = await fetchOwn('GET', path, { signal })
-  const isPartial = response.headers.get('x-noetl-truncated') === 'true'
-  const reader = response.body!.getReader()
-  const decoder = new TextDecoder()
-  let text = ''
-  let left = HEAD_BYTES
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return { text: text + decoder.decode(), isCut: false, isPartial }
-    text += decoder.decode(value.subarray(0, left), { stream: true })
-    left -= value.length
-    if (left < 0) {
-      await reader.cancel()
-      return { text, isCut: true, isPartial }
-    }
-  }
 }

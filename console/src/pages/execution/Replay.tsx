@@ -146,7 +146,7 @@ function Moments({ run, tape, reload }: { run: ExecutionSummary; tape: RunTape; 
       case 'raw':
         return eventId === undefined ? NOTHING_YET : <RawTab executionId={id} eventId={eventId} />
       default:
-        return <MomentTab executionId={id} here={here} position={position} pinned={pin.value} />
+        return <MomentTab executionId={id} total={tape.total} here={here} position={position} pinned={pin.value} />
     }
   }
 }

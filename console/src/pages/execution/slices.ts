@@ -19,6 +19,8 @@ export interface Slice {
   touchedCount: number
   folded: number
   foldedMs: number
+  /** Between two states that the daemon keeps, in events. */
+  distance: number
 }
 
 type Fields = { [key: string]: Json }
@@ -102,6 +104,7 @@ function sliceOf(answer: Fields): Slice {
     touchedCount: numberOf(answer['touched_count']),
     folded: numberOf(cost['folded']),
     foldedMs: numberOf(cost['ms']),
+    distance: numberOf(cost['distance']),
   }
 }
 
