@@ -76,6 +76,13 @@ describe.skipIf(!hasBrowser)('the graph', () => {
     expect(await texts.nth(0).textContent()).toMatch(/^noop · [\d.]+ m?s$/)
     expect(await texts.nth(3).textContent()).toMatch(/^noop · 3 of 3 · [\d.]+ m?s$/)
     expect(await steps.nth(3).locator('.badge').textContent()).toBe('loop')
+    // The loop at one glance: a cell for each of its commands.
+    await steps.nth(3).click()
+    await page.getByText('3 commands, one cell each').waitFor()
+    await page.locator('.iterations-field').click({ position: { x: 20, y: 7 } })
+    await page.waitForURL(/sel=command/)
+    await page.getByRole('heading', { name: /^command end/ }).waitFor()
+    await page.keyboard.press('Escape')
     await page.keyboard.press('Home')
     for (let position = 1; position <= last; position++) {
       await page.keyboard.press('ArrowRight')

@@ -3,6 +3,7 @@ import { counted } from '../../lib/counted'
 import { clockText, lasted, whole } from '../../lib/time'
 import { VirtualRows } from '../../parts/VirtualRows'
 import { moveTo } from './cursor'
+import { Iterations } from './Iterations'
 import { choose } from './life'
 import { entityName, momentAt, type RunTape } from './tape'
 
@@ -36,6 +37,7 @@ export function Life({ run, entity, life, position }: LifeProps) {
           ✕
         </button>
       </div>
+      <Iterations run={run} entity={entity} position={position} />
       {first !== undefined && (
         <div style={{ '--shown': `${Math.min(ROWS_SHOWN, life!.length) * ROW_HEIGHT + 2}px` }}>
           <VirtualRows

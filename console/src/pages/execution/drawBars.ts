@@ -1,4 +1,4 @@
-// Paints the rows of the timeline that are in sight. A bar is thin while it waits and full while it works; what comes after
+// Paints the rows of the timeline that are in sight. A bar is thin and dotted while it waits and full while it works; what comes after
 // the handle is faint. Bars of a row that touch and look the same become one, so ten thousand cost no more than what can
 // be told apart, and the worst is painted last.
 import { colorOf } from '../../lib/theme'
@@ -37,6 +37,8 @@ const OF_OUTCOME = [RUNNING, COMPLETED, FAILED, CANCELLED]
 const NARROWEST = 3
 /** From here on there is room for a gap to the next bar, and for a mark that says the same as the colour. */
 const ROOMY = 10
+/** And of the gap after it: what waits is dotted. */
+const DOT = 3
 
 export function drawBars({ context, width, height }: Pen, scene: Scene): void {
   const { run, rows, axis, view, position, top } = scene
@@ -62,6 +64,10 @@ export function drawBars({ context, width, height }: Pen, scene: Scene): void {
       const y = list[at]! + ((ROW - tall) >> 1)
       const [left, right] = [Math.round(list[at + 1]!), Math.round(list[at + 2]!)]
       const wide = right - left >= ROOMY ? right - left - 1 : Math.max(NARROWEST, right - left)
+      if (name === 'waiting') {
+        for (let x = 0; x < wide; x += 2 * DOT) context.fillRect(left + x, y, Math.min(DOT, wide - x), tall)
+        continue
+      }
       context.fillRect(left, y, wide, tall)
       if (wide < ROOMY || (name !== 'failed' && name !== 'cancelled')) continue
       context.fillStyle = colorOf('bg')

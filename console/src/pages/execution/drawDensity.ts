@@ -25,7 +25,7 @@ export function densityOf({ tape, length }: RunTape, { kind, fractions }: Axis, 
   const flags = new Uint8Array(cells)
   const { flags: ofEvents, time } = tape.columns
   for (let index = 0; index < length; index++) {
-    const cell = Math.min(cells - 1, Math.floor(fractions[index + 1]! * (cells - 1)))
+    const cell = Math.min(cells - 1, Math.floor(fractions[index + 1]! * cells))
     counts[cell]! += 1
     lastTimes[cell] = Math.max(lastTimes[cell]!, time![index]!)
     flags[cell]! |= ofEvents![index]!
