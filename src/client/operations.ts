@@ -55,6 +55,12 @@ export interface Operations {
     body: undefined
     answer: { path?: string; version?: number; catalog_id?: string; kind?: string; content?: string | null }
   }
+  getCatalogUsedBy: {
+    params: Record<never, never>
+    query: { path?: string }
+    body: undefined
+    answer: { path?: string; users?: readonly ({ kind?: 'playbook' | 'subscription'; path?: string; version?: number; catalog_id?: string; subscription_id?: string | null; state?: string | null; places?: readonly ({ pointer?: string; step?: string | null })[] })[]; schedule?: { cron?: string; timezone?: string; next_at?: string | null; paused?: boolean } | null; on_failure_of_all?: boolean; is_complete?: boolean }
+  }
   getCommands: {
     params: Record<never, never>
     query: { execution_id?: string; status?: 'PENDING' | 'CLAIMED' | 'RUNNING' | 'PARKED' | 'COMPLETED' | 'FAILED' | 'CANCELLED'; pool?: string; after?: string; limit?: number }
@@ -745,6 +751,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   getBulkByJobId: ['GET', '/api/bulk/{job_id}'],
   getCatalogByPathUiSchema: ['GET', '/api/catalog/{path}/ui_schema'],
   getCatalogPlaybookContent: ['GET', '/api/catalog/playbook/content'],
+  getCatalogUsedBy: ['GET', '/api/catalog/used_by'],
   getCommands: ['GET', '/api/commands'],
   getCommandsByEventId: ['GET', '/api/commands/{event_id}'],
   getCredentials: ['GET', '/api/credentials'],

@@ -215,6 +215,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       },
       pageBytes: config.pageMb * 1_048_576,
       catalog: writing,
+      usedBy: { ...writing, onFailure: config.onFailure },
       credentials: credentialsDeps(deps, core.ids, credentials.stored),
       workerPools: { databases, ids: core.ids },
       commands,

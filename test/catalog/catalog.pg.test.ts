@@ -1,11 +1,14 @@
 // Promise: versions of a path are 1, 2, 3 … whoever registers at the same time; the same content is the same
-// version; what an execution was started from stays readable; pages miss nothing.
+// version; what an execution was started from stays readable; pages miss nothing; whoever would start an entry is found.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ExecutionId } from '../../src/domain/ids/ids.js'
 import { deleteEntry, listEntries, registerEntry, restoreEntry } from '../../src/services/catalog/catalog.js'
 import { removeDeleted } from '../../src/services/catalog/catalogRemoval.js'
 import { findEntry } from '../../src/services/catalog/findEntry.js'
+import { USERS_MAX, usedBy } from '../../src/services/catalog/usedBy.js'
 import { startEvent, startExecution } from '../../src/services/executions/executions.js'
+import { registerSubscription } from '../../src/services/subscriptions/lifecycle.js'
+import { pullDocument, pushDocument } from '../subscriptions/specs.js'
 import { openCore, playbook, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
 
@@ -155,5 +158,91 @@ describe('entries', () => {
     await expect(registerEntry(core, { content: `${playbook('bomb/it')}x: ${'['.repeat(20_000)}` })).rejects.toThrow()
     // Processor time: a busy machine must not decide.
     expect(process.cpuUsage(before).user / 1000).toBeLessThan(2_000)
+  })
+})
+
+describe('what uses an entry', () => {
+  const used = (path: string, onFailure?: string) => usedBy({ ...core, onFailure }, path)
+  const usersOf = async (path: string) =>
+    (await used(path)).users.map((user) => [
+      user.path,
+      user.state,
+      ...user.places.map(({ step, pointer }) => step ?? pointer),
+    ])
+  const calling = (path: string, tool: string, rest = '') =>
+    registerEntry(core, {
+      content: `apiVersion: noetl.io/v2\nkind: Playbook\nmetadata: {name: x, path: ${path}}\nworkflow:\n  - step: call it\n    tool: ${tool}\n${rest}`,
+    })
+
+  it('is every document in force that names it, however it is written, and no other', async () => {
+    const child = await register('used/受注 "1"')
+    await register('used/受注 "1" not')
+    await calling('by/step', `{kind: playbook, path: 'used/受注 "1"'}`)
+    await calling('by/escaped', `[{a: {kind: noop}}, {b: {kind: playbook, path: "used/\\u53d7\\u6ce8 \\"1\\""}}]`)
+    await calling('by/id', `{kind: playbook, catalog_id: ${child.catalogId}}`)
+    await calling('by/list', `{kind: playbooks, playbooks: ['used/受注 "1"', {path: 'used/受注 "1" not'}]}`)
+    await calling(
+      'by/workbook',
+      '{kind: workbook, name: w}',
+      `workbook:\n  - {name: w, tool: {kind: playbook, path: 'used/受注 "1"'}}\n`,
+    )
+    await calling('by/none', '{kind: noop}', `# used/受注 "1"\n`)
+    await calling('by/template', `{kind: playbook, path: 'used/受注 "{{ workload.n }}"'}`)
+    await calling('by/older', `{kind: playbook, path: 'used/受注 "1"'}`)
+    await calling('by/older', '{kind: noop}')
+    await calling('by/deleted', `{kind: playbook, path: 'used/受注 "1"'}`)
+    await deleteEntry(core, 'by/deleted', undefined)
+    await registerEntry(core, {
+      content: `${playbook('by/failure').replace('name: demo', `name: demo\n  on_failure: 'used/受注 "1"'`)}`,
+    })
+    expect(await usersOf('used/受注 "1"')).toEqual([
+      ['by/escaped', null, 'call it'],
+      ['by/failure', null, '/metadata/on_failure'],
+      ['by/id', null, 'call it'],
+      ['by/list', null, 'call it'],
+      ['by/step', null, 'call it'],
+      ['by/workbook', null, '/workbook/0/tool/path'],
+    ])
+    expect(await usersOf('used/受注 "1" not')).toEqual([['by/list', null, 'call it']])
+  })
+
+  it('is a subscription in the version that it runs, its own schedule, and the setting for failures', async () => {
+    await registerEntry(core, {
+      content: playbook('used/often').replace('name: demo', 'name: demo\n  schedule: {cron: "0 7 * * *"}'),
+    })
+    const pull = { path: 'by/pull', stream: 's', subject: 'x.>' }
+    await registerEntry(core, { content: pullDocument({ ...pull, playbook: 'used/often' }) })
+    const { row } = await registerSubscription(core, 'by/pull')
+    await registerEntry(core, { content: pullDocument({ ...pull, playbook: 'used/later' }) })
+    const headers = `  headers: {directives: [{header: x-to, controls: dispatch.playbook, allowed: [a, used/often]}]}\n`
+    await registerEntry(core, { content: pushDocument({ path: 'by/push', listener: 'used', extra: headers }) })
+    const found = await used('used/often', 'used/often')
+    expect(found).toMatchObject({
+      users: [
+        {
+          path: 'by/pull',
+          version: 1,
+          kind: 'subscription',
+          subscription_id: row.subscription_id,
+          state: 'REGISTERED',
+        },
+        { path: 'by/push', state: null, places: [{ pointer: '/spec/headers/directives/0/allowed/1' }] },
+      ],
+      schedule: { cron: '0 7 * * *', timezone: 'UTC', paused: false },
+      on_failure_of_all: true,
+      is_complete: true,
+    })
+    expect(Date.parse(found.schedule!.next_at!)).toBeGreaterThan(0)
+    await expect(used('used/nowhere')).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  it('is read up to a bound, and what was not read is told', async () => {
+    await register('used/everywhere')
+    await database.get().sql(
+      `insert into noetl.catalog (catalog_id, path, version, kind, content)
+       select 1000 + n, 'many/' || n, 1, 'playbook', $1 from generate_series(0, ${USERS_MAX}) n`,
+      ['used/everywhere: ['],
+    )
+    expect(await used('used/everywhere')).toMatchObject({ users: [], is_complete: false })
   })
 })

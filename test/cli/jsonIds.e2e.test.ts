@@ -76,6 +76,7 @@ const CALLS: readonly string[] = [
   'catalog register $file',
   'catalog list',
   'catalog get ids/hello',
+  'catalog used-by ids/hello',
   'catalog delete ids/hello --yes',
   'catalog restore ids/hello',
   'projector quarantine list',

@@ -118,6 +118,7 @@ const SAYS = [
   'catalog list',
   'catalog list --kind subscription --archived',
   'catalog get tests/handler',
+  'catalog used-by tests/handler',
   'snapshot list --type all',
   'snapshot show ID',
   'outbox status',

@@ -1,5 +1,6 @@
 // Promise: the console shows what is on file as it was registered, says what is wrong with it, makes a form of its workload,
-// starts exactly one execution however often the button is hit, without losing a digit, and makes new versions.
+// starts exactly one execution however often the button is hit, without losing a digit, makes new versions, and knows who would
+// start an entry.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/binary.js'
 import { useDatabase } from '../support/database.js'
@@ -122,6 +123,38 @@ describe.skipIf(!hasBrowser)('the catalog', () => {
       '−  region: eu  # ui:options=eu,us',
       '+  region: ap  # ui:options=eu,us',
     ])
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('is a tree whose open folders are in the address, and tells what would start an entry', async () => {
+    const callOf = (path: string) =>
+      DOCUMENT.replaceAll(PATH, path).replace('kind: noop', `kind: playbook, path: '${PATH}'`)
+    await register(callOf('tree/a/one'))
+    await register(callOf('tree/a/two').replace('kind: playbook, path', 'kind: noop, other'))
+    await register(DOCUMENT.replaceAll(PATH, 'tree'))
+    const { page, faults, close } = await browser.open(daemon.url)
+    await page.goto('/console/catalog')
+    const folder = page.getByRole('button', { name: 'tree/a/' })
+    await page.getByRole('link', { name: 'tree/a/one' }).waitFor()
+    await folder.focus()
+    await page.keyboard.press('ArrowLeft')
+    await page.getByRole('link', { name: 'tree/a/one' }).waitFor({ state: 'detached' })
+    await page.reload()
+    await page.getByRole('link', { name: 'tree', exact: true }).waitFor()
+    expect(await folder.getAttribute('aria-expanded')).toBe('false')
+    await folder.click()
+    // From row to row, and Enter opens.
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'tree/a/one@1' }).waitFor()
+
+    await page.goto(`${PLACE}?tab=used-by`)
+    const users = page.locator('tbody tr')
+    await users.first().waitFor()
+    expect(await users.allTextContents()).toEqual(['tree/a/one @1playbookstep end'])
+    await page.goto('/console/catalog/tree/a/one?tab=used-by')
+    await page.getByRole('heading', { name: 'Nothing starts this by itself' }).waitFor()
     expect(faults()).toEqual([])
     await close()
   })

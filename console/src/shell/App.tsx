@@ -4,6 +4,7 @@ import { useLayoutEffect } from 'preact/hooks'
 import { listenToKeys, useKeys } from '../lib/keys'
 import { live } from '../lib/live'
 import { followLink, go, hrefOf, path } from '../lib/router'
+import { moveAlongRows } from '../lib/rowKeys'
 import { nextTheme } from '../lib/theme'
 import { Help } from './Help'
 import { Navigation } from './Navigation'
@@ -35,6 +36,8 @@ export function App() {
     '.': () => {
       live.value = !live.value
     },
+    j: () => moveAlongRows(1),
+    k: () => moveAlongRows(-1),
     t: nextTheme,
     y: () =>
       void navigator.clipboard.writeText(window.location.href).then(

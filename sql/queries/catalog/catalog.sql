@@ -33,6 +33,10 @@ select path from noetl.catalog where catalog_id = :catalog_id::bigint;
 -- Paths and versions of the entries `catalog_ids`, archived or not.
 select catalog_id, path, version from noetl.catalog where catalog_id = any(:catalog_ids::bigint[]);
 
+-- name: catalog_ids(path)
+-- Every version of `path`, archived or not.
+select catalog_id from noetl.catalog where path = :path::text;
+
 -- name: catalog_counts
 -- How many paths there are of each kind, without those that are archived.
 select lower(kind) as kind, count(distinct path)::int as count from noetl.catalog
@@ -105,3 +109,20 @@ delete from noetl.catalog where catalog_id = any(:catalog_ids::bigint[]) and rem
 -- Archives (`archived` true) or restores the entries `catalog_ids`.
 update noetl.catalog set archived_at = case when :archived::boolean then now() end where catalog_id = any(:catalog_ids::bigint[]);
 
+-- name: catalog_mentioning(path, limit_rows)
+-- Documents in force in whose text, or among whose workflow's values, `path` or the id of one of its versions occurs, by path, at
+-- most `limit_rows`. In force is the version that a live subscription has, else the newest that is not archived.
+with in_force as (
+  select distinct on (c.path) c.catalog_id, s.subscription_id, s.state
+  from noetl.catalog c left join noetl.subscription s on s.path = c.path and s.live
+  where c.remove_after is null and lower(c.kind) in ('playbook', 'subscription')
+    and (c.catalog_id = s.catalog_id or (s.subscription_id is null and c.archived_at is null))
+  order by c.path, c.version desc
+)
+select c.catalog_id, c.path, c.version, lower(c.kind) as kind, f.subscription_id, f.state
+from in_force f join noetl.catalog c on c.catalog_id = f.catalog_id
+where strpos(c.content, :path::text) > 0
+  or jsonb_path_exists(c.layout, 'lax $.** ? (@ == $path)', jsonb_build_object('path', :path::text))
+  or exists (select from noetl.catalog own where own.path = :path::text and strpos(c.content, own.catalog_id::text) > 0)
+order by c.path
+limit :limit_rows::int;

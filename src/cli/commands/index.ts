@@ -84,7 +84,8 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       './catalog/catalog.js'
     )
     const { catalogValidate } = await import('./catalog/validate.js')
-    return [catalogRegister, catalogList, catalogGet, catalogValidate, catalogDelete, catalogRestore]
+    const { catalogUsedBy } = await import('./catalog/usedBy.js')
+    return [catalogRegister, catalogList, catalogGet, catalogUsedBy, catalogValidate, catalogDelete, catalogRestore]
   }),
   group('template', 'Try a template: print its typed value, or the error with its place', async () => [
     (await import('./template/template.js')).templateEval,

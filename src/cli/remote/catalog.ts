@@ -1,6 +1,7 @@
 // The catalog as a daemon answers it, in the rows that the commands show.
 import type { JsonValue } from '../../domain/json/value.js'
 import type { CatalogEntry, Registered, RegisterRequest, Removed } from '../../services/catalog/catalog.js'
+import type { UsedBy } from '../../services/catalog/usedBy.js'
 import { collectPages, given, type RemoteClient } from '../remote.js'
 
 export type EntrySummary = Pick<CatalogEntry, 'catalog_id' | 'path' | 'version' | 'kind' | 'created_at' | 'archived_at'>
@@ -62,4 +63,8 @@ export async function removedRemotely(
 ): Promise<Removed> {
   const { deleted = [] } = await remote.call(operation, { body: { path, ...given({ version }) } })
   return { removed: deleted as unknown as Removed['removed'] }
+}
+
+export async function usedByRemotely(remote: RemoteClient, path: string): Promise<UsedBy> {
+  return (await remote.call('getCatalogUsedBy', { query: { path } })) as UsedBy
 }

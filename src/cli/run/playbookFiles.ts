@@ -5,8 +5,8 @@ import { dirname, relative, resolve, sep } from 'node:path'
 import { parseCatalogDocument } from '../../domain/catalog/catalogDocument.js'
 import { withMetadataPath } from '../../domain/catalog/documentPath.js'
 import { metadataProblems } from '../../domain/catalog/metadataProblems.js'
-import { escapeSegment } from '../../domain/json/pointer.js'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
+import { isJsonObject, type JsonObject } from '../../domain/json/value.js'
+import { childCalls } from '../../domain/playbook/childCalls.js'
 import type { Plan, Problem } from '../../domain/playbook/plan.js'
 import { planOf } from '../../domain/playbook/planOf.js'
 import { CpError } from '../../errors.js'
@@ -111,10 +111,11 @@ export function readText(given: string, where: Whereabouts | undefined): Playboo
     if (where !== undefined) {
       // It will be registered.
       problems.push(...metadataProblems(parsed.document))
-      for (const child of childrenOf(parsed.document)) {
-        if (isRelativeTemplate(child.path)) problems.push(unknownFile(child))
-        const location = child.path.includes('{{') ? undefined : fileOf(child.path, where)
-        if (location !== undefined) children.set(child.path, location)
+      for (const { path: written, pointer } of childCalls(parsed.document)) {
+        if (written === undefined) continue
+        if (isRelativeTemplate(written)) problems.push(unknownFile(pointer))
+        const location = written.includes('{{') ? undefined : fileOf(written, where)
+        if (location !== undefined) children.set(written, location)
       }
       if (where.path !== undefined && !namesPath(parsed.document)) {
         text = withMetadataPath(given, where.path)
@@ -147,42 +148,13 @@ function isRelativeTemplate(path: string): boolean {
   return isRelative(path) && path.includes('{{')
 }
 
-function unknownFile({ pointer }: Child): Problem {
+function unknownFile(pointer: string): Problem {
   return {
     pointer,
     severity: 'error',
     message:
       'is a relative path with a template: the files of playbooks are read before the start, and which one is meant is known only later; name a path in the catalog, or each file in a step of its own',
   }
-}
-
-interface Child {
-  path: string
-  pointer: string
-}
-
-/** What the tools of a document start: by kind playbook, and by kind playbooks, a list of texts or maps. */
-function childrenOf(document: JsonObject): Child[] {
-  return ['workflow', 'workbook'].flatMap((key) => childrenIn(document[key] ?? null, `/${key}`))
-}
-
-function childrenIn(value: JsonValue, pointer: string): Child[] {
-  if (Array.isArray(value)) return value.flatMap((item, index) => childrenIn(item, `${pointer}/${index}`))
-  if (!isJsonObject(value)) return []
-  const nested = Object.entries(value).flatMap(([key, inner]) => childrenIn(inner, `${pointer}/${escapeSegment(key)}`))
-  return [...namedBy(value, pointer), ...nested]
-}
-
-function namedBy(tool: JsonObject, pointer: string): Child[] {
-  const { kind, path, playbooks } = tool
-  if (kind === 'playbook') return typeof path === 'string' ? [{ path, pointer: `${pointer}/path` }] : []
-  if (kind !== 'playbooks' || !Array.isArray(playbooks)) return []
-  return playbooks.flatMap((item, index) => {
-    const place = `${pointer}/playbooks/${index}`
-    if (typeof item === 'string') return [{ path: item, pointer: place }]
-    const named = isJsonObject(item) ? item['path'] : undefined
-    return typeof named === 'string' ? [{ path: named, pointer: `${place}/path` }] : []
-  })
 }
 
 /**

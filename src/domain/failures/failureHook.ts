@@ -28,6 +28,11 @@ export function readFailureHook(value: JsonValue, place: string): FailureHook {
   throw wrong(place, 'must be the path of a playbook, an address, {playbook, payload} or {webhook, headers}')
 }
 
+/** Undefined: it starts none. */
+export function playbookOf(hook: FailureHook | undefined): string | undefined {
+  return hook !== undefined && 'playbook' in hook ? hook.playbook : undefined
+}
+
 function isAddress(text: string): boolean {
   return /^https?:\/\//.test(text) && URL.canParse(text)
 }

@@ -5,6 +5,7 @@ import { type SessionRouteDeps, sessionRoutes } from './access/session.js'
 import { type CatalogRouteDeps, catalogRoutes } from './catalog/catalog.js'
 import { type DocumentRouteDeps, documentRoutes } from './catalog/documents.js'
 import { type PlaybookRouteDeps, playbookRoutes } from './catalog/playbooks.js'
+import { type UsedByRouteDeps, usedByRoutes } from './catalog/usedBy.js'
 import { type CommandRouteDeps, commandRoutes } from './commands/commands.js'
 import { type ContainerCallbackRouteDeps, containerCallbackRoutes } from './commands/containerCallback.js'
 import { type JobRouteDeps, jobRoutes } from './console/jobs.js'
@@ -76,6 +77,7 @@ export type RouteDeps = HealthRouteDeps &
   SqlRouteDeps &
   CatalogRouteDeps &
   PlaybookRouteDeps &
+  UsedByRouteDeps &
   CommandRouteDeps &
   ContainerCallbackRouteDeps &
   DocumentRouteDeps &
@@ -130,6 +132,7 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...catalogRoutes(deps),
     ...playbookRoutes(deps),
     ...documentRoutes(deps),
+    ...usedByRoutes(deps),
     ...credentialRoutes(deps),
     ...cleanupRoutes(deps),
     ...runtimeRoutes(deps),

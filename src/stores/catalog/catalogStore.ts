@@ -9,6 +9,7 @@ const q = queries(
   'catalog_get',
   'catalog_path',
   'catalog_names',
+  'catalog_ids',
   'catalog_counts',
   'catalog_list',
   'catalog_versions',
@@ -18,6 +19,7 @@ const q = queries(
   'catalog_keep',
   'catalog_remove',
   'catalog_archive',
+  'catalog_mentioning',
 )
 
 export interface CatalogEntry {
@@ -184,4 +186,24 @@ export async function removeEntries(tx: Tx, ids: readonly string[]): Promise<voi
 
 export async function archiveEntries(tx: Tx, ids: readonly string[], archived: boolean): Promise<void> {
   await tx.run(q.catalog_archive, [ids, archived])
+}
+
+export interface Mentioning {
+  catalog_id: string
+  path: string
+  version: number
+  kind: string
+  /** Of the live one of a path, and how it stands. */
+  subscription_id: string | null
+  state: string | null
+}
+
+/** Documents in force that may refer to a path: its text, or an id of it, occurs in them. */
+export function listMentioning(db: Queryable, path: string, limit: number): Promise<Mentioning[]> {
+  return db.run<Mentioning>(q.catalog_mentioning, [path, limit])
+}
+
+export async function idsOfPath(db: Queryable, path: string): Promise<string[]> {
+  const rows = await db.run<{ catalog_id: string }>(q.catalog_ids, [path])
+  return rows.map((row) => row.catalog_id)
 }

@@ -1,24 +1,20 @@
-// What is on file: playbooks, subscriptions and the rest, by path; one of them in full.
+// What is on file: playbooks, subscriptions and the rest, as a tree by path; one of them in full.
 import { ask, path as place, query } from '../../lib/router'
 import { whyNotWriter } from '../../lib/session'
 import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { CopyText } from '../../parts/CopyText'
 import { Panel } from '../../parts/Panel'
-import { Ago } from '../../parts/Time'
 import { EntryPage } from './EntryPage'
-import { ENTRIES_MAX, type EntryHead, entryHref, loadEntries } from './entry'
+import { ENTRIES_MAX, loadEntries } from './entry'
 import { NewEntry } from './NewEntry'
+import { Tree } from './Tree'
+import { type Listed, listedOf } from './treeRows'
 
 export function Catalog() {
   const path = /^\/catalog\/(.+)$/.exec(place.value)?.[1]
   if (path !== undefined) return <EntryPage key={path} path={path.split('/').map(decodeURIComponent).join('/')} />
   return query.value.has('new') ? <NewEntry /> : <List />
-}
-
-/** A path with how many versions it has; the newest stands for it. */
-interface Listed extends EntryHead {
-  versions: number
 }
 
 function List() {
@@ -51,16 +47,6 @@ function List() {
       </Panel>
     </div>
   )
-}
-
-function listedOf(entries: readonly EntryHead[]): Listed[] {
-  const byPath = new Map<string, Listed>()
-  for (const entry of entries) {
-    const known = byPath.get(entry.path)
-    if (known === undefined) byPath.set(entry.path, { ...entry, versions: 1 })
-    else byPath.set(entry.path, { ...(known.version < entry.version ? entry : known), versions: known.versions + 1 })
-  }
-  return [...byPath.values()].sort((left, right) => (left.path < right.path ? -1 : 1))
 }
 
 function Found({ entries, isArchivedShown }: { entries: readonly Listed[]; isArchivedShown: boolean }) {
@@ -101,42 +87,8 @@ function Found({ entries, isArchivedShown }: { entries: readonly Listed[]; isArc
           onInput={(event) => ask({ q: event.currentTarget.value }, { replace: true })}
         />
       </search>
-      {rows.length === 0 ? <p class="empty">No entry matches.</p> : <Rows rows={rows} />}
+      {rows.length === 0 ? <p class="empty">No entry matches.</p> : <Tree entries={rows} isNarrowed={text !== ''} />}
     </>
-  )
-}
-
-function Rows({ rows }: { rows: readonly Listed[] }) {
-  return (
-    <div class="scroll">
-      <table class="wide rows">
-        <thead>
-          <tr>
-            <th>Path</th>
-            <th>Kind</th>
-            <th class="number">Newest</th>
-            <th class="number">Versions</th>
-            <th>Registered</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.path}>
-              <td class="ellipsis main">
-                <a href={entryHref(row.path)}>{row.path}</a>
-                {row.archived_at !== null && <span class="muted"> archived</span>}
-              </td>
-              <td>{row.kind}</td>
-              <td class="number">@{row.version}</td>
-              <td class="number">{whole(row.versions)}</td>
-              <td>
-                <Ago at={row.created_at} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
   )
 }
 

@@ -10,12 +10,14 @@ import { DocumentTab } from './DocumentTab'
 import { EditTab } from './EditTab'
 import { type Entry, type EntryHead, loadEntries, loadEntry } from './entry'
 import { RunTab } from './RunTab'
+import { UsedByTab } from './UsedByTab'
 import { VersionsTab } from './VersionsTab'
 
 const DOCUMENT: Tab = { id: 'document', name: 'Document' }
 const RUN: Tab = { id: 'run', name: 'Run' }
 const GRAPH: Tab = { id: 'graph', name: 'Graph' }
 const VERSIONS: Tab = { id: 'versions', name: 'Versions' }
+const USED_BY: Tab = { id: 'used-by', name: 'Used by' }
 const EDIT: Tab = { id: 'edit', name: 'New version' }
 
 /** Kinds that an execution can be started of. */
@@ -26,7 +28,7 @@ export function EntryPage({ path }: { path: string }) {
   const one = useResource(`${path}@${version}`, () => loadEntry({ path, version }))
   const versions = useResource(`versions of ${path}`, () => loadEntries({ path, include_archived: true }))
   const tabs = RUNNABLE.includes(one.data?.kind ?? '')
-    ? [DOCUMENT, RUN, GRAPH, VERSIONS, EDIT]
+    ? [DOCUMENT, RUN, GRAPH, VERSIONS, USED_BY, EDIT]
     : [DOCUMENT, VERSIONS, EDIT]
   const reload = (): void => {
     one.reload()
@@ -63,6 +65,8 @@ function Chosen({ entry, versions, tab, reload }: ChosenProps) {
       return <EntryGraph key={entry.catalog_id} layout={entry.layout} />
     case 'versions':
       return <VersionsTab entry={entry} versions={versions} />
+    case 'used-by':
+      return <UsedByTab key={entry.path} path={entry.path} />
     case 'edit':
       return <EditTab key={entry.catalog_id} entry={entry} onRegistered={reload} />
     default:
