@@ -140,6 +140,14 @@ describe('the list and its histogram', () => {
       `update noetl.execution set parent_execution_id = $2, tenant_id = 'acme', last_node_name = 'charge', error = 'card_declined', end_time = start_time + interval '90 s' where execution_id = $1`,
       [ids[1]!, parent],
     )
+    await sql(`update noetl.execution set labels = $2::jsonb where execution_id = $1`, [
+      ids[2]!,
+      '{"note": "a,b\\\\c", "x": "y"}',
+    ])
+    await sql(
+      `insert into noetl.command (command_id, event_id, execution_id, catalog_id, step_name, worker_id) values (1, 1, $1, 1, 's', 'worker_7')`,
+      [ids[3]!],
+    )
   })
 
   it('finds by several statuses, text, parent, step, tenant and how long it lasts, as the command does', async () => {
@@ -149,6 +157,9 @@ describe('the list and its histogram', () => {
       ['q=CARD_d', ['--q', 'CARD_d'], [1]],
       ['q=cardXd', ['--q', 'cardXd'], []],
       [`q=${parent}`, ['--q', parent], [1, 0]],
+      ['q=worker_7', ['--q', ' worker_7 '], [3]],
+      ['q=worker_', ['--q', 'worker_'], []],
+      [`label=${encodeURIComponent('note=a\\,b\\\\c,x=y')}`, ['--label', 'note=a,b\\c', '--label', 'x=y'], [2]],
       [`parent=${parent}`, ['--parent', parent], [1]],
       ['step=charge', ['--step', 'charge'], [1]],
       ['tenant=acme', ['--tenant', 'acme'], [1]],

@@ -99,6 +99,28 @@ describe.skipIf(!hasBrowser)('the catalog', () => {
     await page.getByRole('searchbox', { name: 'Search' }).fill('label.team=other')
     await page.keyboard.press('Enter')
     await page.getByText('Nothing matches these filters').waitFor()
+    // Names of options, labels and text, in any order; what is asked is the address, and a command.
+    await page.getByRole('searchbox', { name: 'Search' }).fill('onerror=alert step:end team:pay "100% /"')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/executions\?/)
+    expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
+      q: 'onerror=alert 100% /',
+      step: 'end',
+      label: 'team=pay',
+    })
+    const box = page.getByRole('searchbox', { name: /^Text, id/ })
+    await box.fill('100% day:2026-11-17 longer-than:1ms')
+    await box.press('Enter')
+    await page.getByRole('link', { name: PATH }).waitFor()
+    expect(new URL(page.url()).searchParams.get('label')).toBe('team=pay,day=2026-11-17')
+    await page.getByText('Copy as a command').click()
+    await page
+      .getByText(
+        `noetl-cp execution list --q '100%' --step end --label team=pay --label day=2026-11-17 --longer-than 0.001s`,
+      )
+      .waitFor()
+    await page.getByRole('button', { name: 'label team=pay,day=2026-11-17 ✕' }).click()
+    await page.waitForURL((url) => !url.searchParams.has('label'))
     expect(faults()).toEqual([])
     await close()
   })

@@ -59,7 +59,7 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await until('the filter is in force', async () => (await page.locator('tbody tr[id]').count()) === failed.length)
     expect(await ids()).toEqual(failed)
 
-    await page.getByRole('searchbox', { name: /Text in path/ }).fill('nothing has this')
+    await page.getByRole('searchbox', { name: /^Text, id/ }).fill('nothing has this')
     await page.keyboard.press('Enter')
     await page.getByText('Nothing matches these filters').waitFor()
     // Without the status nothing is found either: the text is to blame.
@@ -110,7 +110,7 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await until('it is where it was', async () => Math.abs((await top()) - left) <= 1)
 
     await page.keyboard.press('f')
-    const field = page.getByRole('searchbox', { name: /Text in path/ })
+    const field = page.getByRole('searchbox', { name: /^Text, id/ })
     await until('it is written into', () => field.evaluate((element) => element.matches(':focus')))
     await page.keyboard.type('half a wo')
     await page.keyboard.press('Escape')

@@ -101,7 +101,7 @@ describe.skipIf(!hasBrowser)('with the keyboard', () => {
     await keys(page, 'Escape')
     await dialog.waitFor({ state: 'detached' })
     await keys(page, 'j', 'f')
-    expect(await focused(page)).toMatch(/^Text in path/)
+    expect(await focused(page)).toMatch(/^Text, id/)
     await page.evaluate('document.activeElement.blur()')
     await keys(page, 'Enter')
     await page.waitForURL(new RegExp(`/executions/${id}`))

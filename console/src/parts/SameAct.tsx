@@ -1,4 +1,5 @@
-// What a dialog is about to do, as a command and as a request to copy: for a script, a runbook, another terminal.
+// What a dialog is about to do, or a list has asked for, as a command and as a request to copy: for a script, a runbook, another
+// terminal.
 import { PREFIX } from '../lib/prefix'
 import { session } from '../lib/session'
 import { CopyText } from './CopyText'
@@ -7,12 +8,15 @@ export interface Order {
   /** Words after `noetl-cp`, where a command does the same. */
   cli?: readonly string[]
   path: string
-  body: object
+  /** Undefined: it only asks. */
+  body?: object
 }
 
 export function SameAct({ cli, path, body }: Order) {
   const daemon = window.location.origin + PREFIX
-  const request = `curl ${quoted(daemon + path)} -H 'content-type: application/json'${bearer()} -d ${quoted(JSON.stringify(body))}`
+  const [kind, data] =
+    body === undefined ? ['', ''] : [` -H 'content-type: application/json'`, ` -d ${quoted(JSON.stringify(body))}`]
+  const request = `curl ${quoted(daemon + path)}${kind}${bearer()}${data}`
   return (
     <details class="same">
       <summary>Copy as a command</summary>

@@ -6,7 +6,7 @@ import { now } from '../lib/now'
 import { go, hrefOf } from '../lib/router'
 import { isStreaming } from '../lib/streaming'
 import { nextTheme, zone } from '../lib/theme'
-import { wantedBy } from '../pages/executions/summary'
+import { wantedBy } from '../pages/executions/searchText'
 import { inSeconds } from '../parts/Time'
 import { Health } from './Health'
 import { Who } from './Who'
@@ -56,6 +56,9 @@ export function TopBar() {
   )
 }
 
+const HOW =
+  'An id opens the execution. Anything else is looked for in path, step, error and names of workers; step:, path:, worker:, status:, parent:, since: and until: narrow it, as does any label, such as team:payments.'
+
 /** An id opens the execution; anything else is looked for in the list. */
 function Search() {
   const [text, setText] = useState('')
@@ -67,14 +70,19 @@ function Search() {
         const wanted = text.trim()
         if (wanted === '') return
         setText('')
-        go(/^\d{1,19}$/.test(wanted) ? hrefOf(`/executions/${wanted}`) : hrefOf('/executions', wantedBy(wanted)))
+        go(
+          /^\d{1,19}$/.test(wanted)
+            ? hrefOf(`/executions/${wanted}`)
+            : hrefOf('/executions', wantedBy(wanted, Date.now())),
+        )
       }}
     >
       <input
         id="search"
         type="search"
         aria-label="Search"
-        placeholder="Id, text in path, step or error, label.key=value, worker=name"
+        placeholder="Id, text, step:name, worker:name, label:value"
+        title={HOW}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={(event) => {

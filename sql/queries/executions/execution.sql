@@ -164,16 +164,18 @@ coalesce(start_event_type, '') not in ('subscription.registered', 'subscription_
   and (:worker_id::text is null
     or execution_id = any(array(select distinct c.execution_id from noetl.command c where c.worker_id = :worker_id)));
 
--- part: EXECUTION_LOOKED(step, tenant_id, seconds_min, seconds_max, text_pattern, text_id)
+-- part: EXECUTION_LOOKED(step, tenant_id, seconds_min, seconds_max, text_pattern, text_id, text_worker)
 -- What each row must be looked at for, since an index would cost every event: the `step` it is at, `tenant_id`, how long it
--- lasts between `seconds_min` and `seconds_max`, `text_pattern` (LIKE) in path, step or error, or an id that is `text_id`.
+-- lasts between `seconds_min` and `seconds_max`, `text_pattern` (LIKE) in path, step or error, an id that is `text_id`, or a
+-- command held by worker `text_worker`.
 (:step::text is null or last_node_name = :step)
   and (:tenant_id::text is null or tenant_id = :tenant_id)
   and (:seconds_min::double precision is null or extract(epoch from coalesce(end_time, now()) - start_time) >= :seconds_min)
   and (:seconds_max::double precision is null or extract(epoch from coalesce(end_time, now()) - start_time) <= :seconds_max)
   and ((:text_pattern::text is null and :text_id::bigint is null)
     or path ilike :text_pattern or last_node_name ilike :text_pattern or error ilike :text_pattern
-    or execution_id = :text_id or parent_execution_id = :text_id or catalog_id = :text_id);
+    or execution_id = :text_id or parent_execution_id = :text_id or catalog_id = :text_id
+    or execution_id in (select c.execution_id from noetl.command c where c.worker_id = :text_worker::text));
 
 -- name: execution_list(
 --   EXECUTION_INDEXED, EXECUTION_LOOKED, start_time, execution_id, end_time, end_execution_id, limit_rows

@@ -23,9 +23,10 @@ export interface ExecutionSelection {
   tenantId?: string | null
   secondsMin?: number | null
   secondsMax?: number | null
-  /** A LIKE pattern for path, step and error, and the id that was typed, if it is one. */
+  /** A LIKE pattern for path, step and error, the id that was typed, if it is one, and the worker that is called so. */
   textPattern?: string | null
   textId?: string | null
+  textWorker?: string | null
   /** All of them. */
   labels?: Labels | null
   /** Holds, or held, a command of it. */
@@ -110,6 +111,7 @@ function lookedValues(selection: ExecutionSelection): Param[] {
     selection.secondsMax ?? null,
     selection.textPattern ?? null,
     selection.textId ?? null,
+    selection.textWorker ?? null,
   ]
 }
 

@@ -8,6 +8,7 @@ import { CopyText } from '../../parts/CopyText'
 import { Job } from '../../parts/Job'
 import { lazy } from '../../parts/lazy'
 import { Panel } from '../../parts/Panel'
+import { SameAct } from '../../parts/SameAct'
 import { Ago } from '../../parts/Time'
 import { BulkBar } from './BulkBar'
 import { ColumnChoice } from './columns'
@@ -15,6 +16,7 @@ import { ExecutionTable } from './ExecutionTable'
 import { Filters } from './Filters'
 import { Histogram } from './Histogram'
 import { NoneMatch } from './NoneMatch'
+import { commandOf } from './searchText'
 import { type ExecutionSummary, FILTERS } from './summary'
 
 const loadLater = () => import('../later')
@@ -37,6 +39,7 @@ function ExecutionList() {
   // Whoever looks at the list opens one of them next.
   useEffect(() => void loadLater().catch(() => undefined), [])
   const why = query.value.get('why')
+  const cli = commandOf({ ...asked, cursor })
   const isFiltered = Object.values(asked).some((value) => value !== undefined)
   const next = list.data?.headers.get('x-noetl-next-cursor') ?? undefined
   const lookedUntil = list.data?.headers.get('x-noetl-looked-until') ?? undefined
@@ -60,6 +63,7 @@ function ExecutionList() {
           <HeldRows key={path} rows={body} next={next} asked={asked} cursor={cursor} lookedUntil={lookedUntil} />
         )}
       </Panel>
+      <SameAct path={path} {...(cli === undefined ? {} : { cli })} />
       {why !== null && <WhyDrawer key={why} id={why} />}
     </div>
   )

@@ -3,6 +3,7 @@ import { useRef } from 'preact/hooks'
 import { useKeys } from '../../lib/keys'
 import { ask, query } from '../../lib/router'
 import { Glyph, kindOf } from '../../parts/Status'
+import { type Wanted, wantedBy } from './searchText'
 import { FILTERS, type Filter, filterText, STATUSES } from './summary'
 
 export function Filters() {
@@ -28,7 +29,7 @@ export function Filters() {
           {status.toLowerCase()}
         </button>
       ))}
-      <TextFilter name="q" label="Text in path, step or error, or an id" wide />
+      <TextFilter name="q" label="Text, id, step:name, worker:name or label:value" wide />
       <TextFilter name="path" label="Path, * at the end" />
       <TextFilter name="step" label="Step" />
       <Given />
@@ -50,21 +51,38 @@ function TextFilter({ name, label, wide = false }: { name: Filter; label: string
         // What was not confirmed is taken back.
         if (event.key === 'Escape') event.currentTarget.value = value
       }}
-      onChange={(event) => ask({ [name]: event.currentTarget.value.trim(), cursor: undefined })}
+      onChange={(event) => {
+        const text = event.currentTarget.value.trim()
+        ask({ ...(name === 'q' ? alsoWanted(text) : { [name]: text }), cursor: undefined })
+      }}
     />
   )
 }
 
+/** What the search says beside its text is added to the filters that are there. */
+function alsoWanted(text: string): Wanted {
+  const { q = '', label, ...rest } = wantedBy(text, Date.now())
+  const before = query.value.get('label')
+  if (label === undefined) return { q, ...rest }
+  return { q, ...rest, label: before === null ? label : `${before},${label}` }
+}
+
 /** What has no field of its own is shown as a chip that can be taken off. */
 function Given() {
-  const others = FILTERS.filter((name) => ['label', 'worker', 'since', 'until', 'parent', 'min_seconds'].includes(name))
+  const others = FILTERS.filter((name) => !['status', 'q', 'path', 'step'].includes(name))
   return (
     <>
       {others.map((name) => {
         const value = query.value.get(name)
         if (value === null) return null
         return (
-          <button key={name} type="button" class="chip" aria-pressed="true" onClick={() => ask({ [name]: undefined })}>
+          <button
+            key={name}
+            type="button"
+            class="chip"
+            aria-pressed="true"
+            onClick={() => ask({ [name]: undefined, cursor: undefined })}
+          >
             {filterText(name, value)} ✕
           </button>
         )

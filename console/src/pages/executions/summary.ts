@@ -33,24 +33,26 @@ export const FILTERS = [
   'label',
   'worker',
   'parent',
+  'tenant',
+  'catalog_id',
   'since',
   'until',
   'min_seconds',
+  'max_seconds',
 ] as const
 
 export type Filter = (typeof FILTERS)[number]
+
+const NAMES: Readonly<Record<string, string>> = {
+  q: 'text',
+  catalog_id: 'catalog entry',
+  min_seconds: 'longer than',
+  max_seconds: 'shorter than',
+}
 
 /** A filter as people read it. */
 export function filterText(name: string, value: string): string {
   const at = name === 'since' || name === 'until' ? millisOf(value) : Number.NaN
   const shown = name === 'status' ? value.toLowerCase().replaceAll(',', ' or ') : value
-  return `${name === 'q' ? 'text' : name.replace('_', ' ')} ${Number.isNaN(at) ? shown : clockText(at)}`
-}
-
-/** What somebody looks for, as filters of the list: `label.team=pay`, `worker=w-1`, or text. */
-export function wantedBy(text: string): Partial<Record<Filter, string>> {
-  const label = /^label\.([^=]+=.+)$/.exec(text)?.[1]
-  if (label !== undefined) return { label }
-  const worker = /^worker=(.+)$/.exec(text)?.[1]
-  return worker === undefined ? { q: text } : { worker }
+  return `${NAMES[name] ?? name} ${Number.isNaN(at) ? shown : clockText(at)}${name.endsWith('_seconds') ? ' s' : ''}`
 }

@@ -5,7 +5,7 @@ import { type WireTime, wireTimeFromPostgres } from '../../../domain/events/wire
 import { formatCursor, parseCursor, pathPattern } from '../../../domain/executions/executionPage.js'
 import { TERMINAL_STATUSES } from '../../../domain/executions/executionStatus.js'
 import { readLabelTexts } from '../../../domain/executions/labels.js'
-import { anywherePattern, idAmong, severalOf } from '../../../domain/executions/listFilter.js'
+import { severalOf, textFilter } from '../../../domain/executions/listFilter.js'
 import { parseExecutionId } from '../../../domain/ids/ids.js'
 import type { JsonObject } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
@@ -45,7 +45,7 @@ export const executionList: CommandSpec = {
     { flags: '--path <path>', help: 'catalog path; a star at the end stands for any rest', completes: 'path' },
     { flags: '--since <time>', help: 'started at or after: a time, a date, or a span before now such as 2h' },
     { flags: '--until <time>', help: 'started before' },
-    { flags: '--q <text>', help: 'text in path, step or error; or an id' },
+    { flags: '--q <text>', help: 'text in path, step or error; the name of a worker; or an id' },
     { flags: '--parent <id>', help: 'children of this execution', completes: 'execution' },
     { flags: '--step <name>', help: 'at this step, or ended there' },
     { flags: '--tenant <id>', help: 'of this tenant' },
@@ -210,8 +210,7 @@ async function listHere(deps: Deps, { text, path, cursor, ...asked }: ListAsked)
   const page = await searchExecutions(deps, {
     ...asked,
     catalogId: null,
-    textPattern: anywherePattern(text),
-    textId: idAmong(text),
+    ...textFilter(text),
     pathPattern: pathPattern(path),
     after: cursor === undefined ? null : parseCursor(cursor),
   })
@@ -237,8 +236,7 @@ const EVERY_ONE = {
   step: null,
   secondsMin: null,
   secondsMax: null,
-  textPattern: null,
-  textId: null,
+  ...textFilter(undefined),
   pathPattern: null,
   since: null,
   until: null,

@@ -2,7 +2,7 @@
 import { parseWireTime } from '../../../domain/events/wireTime.js'
 import { pathPattern } from '../../../domain/executions/executionPage.js'
 import { type Labels, readLabelTexts } from '../../../domain/executions/labels.js'
-import { anywherePattern, idAmong, severalOf } from '../../../domain/executions/listFilter.js'
+import { severalEscaped, severalOf, textFilter } from '../../../domain/executions/listFilter.js'
 import { parseCatalogId, parseExecutionId } from '../../../domain/ids/ids.js'
 import { CpError } from '../../../errors.js'
 import type { ExecutionSelection } from '../../../services/executions/executionQueries.js'
@@ -17,7 +17,8 @@ export const FILTER_QUERY: NonNullable<RouteSpec['query']> = {
   q: {
     type: 'string',
     maxLength: 200,
-    description: 'text in path, step or error; or an id: one of 15 digits or more that exists is looked for alone',
+    description:
+      'text in path, step or error; the whole name of a worker; or an id: one of 15 digits or more that exists is looked for alone',
   },
   parent: { format: 'int64', description: 'children of this execution' },
   step: { type: 'string', description: 'at this step, or ended there' },
@@ -25,7 +26,8 @@ export const FILTER_QUERY: NonNullable<RouteSpec['query']> = {
   worker: { type: 'string', description: 'holds, or held, one of its commands' },
   label: {
     type: 'string',
-    description: 'key=value, several with commas; or one parameter label.<key>=<value> for each',
+    description:
+      'key=value, several with commas (a comma in a value is \\,); or one parameter label.<key>=<value> for each',
   },
   min_seconds: { type: 'string', description: 'lasts, or lasted, at least so long' },
   max_seconds: { type: 'string', description: 'at most so long' },
@@ -44,8 +46,7 @@ export function filterOf(query: Readonly<Record<string, string | undefined>>): E
     tenantId: query['tenant'] ?? null,
     secondsMin: secondsOf(query, 'min_seconds'),
     secondsMax: secondsOf(query, 'max_seconds'),
-    textPattern: anywherePattern(query['q']),
-    textId: idAmong(query['q']),
+    ...textFilter(query['q']),
     workerId: query['worker'] ?? null,
     labels: labelsOf(query),
   }
@@ -57,7 +58,7 @@ function labelsOf(query: Readonly<Record<string, string | undefined>>): Labels |
   const single = Object.entries(query).flatMap(([name, value]) =>
     name.startsWith(LABEL) ? [`${name.slice(LABEL.length)}=${value}`] : [],
   )
-  return readLabelTexts([...(severalOf(query['label']) ?? []), ...single], 'label') ?? null
+  return readLabelTexts([...severalEscaped(query['label']), ...single], 'label') ?? null
 }
 
 function secondsOf(query: Readonly<Record<string, string | undefined>>, name: string): number | null {
