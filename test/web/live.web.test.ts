@@ -223,8 +223,11 @@ describe.skipIf(!hasBrowser)('what happens', () => {
     await close()
   })
 
-  it('comes back to panels that ask only once, too', async () => {
-    const { page, close } = await browser.open(daemon.url)
+  it('comes back to panels that ask only once, too, and to parts of the page that were not there yet', async () => {
+    const { page, context, close } = await browser.open(daemon.url)
+    const early = await context.newPage()
+    await early.goto('/console/subscriptions')
+    await early.getByText('No subscriptions yet').waitFor()
     const [row] = (await daemon.get('/api/executions?limit=1')).body
     await page.goto(`/console/executions/${row.execution_id}?tab=event`)
     await page.locator('.timeline, canvas').first().waitFor()
@@ -233,8 +236,11 @@ describe.skipIf(!hasBrowser)('what happens', () => {
     await page.getByRole('tab', { name: 'Raw' }).click()
     const refusal = page.getByRole('alert').filter({ hasText: 'It is asked again by itself.' })
     await refusal.waitFor()
+    await early.getByRole('link', { name: 'Catalog' }).click()
+    await early.getByRole('button', { name: 'Try again' }).waitFor()
     daemon = await serve()
     await refusal.waitFor({ state: 'detached' })
+    await early.getByRole('heading', { name: 'Catalog' }).waitFor()
     await page.getByText('"event_id"').first().waitFor()
     await close()
   })

@@ -1,5 +1,6 @@
 // A document with numbered lines. It is there as plain text at once, and coloured as soon as the colours are loaded.
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import { loadPart } from '../../lib/loadPart'
 import { whole } from '../../lib/time'
 import type { Problem } from './entry'
 
@@ -58,7 +59,7 @@ function useColoured(text: string): readonly (readonly Piece[])[] {
   useEffect(() => {
     if (text.length > COLOURED_MAX) return
     let isGone = false
-    import('./highlight').then(
+    loadPart(() => import('./highlight')).then(
       ({ highlightYaml }) => {
         if (!isGone) setColoured({ text, lines: highlightYaml(text.trimEnd()) })
       },

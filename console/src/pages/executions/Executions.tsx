@@ -1,6 +1,7 @@
 // Find one run, or all runs of a kind.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { apiPath, getAnswer } from '../../lib/api'
+import { loadPart } from '../../lib/loadPart'
 import { ask, path as place, query } from '../../lib/router'
 import { isOperator } from '../../lib/session'
 import { useResource } from '../../lib/useResource'
@@ -37,7 +38,7 @@ function ExecutionList() {
     topics: ['executions'],
   })
   // Whoever looks at the list opens one of them next.
-  useEffect(() => void loadLater().catch(() => undefined), [])
+  useEffect(() => void loadPart(loadLater).catch(() => undefined), [])
   const why = query.value.get('why')
   const cli = commandOf({ ...asked, cursor })
   const isFiltered = Object.values(asked).some((value) => value !== undefined)
