@@ -140,7 +140,7 @@ function createApp(settings: HttpSettings, connections: Connections, answers: An
     return503OnClosing: true,
     clientErrorHandler: answerProtocolError,
     frameworkErrors: answers.sendError,
-    rewriteUrl: ({ url = '/' }) => withoutPrefix(url, settings.prefix ?? ''),
+    rewriteUrl: ({ url = '/' }) => readablePlace(withoutPrefix(url, settings.prefix ?? '')),
     routerOptions: { maxParamLength: 500, ignoreTrailingSlash: true },
     // Bodies are checked and answers written by us. Left to itself the framework loads compilers for both at every start.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
@@ -149,6 +149,22 @@ function createApp(settings: HttpSettings, connections: Connections, answers: An
 
 function noSchemas(): never {
   throw new CpError('internal', 'routes give the framework no schemas: see mounting.ts')
+}
+
+/** A place of the console that cannot be decoded gets the page, which tells what is wrong better than a line of JSON. */
+function readablePlace(url: string): string {
+  const [path = ''] = url.split('?', 1)
+  const isPlace = path.startsWith('/console/') && !path.startsWith('/console/assets/')
+  return isPlace && !isDecodable(path) ? '/console' : url
+}
+
+/** The outcome is used: a bundler takes a call without one for a call without an effect. */
+function isDecodable(path: string): boolean {
+  try {
+    return decodeURIComponent(path) !== ''
+  } catch {
+    return false
+  }
 }
 
 function withoutPrefix(url: string, prefix: string): string {

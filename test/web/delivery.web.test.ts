@@ -77,6 +77,9 @@ describe('the daemon', () => {
     for (const path of ['assets/none.js', 'assets/..%2findex.html', 'assets/%2e%2e/%2e%2e/cli/main.js', 'assets/.js']) {
       expect((await ask(`/console/${path}`)).status, path).not.toBe(200)
     }
+    // Nothing that can be decoded: people are told by the page, programs in JSON.
+    expect(await (await ask('/console/executions/%E0%A4%A?tab=why')).text()).toBe(page)
+    expect((await ask('/api/executions/%E0%A4%A')).status).toBe(400)
   })
 
   it('shows it to no foreign name, and may be linked from any page', async () => {
@@ -114,6 +117,11 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     await page.getByText('Ready.').waitFor()
     expect(await page.title()).toBe('Overview · noetl-cp')
     expect(await page.locator('img').count()).toBe(0)
+    for (const place of ['executions', 'catalog', 'subscriptions']) {
+      await page.goto(`/console/${place}/%E0%A4%A`)
+      await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+      await page.getByText('it was cut off, or copied in part').waitFor()
+    }
     expect(faults()).toEqual([])
     await close()
   })

@@ -44,6 +44,15 @@ export const path = computed(() => {
   return inside === '' ? '/' : inside
 })
 
+/** Whether every %-sign of an address stands for a letter. */
+export function isReadable(place: string): boolean {
+  try {
+    return decodeURIComponent(place) !== ''
+  } catch {
+    return false
+  }
+}
+
 export const query = computed(() => address.value.searchParams)
 
 export type Query = Readonly<Record<string, string | undefined>>

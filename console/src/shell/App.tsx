@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
 import { listenToKeys, useKeys } from '../lib/keys'
 import { live } from '../lib/live'
-import { followLink, go, hrefOf, path } from '../lib/router'
+import { followLink, go, hrefOf, isReadable, path } from '../lib/router'
 import { moveAlongRows } from '../lib/rowKeys'
 import { nextTheme } from '../lib/theme'
 import { Help } from './Help'
@@ -45,11 +45,11 @@ export function App() {
         () => tell('The link could not be copied'),
       ),
   })
-  const found = placeOf(path.value)
+  const found = isReadable(path.value) ? placeOf(path.value) : undefined
   useLayoutEffect(() => {
-    document.title = found === undefined ? 'noetl-cp' : `${found.place.name} · noetl-cp`
-  }, [found?.place.name])
-  const Page = found?.place.page
+    document.title = found === undefined ? 'noetl-cp' : `${found.name} · noetl-cp`
+  }, [found?.name])
+  const Page = found?.page
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: links are followed by the keyboard as clicks, too
     // biome-ignore lint/a11y/noStaticElementInteractions: it only watches the links inside
@@ -58,7 +58,7 @@ export function App() {
         Skip to the content
       </a>
       <TopBar />
-      <Navigation at={found?.place.path} />
+      <Navigation at={found?.path} />
       <main id="main" tabIndex={-1}>
         {Page === undefined ? <NoSuchPlace /> : <Page />}
       </main>
@@ -82,6 +82,11 @@ function NoSuchPlace() {
       <div class="refusal">
         <h2>There is no such page</h2>
         <p class="mono">{path.value}</p>
+        {!isReadable(path.value) && (
+          <p>
+            The address holds a % that is not followed by two digits of a letter: it was cut off, or copied in part.
+          </p>
+        )}
         <a class="button" href={hrefOf('/')}>
           To the overview
         </a>

@@ -88,11 +88,10 @@ export const PLACES: readonly Place[] = [
   },
 ]
 
-/** The place that holds this path, and what comes after it. */
-export function placeOf(path: string): { place: Place; rest: string } | undefined {
+/** The place that holds this path. */
+export function placeOf(path: string): Place | undefined {
   const found = PLACES.filter(
     (place) => place.path === path || (place.path !== '/' && path.startsWith(`${place.path}/`)),
   )
-  const place = found.sort((left, right) => right.path.length - left.path.length)[0]
-  return place === undefined ? undefined : { place, rest: decodeURIComponent(path.slice(place.path.length + 1)) }
+  return found.sort((left, right) => right.path.length - left.path.length)[0]
 }

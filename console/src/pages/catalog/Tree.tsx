@@ -14,13 +14,13 @@ const NONE = '-'
 /** `isNarrowed`: only what was looked for is here, and all of it is shown. */
 export function Tree({ entries, isNarrowed }: { entries: readonly Listed[]; isNarrowed: boolean }) {
   const asked = query.value.get('open')
-  const named = new Set(asked === null || asked === NONE ? [] : asked.split(',').map(decodeURIComponent))
+  const named = new Set(asked === null || asked === NONE ? [] : asked.split(',').map(folderOf))
   const isEach = isNarrowed || (asked === null && entries.length <= OPEN_UP_TO)
   const rows = treeRows(entries, (folder) => isEach || named.has(folder))
   const toggle = (row: FolderRow): void => {
     const open = new Set(isEach ? rows.filter(isFolder).map(({ path }) => path) : named)
     if (!open.delete(row.path)) open.add(row.path)
-    ask({ open: open.size === 0 ? NONE : [...open].map(encodeURIComponent).join(',') }, { replace: true })
+    ask({ open: open.size === 0 ? NONE : [...open].map(nameOf).join(',') }, { replace: true })
   }
   return (
     <>
@@ -55,6 +55,15 @@ export function Tree({ entries, isNarrowed }: { entries: readonly Listed[]; isNa
       )}
     </>
   )
+}
+
+/** Folders stand in the address with commas between them. */
+function nameOf(folder: string): string {
+  return folder.replaceAll('%', '%25').replaceAll(',', '%2C')
+}
+
+function folderOf(name: string): string {
+  return name.replaceAll('%2C', ',').replaceAll('%25', '%')
 }
 
 function isFolder(row: { kind: string }): row is FolderRow {
