@@ -13,10 +13,12 @@ export function isAct({ access, effect }: RouteSpec, { caller }: Pick<ApiRequest
 export function actOf(route: RouteSpec, request: ApiRequest): Act {
   const { caller, params, body, large } = request
   const words = route.path.split('/').filter((word) => word !== '' && word !== 'api' && word !== 'internal')
-  const named = words.filter((word) => !word.startsWith(':') || word === ':action')
-  const action = named.map((word) => (word === ':action' ? (params['action'] ?? '') : word))
+  const spoken = words.filter((word) => !word.startsWith(':') || word === ':action')
+  const action = spoken.map((word) => (word === ':action' ? (params['action'] ?? '') : word))
   if (route.method === 'DELETE') action.push('delete')
-  const [, target] = Object.entries(params).find(([name]) => name !== 'action') ?? []
+  const [, named] = Object.entries(params).find(([name]) => name !== 'action') ?? []
+  const execution = isJsonObject(body) ? body['execution_id'] : undefined
+  const target = named ?? (execution == null ? undefined : String(execution))
   // Where `reason` chooses rows by what they died of, `note` alone says why.
   const isChoice = route.body?.properties?.['note'] !== undefined
   const reason = isJsonObject(body) ? (body['note'] ?? (isChoice ? undefined : body['reason'])) : undefined
@@ -25,7 +27,7 @@ export function actOf(route: RouteSpec, request: ApiRequest): Act {
     role: caller.role,
     via: caller.by === 'session' ? 'console' : 'api',
     action: action.join('.'),
-    targetKind: target === undefined ? null : (words[0] ?? '').replace(/s$/, ''),
+    targetKind: target === undefined ? null : named === undefined ? 'execution' : (words[0] ?? '').replace(/s$/, ''),
     targetId: target ?? null,
     reason: typeof reason === 'string' ? reason : null,
     request: large === undefined ? recorded(route, body) : { bytes: large.length },

@@ -89,7 +89,11 @@ export function mountRoutes(
         given = asked
         const answerOf = async (): Promise<ApiReply> => {
           const made = await (isAct(route, asked)
-            ? settings.acts.around(actOf(route, asked), () => route.handler(asked))
+            ? settings.acts.around(
+                actOf(route, asked),
+                () => route.handler(asked),
+                ({ about }) => about,
+              )
             : route.handler(asked))
           return textIds ? withTextIds(made, route.responses[made.status ?? 200]) : made
         }

@@ -2,6 +2,7 @@
 // into a document.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { JsonValue } from '../domain/json/value.js'
+import type { ActionTarget } from '../services/access/acts.js'
 import type { Caller } from './callers.js'
 import type { Schema } from './schema.js'
 
@@ -66,6 +67,8 @@ export interface ApiReply {
   events?: AsyncIterable<ServerSentEvent>
   contentType?: string
   headers?: Readonly<Record<string, string>>
+  /** What was made or changed, for the record of acts, where the path of the route does not name it. */
+  about?: ActionTarget
 }
 
 export interface RouteSpec {

@@ -43,12 +43,17 @@ function routes(): RouteSpec[] {
       ...answer,
       handler: async ({ caller }) => {
         callers.push(caller)
-        return { body: (await run()) as never }
+        const { about, ...body } = (await run()) as { about?: { kind: string; id: string } }
+        return { body, ...(about === undefined ? {} : { about }) }
       },
     }) satisfies RouteSpec
   return [
     ...activityRoutes({ activity: { databases: core.databases } }),
     act('/api/executions/:execution_id/cancel', 'POST', 'public', async () => ({})),
+    act('/api/execute', 'POST', 'public', async () => ({ about: { kind: 'execution', id: '99' } })),
+    act('/api/executions/:execution_id/rerun', 'POST', 'public', async () => ({
+      about: { kind: 'execution', id: '98' },
+    })),
     act('/api/internal/outbox/redrive', 'POST', 'operator', async () => ({})),
     act('/api/things/:id/:action', 'POST', 'public', async () => {
       throw new CpError('refused', 'not in this state')
@@ -133,6 +138,23 @@ it('has every act of a session and of an operator, and none of the programs', as
   const rest = await found(`limit=3&cursor=${first.body.next_cursor}`)
   expect([...first.body.activity.map(({ action }: { action: string }) => action), ...rest]).toHaveLength(4)
   expect(rest).toEqual(['executions.cancel'])
+})
+
+it('says what an act was about, also where that is known only at its end', async () => {
+  const call = serving()
+  for (const path of ['/api/execute', '/api/executions/97/rerun'])
+    expect((await call('POST', path, { cookie: ANN, ...OWN_PAGE })).body).toEqual({})
+  const { activity } = (await call('GET', '/api/activity?limit=2', { authorization: 'Bearer api' })).body
+  expect(activity).toMatchObject([
+    { action: 'executions.rerun', target_id: '97' },
+    { action: 'execute', target_kind: 'execution', target_id: '99', at: expect.stringMatching(/T.*\+00:00$/) },
+  ])
+  const another = `update noetl.operator_action set target_id = '1' where id = $1::bigint`
+  await expect(database.sql(another, [activity[1].id])).rejects.toThrow(/cannot be changed/)
+  const begun = `insert into noetl.operator_action (actor, role, via, action, target_id) values ('a', 'b', 'api', 'c', $1) returning id`
+  const [open] = await database.sql(begun, ['5'])
+  const end = `update noetl.operator_action set outcome = 'done', target_id = $2 where id = $1::bigint`
+  await expect(database.sql(end, [String(open!['id']), '6'])).rejects.toThrow(/cannot be changed/)
 })
 
 it('is paged newest first, also where ids grow by a digit', async () => {

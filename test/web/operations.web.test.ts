@@ -76,7 +76,7 @@ function wordsOf(text: string | undefined): string[] {
 
 /** What the open dialog offers to be copied. */
 async function shownOrder(page: Page): Promise<{ command: string[]; address: string | undefined; body: unknown }> {
-  await page.getByText('Copy as a command').click()
+  await page.locator('dialog').getByText('Copy as a command').click()
   const [command, request] = await page.locator('dialog .same code').allTextContents()
   const sent = wordsOf(request)
   expect(sent).toContain('authorization: Bearer T')
@@ -466,6 +466,20 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     await page.getByRole('heading', { name: 'Activity' }).waitFor()
     const { activity } = (await daemon.get('/api/activity')).body
     await until('every act is listed', async () => (await page.locator('tbody tr').count()) === activity.length)
+    // Each leads to what it changed.
+    expect(
+      await page
+        .locator('tbody tr')
+        .filter({ hasNot: page.locator('td.about a') })
+        .allTextContents(),
+    ).toEqual([])
+    await page.getByRole('button', { name: 'last hour' }).click()
+    await page.waitForURL(/since=/)
+    expect(await page.locator('tbody tr').count()).toBe(activity.length)
+    await page.goto('/console/activity?since=2100-01-01T00:00:00.000Z')
+    await page.getByText('Nobody has done anything that matches').waitFor()
+    await page.getByRole('button', { name: /^since 2100/ }).click()
+    await until('all are listed again', async () => (await page.locator('tbody tr').count()) === activity.length)
     expect(faults()).toEqual([])
     await close()
   })

@@ -3,8 +3,11 @@ insert into noetl.operator_action (actor, role, via, action, target_kind, target
 values (:actor::text, :role::text, :via::text, :action::text, :target_kind::text, :target_id::text, :reason::text, :request::jsonb)
 returning id::text as id;
 
--- name: operator_action_end(id, outcome, error)
-update noetl.operator_action set outcome = :outcome::text, error = :error::text, finished_at = now()
+-- name: operator_action_end(id, outcome, error, target_kind, target_id)
+-- `target_id`: what it was about, where that was not known before.
+update noetl.operator_action
+set outcome = :outcome::text, error = :error::text, finished_at = now(),
+  target_kind = case when target_id is null then :target_kind::text else target_kind end, target_id = coalesce(target_id, :target_id::text)
 where id = :id::bigint and outcome = 'intent';
 
 -- name: operator_action_list(actor, action, target, since, before_id, limit_rows)

@@ -1,5 +1,6 @@
 // The record of what people did, to read, and its end: what is older than the retention goes.
 import type { Databases } from '../../db/databases.js'
+import { wireTimeFromPostgres } from '../../domain/events/wireTime.js'
 import type { CpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { createPollLoop, type PollLoop } from '../../runtime/loop.js'
@@ -25,7 +26,11 @@ export async function activityOf(
   { limit, ...filter }: ActionFilter,
 ): Promise<ActivityPage> {
   const rows = await listActions(cluster.db, { ...filter, limit: limit + 1 })
-  const actions = rows.slice(0, limit)
+  const actions = rows.slice(0, limit).map((row) => ({
+    ...row,
+    at: wireTimeFromPostgres(row.at, 'at'),
+    finished_at: row.finished_at === null ? null : wireTimeFromPostgres(row.finished_at, 'finished_at'),
+  }))
   return { actions, next: rows.length > limit ? actions.at(-1)?.id : undefined }
 }
 

@@ -5,7 +5,15 @@ import { writeJson } from '../../domain/json/write.js'
 import { redact, redactText } from '../../domain/secrets/redact.js'
 import { type SecretRules, secretRules } from '../../domain/secrets/secretNames.js'
 import { CpError, toCpError } from '../../errors.js'
-import { type ActionOutcome, beginAction, endAction, type NewAction } from '../../stores/access/operatorActionStore.js'
+import {
+  type ActionOutcome,
+  type ActionTarget,
+  beginAction,
+  endAction,
+  type NewAction,
+} from '../../stores/access/operatorActionStore.js'
+
+export type { ActionTarget }
 
 export interface Act extends Omit<NewAction, 'request'> {
   /** What was asked for; secrets are taken out here. */
@@ -13,8 +21,8 @@ export interface Act extends Omit<NewAction, 'request'> {
 }
 
 export interface Acts {
-  /** Does the work between the two halves of its record. */
-  around<T>(act: Act, work: () => Promise<T>): Promise<T>
+  /** Does the work between the two halves of its record. `aboutOf`: what it was about, where that is known only afterwards. */
+  around<T>(act: Act, work: () => Promise<T>, aboutOf?: (done: T) => ActionTarget | undefined): Promise<T>
 }
 
 export interface ActsDeps {
@@ -49,8 +57,8 @@ export function createActs({ databases, secretRules: given, onUnfinished, onReco
     }
   }
 
-  async function end(id: string, outcome: ActionOutcome, error: string | null): Promise<void> {
-    await endAction(db, id, outcome, error).catch((failure: unknown) => onUnfinished(toCpError(failure)))
+  async function end(id: string, outcome: ActionOutcome, error: string | null, about?: ActionTarget): Promise<void> {
+    await endAction(db, id, outcome, error, about).catch((failure: unknown) => onUnfinished(toCpError(failure)))
     onRecorded?.(id)
   }
 
@@ -59,12 +67,12 @@ export function createActs({ databases, secretRules: given, onUnfinished, onReco
   }
 
   return {
-    around: async (act, work) => {
+    around: async (act, work, aboutOf) => {
       const id = await begin(act)
       onRecorded?.(id)
       try {
         const done = await work()
-        await end(id, 'done', null)
+        await end(id, 'done', null, aboutOf?.(done))
         return done
       } catch (thrown) {
         const error = toCpError(thrown)

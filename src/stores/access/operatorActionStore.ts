@@ -16,6 +16,11 @@ export interface NewAction {
   request: string | null
 }
 
+export interface ActionTarget {
+  kind: string
+  id: string
+}
+
 export type ActionOutcome = 'done' | 'refused' | 'failed'
 
 export interface ActionRow {
@@ -54,8 +59,9 @@ export async function endAction(
   id: string,
   outcome: ActionOutcome,
   error: string | null,
+  about: ActionTarget | undefined,
 ): Promise<void> {
-  await db.run(q.operator_action_end, [id, outcome, error])
+  await db.run(q.operator_action_end, [id, outcome, error, about?.kind ?? null, about?.id ?? null])
 }
 
 export function listActions(db: Queryable, filter: ActionFilter): Promise<ActionRow[]> {

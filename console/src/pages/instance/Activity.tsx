@@ -1,22 +1,22 @@
 // What people did: who, what, why, and how it ended.
 import { apiPath, get } from '../../lib/api'
-import { ask, hrefOf, query } from '../../lib/router'
+import { ask, query } from '../../lib/router'
+import { clockText, millisOf } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
+import { Pages } from '../../parts/Pages'
 import { Panel } from '../../parts/Panel'
+import { SameAct } from '../../parts/SameAct'
 import { Status, type StatusKind } from '../../parts/Status'
 import { Ago } from '../../parts/Time'
+import { About, type Act } from './About'
 
-interface Entry {
+interface Entry extends Act {
   id: string
   at: string
   actor: string
   role: string
   via: string
-  action: string
-  target_kind: string | null
-  target_id: string | null
   reason: string | null
-  request: unknown
   outcome: 'intent' | 'done' | 'refused' | 'failed'
   error: string | null
 }
@@ -28,6 +28,13 @@ const KINDS: Readonly<Record<Entry['outcome'], StatusKind>> = {
   intent: 'waiting',
 }
 
+const HOUR_MS = 3_600_000
+const SPANS = [
+  ['last hour', HOUR_MS],
+  ['last 24 hours', 24 * HOUR_MS],
+  ['last 7 days', 168 * HOUR_MS],
+] as const
+
 const FILTERS = [
   ['actor', 'Who'],
   ['action', 'What, such as outbox'],
@@ -36,7 +43,7 @@ const FILTERS = [
 
 export function Activity() {
   const asked = Object.fromEntries(
-    [...FILTERS.map(([name]) => name), 'cursor'].map((name) => [name, query.value.get(name) ?? undefined]),
+    [...FILTERS.map(([name]) => name), 'since', 'cursor'].map((name) => [name, query.value.get(name) ?? undefined]),
   )
   const path = apiPath('/api/activity', asked)
   const activity = useResource(path, (signal) => get<{ activity: Entry[]; next_cursor: string | null }>(path, signal), {
@@ -59,6 +66,7 @@ export function Activity() {
             onChange={(event) => ask({ [name]: event.currentTarget.value.trim(), cursor: undefined })}
           />
         ))}
+        <Since since={asked['since']} />
       </search>
       <Panel
         resource={activity}
@@ -73,14 +81,44 @@ export function Activity() {
       >
         {(data) => <Entries entries={data.activity} />}
       </Panel>
-      {next !== undefined && (
-        <nav class="pages" aria-label="Pages">
-          <button type="button" onClick={() => ask({ cursor: next })}>
-            Load older
-          </button>
-        </nav>
-      )}
+      <Pages cursor={asked['cursor']} next={next} />
+      <SameAct path={path} {...(asked['cursor'] === undefined ? { cli: commandOf(asked) } : {})} />
     </div>
+  )
+}
+
+function commandOf(asked: Readonly<Record<string, string | undefined>>): string[] {
+  return [
+    'activity',
+    ...Object.entries(asked).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value])),
+  ]
+}
+
+/** The address has the moment, so that a link shows the same tomorrow. */
+function Since({ since }: { since: string | undefined }) {
+  const take = (moment: string | undefined): void => ask({ since: moment, cursor: undefined })
+  if (since !== undefined) {
+    const at = millisOf(since)
+    return (
+      <button type="button" class="chip" aria-pressed="true" onClick={() => take(undefined)}>
+        since {Number.isNaN(at) ? since : clockText(at)} ✕
+      </button>
+    )
+  }
+  return (
+    <>
+      {SPANS.map(([name, ms]) => (
+        <button
+          key={name}
+          type="button"
+          class="chip"
+          aria-pressed="false"
+          onClick={() => take(new Date(Date.now() - ms).toISOString())}
+        >
+          {name}
+        </button>
+      ))}
+    </>
   )
 }
 
@@ -111,8 +149,8 @@ function Entries({ entries }: { entries: readonly Entry[] }) {
                 </span>
               </td>
               <td title={JSON.stringify(entry.request)}>{entry.action}</td>
-              <td class="ellipsis step" title={entry.target_id ?? undefined}>
-                <Target entry={entry} />
+              <td class="ellipsis about" title={entry.target_id ?? undefined}>
+                <About act={entry} />
               </td>
               <td class="ellipsis main" title={entry.reason ?? undefined}>
                 {entry.reason}
@@ -126,24 +164,5 @@ function Entries({ entries }: { entries: readonly Entry[] }) {
         </tbody>
       </table>
     </div>
-  )
-}
-
-function Target({ entry: { target_kind: kind, target_id: id } }: { entry: Entry }) {
-  if (id === null) return <span class="muted">–</span>
-  if (kind !== 'execution' && kind !== 'subscription') {
-    return (
-      <>
-        {kind} <code class="whole">{id}</code>
-      </>
-    )
-  }
-  return (
-    <>
-      {kind}{' '}
-      <a class="mono" href={hrefOf(`/${kind}s/${id}`)}>
-        {id}
-      </a>
-    </>
   )
 }

@@ -18,7 +18,7 @@ import {
   restoreEntry,
 } from '../../../services/catalog/catalog.js'
 import { findEntry } from '../../../services/catalog/findEntry.js'
-import type { RouteSpec } from '../../route.js'
+import type { ApiReply, RouteSpec } from '../../route.js'
 import { ANY, answerOf, COUNT, FLAG, type Schema, TEXT, TEXT_OR_NULL } from '../../schema.js'
 
 export interface CatalogRouteDeps {
@@ -64,7 +64,7 @@ export function catalogRoutes({ catalog, pageBytes }: CatalogRouteDeps): RouteSp
           resourceType: typeof given['resource_type'] === 'string' ? given['resource_type'] : undefined,
           force: given['force'] === true,
         })
-        return { body: registeredOf(done) }
+        return registeredReply(done)
       },
     },
     {
@@ -157,9 +157,8 @@ export function catalogRoutes({ catalog, pageBytes }: CatalogRouteDeps): RouteSp
       handler: async ({ body }) => {
         const given = body as JsonObject
         const path = given['path'] as string
-        return {
-          body: removedAnswer(path, await deleteEntry(catalog, path, parseVersion(given['version'])), 'Removed'),
-        }
+        const done = await deleteEntry(catalog, path, parseVersion(given['version']))
+        return { body: removedAnswer(path, done, 'Removed'), about: { kind: 'catalog', id: path } }
       },
     },
     {
@@ -173,9 +172,8 @@ export function catalogRoutes({ catalog, pageBytes }: CatalogRouteDeps): RouteSp
       handler: async ({ body }) => {
         const given = body as JsonObject
         const path = given['path'] as string
-        return {
-          body: removedAnswer(path, await restoreEntry(catalog, path, parseVersion(given['version'])), 'Restored'),
-        }
+        const done = await restoreEntry(catalog, path, parseVersion(given['version']))
+        return { body: removedAnswer(path, done, 'Restored'), about: { kind: 'catalog', id: path } }
       },
     },
   ]
@@ -219,7 +217,11 @@ export const REGISTERED: Schema = {
   },
 }
 
-export function registeredOf(done: Registered): JsonObject {
+export function registeredReply(done: Registered): ApiReply {
+  return { body: registeredOf(done), about: { kind: 'catalog', id: done.path } }
+}
+
+function registeredOf(done: Registered): JsonObject {
   return {
     status: 'success',
     message: `Resource '${done.path}' version '${done.version}' ${done.created ? 'registered' : 'unchanged'}.`,

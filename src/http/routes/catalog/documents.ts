@@ -10,7 +10,7 @@ import { type UiSchemaDeps, uiSchemaOf } from '../../../services/catalog/uiSchem
 import { type ValidationDeps, validateDocument } from '../../../services/catalog/validation.js'
 import type { RouteSpec } from '../../route.js'
 import type { Schema } from '../../schema.js'
-import { REGISTERED, registeredOf } from './catalog.js'
+import { REGISTERED, registeredReply } from './catalog.js'
 
 export interface DocumentRouteDeps {
   catalog: CatalogDeps & UiSchemaDeps & ValidationDeps
@@ -109,7 +109,7 @@ export function documentRoutes({ catalog, pageBytes, clock }: DocumentRouteDeps)
       handler: async ({ query, body }) => {
         const { path, kind } = await findEntry(catalog, wanted(query['playbook_id']))
         const content = (body as JsonObject)['content'] as string
-        return { body: registeredOf(await registerEntry(catalog, { content, resourceType: kind, onlyPath: path })) }
+        return registeredReply(await registerEntry(catalog, { content, resourceType: kind, onlyPath: path }))
       },
     },
     {

@@ -13,7 +13,7 @@ import {
   matching,
 } from '../../../services/executions/bulk.js'
 import type { RerunDeps } from '../../../services/executions/rerun.js'
-import type { ApiRequest, RouteSpec } from '../../route.js'
+import type { ApiReply, ApiRequest, RouteSpec } from '../../route.js'
 import { answerOf, COUNT, FLAG, type Schema, TEXT, TEXT_OR_NULL } from '../../schema.js'
 import { FILTER_QUERY, filterOf } from '../executions/filters.js'
 
@@ -98,7 +98,7 @@ export function jobRoutes({ jobs, rerun }: JobRouteDeps): RouteSpec[] {
           { kind: `executions.${wish.action}`, actor: wish.actor, reason: wish.reason },
           (handle) => actOnAll(rerun, wish, handle),
         )
-        return { status: 202, body: jobJson(job) }
+        return jobBegun(job)
       },
     },
     {
@@ -182,7 +182,12 @@ function wrong(field: string, message: string): CpError {
   return new CpError('invalid_input', message, { details: { field } })
 }
 
-export function jobJson(job: Job): JsonObject {
+/** The answer to whoever began it. */
+export function jobBegun(job: Job): ApiReply {
+  return { status: 202, body: jobJson(job), about: { kind: 'job', id: job.id } }
+}
+
+function jobJson(job: Job): JsonObject {
   return {
     job_id: job.id,
     kind: job.kind,

@@ -61,7 +61,7 @@ export function credentialRoutes({ credentials }: CredentialRouteDeps): RouteSpe
           tags: (tags ?? []) as string[],
           description: (description ?? undefined) as string | undefined,
         })
-        return { body: toBody(stored, null) }
+        return { body: toBody(stored, null), about: { kind: 'credential', id: stored.name } }
       },
     },
     {

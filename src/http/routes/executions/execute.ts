@@ -114,7 +114,8 @@ export function executeRoutes({ executions }: ExecuteRouteDeps): RouteSpec[] {
       },
       handler: async (request) => {
         const [start] = await startsOf(executions, request, REQUEST)
-        return { body: startedOf(await startExecution(executions, toStart(start!(), request))) }
+        const started = await startExecution(executions, toStart(start!(), request))
+        return { body: startedOf(started), about: { kind: 'execution', id: started.executionId } }
       },
     },
     {

@@ -5,7 +5,7 @@ import type { Jobs } from '../../../services/console/jobs.js'
 import { type AuditDeps, auditOutbox } from '../../../services/outbox/audit.js'
 import { auditReportJson, missingJson } from '../../../services/outbox/auditReport.js'
 import type { RouteSpec } from '../../route.js'
-import { JOB, jobJson } from '../console/jobs.js'
+import { JOB, jobBegun } from '../console/jobs.js'
 
 export interface AuditRouteDeps {
   jobs: Jobs
@@ -49,7 +49,7 @@ export function auditRoutes({ jobs, auditing }: AuditRouteDeps): RouteSpec[] {
           const report = await auditOutbox(deps, { since, shard: undefined, republish, signal, onProgress })
           return { ...auditReportJson(report), sample: report.sample.map(missingJson) }
         })
-        return { status: 202, body: jobJson(job) }
+        return jobBegun(job)
       },
     },
   ]

@@ -8,7 +8,7 @@ import type { Jobs } from '../../../services/console/jobs.js'
 import { type AdminDeps, redriveDead, retryOutbox } from '../../../services/outbox/admin.js'
 import type { ApiRequest, RouteSpec } from '../../route.js'
 import { answerOf, COUNT, FLAG, type Schema } from '../../schema.js'
-import { JOB, jobJson } from '../console/jobs.js'
+import { JOB, jobBegun } from '../console/jobs.js'
 import { ROW, rowOf } from './operations.js'
 
 export interface BringBackRouteDeps {
@@ -99,7 +99,7 @@ function redriveRoute(outbox: AdminDeps, jobs: Jobs): RouteSpec {
         own.matched = matched
         return { more, sample: sample.map(rowOf) }
       })
-      return { status: 202, body: jobJson(job) }
+      return jobBegun(job)
     },
   }
 }

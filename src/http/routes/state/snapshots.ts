@@ -20,7 +20,7 @@ import {
 } from '../../../services/state/snapshots.js'
 import type { RouteSpec } from '../../route.js'
 import { ANY, answerOf, COUNT, FLAG, TEXT, TEXT_OR_NULL } from '../../schema.js'
-import { JOB, jobJson } from '../console/jobs.js'
+import { JOB, jobBegun } from '../console/jobs.js'
 
 export interface SnapshotRouteDeps {
   jobs: Jobs
@@ -172,7 +172,7 @@ function pruneRoute(jobs: Jobs, snapshots: SnapshotDeps): RouteSpec {
         for (const { shard, error } of failures) handle.settle(`shard ${shard}`, error)
         return { decision_keys: decisionKeys }
       })
-      return { status: 202, body: jobJson(job) }
+      return jobBegun(job)
     },
   }
 }
@@ -212,7 +212,7 @@ function verifyRoute(jobs: Jobs, replay: ReplayDeps): RouteSpec {
         })
         return { checked: report.checked, agreed: report.agreed, different: report.different, more: report.more }
       })
-      return { status: 202, body: jobJson(job) }
+      return jobBegun(job)
     },
   }
 }

@@ -84,7 +84,11 @@ function registerRoute(deps: LifecycleDeps, path: string): RouteSpec {
     handler: async ({ body }) => {
       const request = body as JsonObject
       const { row, changed } = await registerSubscription(deps, String(request['path']), noteOf(request))
-      return { body: statusOf(row), headers: { 'x-noetl-changed': String(changed) } }
+      return {
+        body: statusOf(row),
+        headers: { 'x-noetl-changed': String(changed) },
+        about: { kind: 'subscription', id: row.subscription_id },
+      }
     },
   }
 }
