@@ -2,7 +2,8 @@
 // answers as the test says: stored, refused for now, refused for good, silent, or away.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Publisher, PublishOutcome } from '../../../src/bus/publisher.js'
-import type { CpError } from '../../../src/errors.js'
+import { LANE_COUNT } from '../../../src/domain/leases/lane.js'
+import { CpError } from '../../../src/errors.js'
 import { systemClock } from '../../../src/runtime/clock.js'
 import { createMembership } from '../../../src/services/leases/membership.js'
 import { createRelay, type Relay } from '../../../src/services/outbox/relay/relay.js'
@@ -22,6 +23,9 @@ let dead: string[]
 let relay: Relay
 /** Answers at once; undefined keeps the message on its way. */
 let broker: (messageId: string) => PublishOutcome | undefined
+/** What happens to a question before the database gets it. */
+let onQuestion: (name: string) => Promise<void>
+let onError: (error: CpError) => void
 
 const stored = (seq: number): PublishOutcome => ({ kind: 'stored', seq, duplicate: false })
 
@@ -54,10 +58,20 @@ beforeEach(async () => {
   paused = []
   dead = []
   broker = () => stored(sent.length)
+  onQuestion = async () => undefined
+  onError = (error) => {
+    throw error
+  }
   const { db } = database.get()
   relay = createRelay(
     {
-      db,
+      db: {
+        ...db,
+        run: async (query, ...rest) => {
+          await onQuestion(query.name)
+          return db.run(query, ...rest)
+        },
+      },
       bus: { isConnected: () => true } as never,
       publisher: fakePublisher(),
       clock: systemClock,
@@ -80,9 +94,7 @@ beforeEach(async () => {
         onTakenOver: () => undefined,
         onPossibleDuplicate: () => undefined,
         onPaused: (reason) => paused.push(reason),
-        onError: (error: CpError) => {
-          throw error
-        },
+        onError: (error) => onError(error),
       },
     },
     {
@@ -171,5 +183,44 @@ describe('what the broker answers', () => {
     sent[1]!.answer(stored(1))
     await until('it is settled', async () => (await countBy(database.get()))['PUBLISHED'] === 1)
     expect(sent[0]!.messageId).toBe(sent[1]!.messageId)
+  })
+})
+
+describe('a relay that takes lanes from one that vanished', () => {
+  const leases = async () => {
+    const [found] = await database.get().sql<{ orphaned: number; until: string }>(
+      `select count(orphaned_until)::int as orphaned, extract(epoch from min(lease_until))::text as until
+       from noetl.lease where kind = 'outbox'`,
+    )
+    return found!
+  }
+
+  it('asks again how far that one has come if the question failed, and keeps its lanes while it waits for the answer', async () => {
+    await database.get().sql(
+      `insert into noetl.lease (kind, slot, owner, lease_until)
+       select 'outbox', n, 'vanished', now() - interval '1 second' from generate_series(0, ${LANE_COUNT} - 1) n
+       on conflict (kind, slot) do update set owner = excluded.owner, lease_until = excluded.lease_until`,
+    )
+    const errors: string[] = []
+    onError = (error) => errors.push(error.message)
+    let asked = 0
+    let answer = (): void => undefined
+    const waiting = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    onQuestion = async (name) => {
+      if (name !== 'outbox_orphans') return
+      if (asked++ === 0) throw new CpError('unavailable', 'the database is away')
+      await waiting
+    }
+    await relay.start()
+    await until('it asks again', () => asked === 2)
+    expect(errors).toEqual(['the database is away'])
+    const { orphaned, until: before } = await leases()
+    expect(orphaned).toBe(LANE_COUNT)
+    await until('its leases go on', async () => Number((await leases()).until) > Number(before))
+    expect(asked).toBe(2)
+    answer()
+    await until('nothing is suspect any more', async () => (await leases()).orphaned === 0)
   })
 })
