@@ -12,8 +12,7 @@ import urllib.request
 URL = os.environ.get("NOETL_URL", "http://127.0.0.1:8082")
 POOL = os.environ.get("POOL", "shared")
 TOKEN = os.environ.get("NOETL_API_TOKEN")
-WORKER = f"example-py-{os.getpid()}"
-HELD = set()
+WORKER, HELD = f"example-py-{os.getpid()}", []  # what is not in HELD, because an answer was lost, goes to others
 
 
 def call(path, body, timeout=40):
@@ -62,10 +61,8 @@ def send(answer, unwanted):
 
 def work(command):
     done, unwanted = threading.Event(), threading.Event()
-    HELD.add(command["event_id"])
     threading.Thread(target=beat, args=(command, done, unwanted), daemon=True).start()
     named = {key: command["meta"][key] for key in ("command_id", "attempt")}
-
     def event(kind, outcome, **payload):
         return {"step": command["node_name"], "event_type": kind, "status": outcome, "payload": {**named, **payload}}
     try:
@@ -76,16 +73,14 @@ def work(command):
         send({"execution_id": command["execution_id"], "worker_id": WORKER, "events": events}, unwanted)
     finally:
         done.set()
-        HELD.discard(command["event_id"])
     print(*named.values(), "unwanted" if unwanted.is_set() else status, flush=True)
 
 
 def stay_alive():
-    """What it was given and never heard of, because an answer was lost, goes to others."""
     while True:
         time.sleep(15)
         try:
-            call("/api/worker/pool/heartbeat", {"name": WORKER, "commands": list(HELD)})
+            call("/api/worker/pool/heartbeat", {"name": WORKER, "commands": HELD})
         except Exception as error:
             print(error, flush=True)
 
@@ -96,6 +91,7 @@ while True:
     try:
         wanted = {"worker_id": WORKER, "pools": [POOL], "kinds": ["python"], "max": 1, "wait_seconds": 30}
         for command in call("/api/commands/claim", wanted)["commands"]:
+            HELD[:] = [command["event_id"]]
             work(command)
     except Exception as error:
         print(error, flush=True)

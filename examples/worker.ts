@@ -4,8 +4,7 @@ const url = process.env['NOETL_URL'] ?? 'http://127.0.0.1:8082'
 const pool = process.env['POOL'] ?? 'shared'
 const token = process.env['NOETL_API_TOKEN']
 const workerId = `example-ts-${process.pid}`
-const answerTries = 15 // five minutes
-const held = new Set<string>()
+let held: string[] = [] // what else it was given, because an answer was lost, goes to others
 const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1_000))
 
 interface Command {
@@ -42,14 +41,14 @@ async function run({ url: target = '', method = 'GET' }: Command['context']['too
   }
 }
 
-/** Again while the daemon is away or busy: an answer that came twice counts once. */
+/** Again for five minutes while the daemon is away or busy: an answer that came twice counts once. */
 async function send(answer: object, signal: AbortSignal): Promise<void> {
   for (let tries = 1; !signal.aborted; tries++) {
     try {
       return await call('/api/events/batch', answer)
     } catch (error) {
       const { status = 503 } = error as { status?: number }
-      if (tries === answerTries || (status < 500 && status !== 408 && status !== 429)) throw error
+      if (tries === 15 || (status < 500 && status !== 408 && status !== 429)) throw error
       console.error('answer failed, again soon:', String(error))
       await pause(Math.min(30, 2 ** (tries - 1)))
     }
@@ -59,7 +58,6 @@ async function send(answer: object, signal: AbortSignal): Promise<void> {
 async function work({ event_id, execution_id, node_name, context, meta }: Command): Promise<void> {
   const { command_id, attempt, lease_token } = meta
   const unwanted = new AbortController()
-  held.add(event_id)
   // Every few seconds: the lease goes on. Only 409 and `cancelled` say stop: a daemon that is away comes back.
   const beat = setInterval(() => {
     call(`/api/commands/${event_id}/heartbeat`, { worker_id: workerId, lease_token }).then(
@@ -79,19 +77,17 @@ async function work({ event_id, execution_id, node_name, context, meta }: Comman
     console.log(`${command_id} attempt ${attempt}: ${unwanted.signal.aborted ? 'unwanted' : status}`)
   } finally {
     clearInterval(beat)
-    held.delete(event_id)
   }
 }
 
-const capabilities = { tools: ['http'] }
-await call('/api/worker/pool/register', { name: workerId, labels: { pool_name: pool }, capabilities })
-// What it was given and never heard of, because an answer was lost, goes to others.
-const alive = () => call('/api/worker/pool/heartbeat', { name: workerId, commands: [...held] })
-setInterval(() => alive().catch(console.error), 15_000)
+const about = { name: workerId, labels: { pool_name: pool }, capabilities: { tools: ['http'] } }
+await call('/api/worker/pool/register', about)
+setInterval(() => call('/api/worker/pool/heartbeat', { name: workerId, commands: held }).catch(console.error), 15_000)
 for (;;) {
   try {
     const wanted = { worker_id: workerId, pools: [pool], kinds: ['http'], max: 4, wait_seconds: 30 }
     const { commands } = await call('/api/commands/claim', wanted)
+    held = commands.map(({ event_id }: Command) => event_id)
     await Promise.all(commands.map((command: Command) => work(command).catch(console.error)))
   } catch (error) {
     console.error(String(error))
