@@ -33,10 +33,16 @@ const ENDS = [
   { value: String(15 * MINUTE), name: 'for 15 minutes' },
   { value: String(60 * MINUTE), name: 'for an hour' },
   { value: String(24 * 60 * MINUTE), name: 'for a day' },
+  { value: String(7 * 24 * 60 * MINUTE), name: 'for a week' },
 ]
+/** Once a pause has an end, a second one can move it and not take it off: without an end it would be a repetition. */
+const OTHER_ENDS = ENDS.filter(({ value }) => value !== '').map(({ value, name }) => ({
+  value,
+  name: `${name} from now`,
+}))
 
 export function Actions({ subscription, onDone }: { subscription: Subscription; onDone: () => void }) {
-  const { subscription_id: id, state, allowed_actions: allowed } = subscription
+  const { subscription_id: id, state, allowed_actions: allowed, paused_until: end } = subscription
   const refused = ACTIONS.filter((action) => !allowed.includes(action))
   // The server takes them, so that a repeated call does no harm; to a reader they offer nothing.
   const offered = ACTIONS.filter((action) => allowed.includes(action) && LEADS_TO[action] !== state)
@@ -57,6 +63,19 @@ export function Actions({ subscription, onDone }: { subscription: Subscription; 
             onDone={onDone}
           />
         ))}
+        {state === 'PAUSED' && allowed.includes('pause') && (
+          <Act
+            name={end === null ? 'Set an end' : 'Move the end'}
+            consequence="It stays paused and is resumed by itself at the end that is chosen here. To pause without an end, resume it and pause it again."
+            needsReason
+            isPublic
+            hotkey="p"
+            choice={{ label: 'How long', options: OTHER_ENDS }}
+            order={(reason, lasts) => orderOf(id, 'pause', { reason, lasts })}
+            act={change}
+            onDone={onDone}
+          />
+        )}
       </div>
       {refused.length > 0 && (
         <p class="muted">
