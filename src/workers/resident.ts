@@ -48,8 +48,8 @@ export type TapeThreads = Threads<TapeTasks>
 
 // Rows read and folded are garbage at once. More room than this measured no faster, and is memory that comes and goes.
 const YOUNG_MB = 24
-/** A thread that reads a log now and then, while all of it is held in memory: room that it needs for a moment it would keep. */
-const TAPE_YOUNG_MB = 6
+/** A thread that reads a log now and then: room that it needs for a moment it would keep. Twice as much measured no faster. */
+const TAPE_YOUNG_MB = 3
 const STALL_CHECK_MS = 5_000
 
 export function createResidentThreads(options: Omit<ThreadsOptions<ResidentSetup>, 'youngMb'>): ResidentThreads {

@@ -1,5 +1,6 @@
 // Promise: tape, state and checksum of an execution at any event are those of `replay`, through the thread and the routes
 // that the console uses; a late event moves the places after it, raises the epoch, and everything is right again.
+import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createConnection } from '../../src/db/connection.js'
 import type { JsonObject } from '../../src/domain/json/value.js'
@@ -149,6 +150,14 @@ describe('an execution at any event', () => {
     expect(coarse.columns['bucket_from']!.length).toBe(2_048)
     const begun = Array.from(coarse.columns['row_begun']!).reduce((sum, count) => sum + count, 0)
     expect(begun).toBe(columns['span_row']!.filter((row) => row !== 0).length)
+  })
+
+  it('is the same tape for those who take it packed', async () => {
+    const get = (headers: Record<string, string>) =>
+      api.server.app.inject({ method: 'GET', url: `/api/executions/${ID}/tape?level=full&wait_ms=30000`, headers })
+    const [plain, packed] = [await get({}), await get({ 'accept-encoding': 'gzip' })]
+    expect(packed.headers['content-encoding']).toBe('gzip')
+    expect(gunzipSync(packed.rawPayload).equals(plain.rawPayload)).toBe(true)
   })
 
   it('is right after a late event, under another epoch, and follows what is added', async () => {

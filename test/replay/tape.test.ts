@@ -5,7 +5,10 @@ import type { JsonObject } from '../../src/domain/json/value.js'
 import { Keyframes } from '../../src/domain/replay/keyframes/keyframes.js'
 import { continues, decodeTape, growTape, OUTCOMES, type Tape } from '../../src/domain/tape/decodeTape.js'
 import { encodeTape } from '../../src/domain/tape/encodeTape.js'
+import { GrowingColumn } from '../../src/domain/tape/growingColumn.js'
+import { GrowingIds } from '../../src/domain/tape/growingIds.js'
 import { TapeRecorder } from '../../src/domain/tape/tapeRecorder.js'
+import { withPassingBytes } from '../../src/services/replay/inThread/passingBytes.js'
 import { readBenchLog } from './replayVectors.js'
 
 const WHOSE = { tenantId: 'default', organizationId: 'default', executionId: 1, upcasterRegistryDigest: 'none' }
@@ -23,8 +26,8 @@ function timeOf(index: number): number {
 }
 
 class Recording {
-  private readonly tape = new TapeRecorder()
   private readonly keyframes = new Keyframes(WHOSE, EVENTS, 1e9)
+  private readonly tape = new TapeRecorder(this.keyframes.shared.index)
 
   constructor(private readonly events = log) {}
 
@@ -128,5 +131,83 @@ describe('a tape', () => {
     const nameIn = (tape: Tape, span: number): string => tape.keys()[tape.columns['span_key']![span]!]!
     expect(numbers.length).toBeGreaterThan(10)
     for (const [span, number] of numbers.entries()) expect(nameIn(window, span)).toBe(nameIn(all, number))
+  })
+})
+
+describe('a column of a tape', () => {
+  const LENGTH = 100_001
+  const filled = (numberAt: (index: number) => number): GrowingColumn => {
+    const column = GrowingColumn.ofWhole()
+    for (let index = 0; index < LENGTH; index++) column.push(numberAt(index))
+    return column
+  }
+  const read = (column: GrowingColumn, from = 0, to = column.length): number[] => {
+    const values = new Float64Array(to - from)
+    column.copy(values, from, to)
+    return Array.from(values)
+  }
+
+  it('has every number as it was put, of any size, wherever it is cut and goes on', () => {
+    const wide = [255, 256, 65_535, 65_536, 4_294_967_295]
+    const expected = Array.from({ length: LENGTH }, (_, index) => (index * 7_919) % 200)
+    const column = filled((index) => expected[index]!)
+    const put = (index: number, value: number): void => {
+      expected[index] = value
+      column.set(index, value)
+    }
+    for (const [turn, value] of wide.entries()) put(turn * 20_000 + 8_191, value)
+    for (const value of wide) {
+      expected.push(value)
+      column.push(value)
+    }
+    expect(read(column)).toEqual(expected)
+    for (const kept of [90_000, 8_193, 8_192, 5, 0]) {
+      column.cut(kept)
+      expected.length = kept
+      for (const value of [1, ...wide, 2]) {
+        expected.push(value)
+        column.push(value)
+      }
+      expect(read(column)).toEqual(expected)
+      expect(read(column, kept, kept + 3)).toEqual(expected.slice(kept, kept + 3))
+    }
+  })
+
+  it('takes the memory of what it has, and of the largest numbers only where they are', () => {
+    expect(filled(() => 255).bytes).toBeLessThan(LENGTH * 1.1)
+    expect(filled((index) => (index === 50_000 ? 70_000 : 1)).bytes).toBeLessThan(LENGTH * 1.4)
+  })
+
+  it('of ids finds each, and the place of those between', () => {
+    const ids = new GrowingIds()
+    const idOf = (place: number): bigint => 612_345_678_901_236_660n + BigInt(place) * 3n
+    for (let place = 1; place <= 5_000; place++) ids.push(idOf(place))
+    ids.cut(3_000)
+    ids.push(idOf(3_001))
+    for (const place of [1, 1_024, 1_025, 2_048, 3_001]) {
+      expect(ids.at(place)).toBe(idOf(place))
+      expect([ids.upTo(idOf(place)), ids.upTo(idOf(place) + 1n), ids.upTo(idOf(place) - 1n)]).toEqual([
+        place,
+        place,
+        place - 1,
+      ])
+    }
+    expect([ids.has(idOf(3_001)), ids.has(idOf(3_002)), ids.has(idOf(2) + 1n)]).toEqual([true, false, false])
+    expect(ids.bytes).toBeLessThan(3_001 * 8 * 1.4)
+  })
+})
+
+describe('bytes that are needed for a moment', () => {
+  it('are given back when the work is done, and when it fails', () => {
+    const made: Uint8Array[] = []
+    const work = (make: (length: number) => Uint8Array): number => made.push(make(1_000).fill(7))
+    expect(withPassingBytes(work)).toBe(1)
+    expect(() =>
+      withPassingBytes((make) => {
+        work(make)
+        throw new Error('no')
+      }),
+    ).toThrow('no')
+    expect(made.map(({ buffer }) => buffer.byteLength)).toEqual([0, 0])
   })
 })

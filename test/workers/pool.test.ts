@@ -160,7 +160,7 @@ describe('the real entry', () => {
     expect(flags.join()).toContain('semi-space')
     const { stdout } = await promisify(execFile)(process.execPath, [...flags, YOUNG])
     const { states, tapes, tasks } = JSON.parse(stdout) as Record<string, number>
-    expect(tapes).toBeLessThanOrEqual(12 * 1_048_576)
+    expect(tapes).toBeLessThanOrEqual(3 * 1_048_576)
     expect(Math.max(states!, tasks!)).toBeLessThanOrEqual(24 * 1_048_576)
   })
   beforeAll(() => {

@@ -1,15 +1,9 @@
 // A recorded log as the bytes of a tape: "NTAP", the length of the head (u32), the head as JSON, padded with spaces, then
 // the columns it lists, each at a multiple of 8. All numbers little-endian. docs/console.md tells the same.
+import { coarseColumns, rowsOf } from './coarseTape.js'
 import type { GrowingColumn } from './growingColumn.js'
-import {
-  COARSE_BUCKETS,
-  type ColumnType,
-  LATE_FLAG,
-  SPAN_KINDS,
-  TAPE_FORMAT,
-  TAPE_MAGIC,
-  type TapeHead,
-} from './tapeFormat.js'
+import { type Column, columnOf, pack, type TapeWindow, typeOf } from './tapeColumns.js'
+import { type ColumnType, LATE_FLAG, SPAN_KINDS, TAPE_FORMAT, type TapeHead } from './tapeFormat.js'
 import type { TapeRecorder } from './tapeRecorder.js'
 
 export interface TapePiece {
@@ -26,26 +20,24 @@ export interface TapePiece {
 
 const FULL_SPANS_MAX = 20_000
 const FULL_EVENTS_MAX = 200_000
-const ROWS_MAX = 200
-const U16_MAX = 65_535
-const START = 8
+const KEYS_AT_ONCE = 1_000
 
-type Column = { name: string; type: ColumnType; values: ArrayLike<number> }
-
-export function encodeTape(tape: TapeRecorder, piece: TapePiece): Uint8Array {
+/** `make` gives the bytes to write into, all zero. */
+export function encodeTape(
+  tape: TapeRecorder,
+  piece: TapePiece,
+  make: (length: number) => Uint8Array<ArrayBuffer> = (length) => new Uint8Array(length),
+): Uint8Array<ArrayBuffer> {
   const from = Math.max(1, piece.from)
   const to = Math.min(tape.length, piece.to)
   const inPiece = spansBetween(tape, from, to)
   const isLong = inPiece.length > FULL_SPANS_MAX || to - from + 1 > FULL_EVENTS_MAX
   const level = piece.level === 'auto' ? (isLong ? 'coarse' : 'full') : piece.level
-  const baseMs = lowest(tape.times, from, to)
+  const window = { from, to, ...extentOf(tape.times, from, to), inPiece }
   const rows = level === 'coarse' ? rowsOf(tape, inPiece) : []
-  const columns =
-    level === 'full'
-      ? fullColumns(tape, piece, { from, to, baseMs, inPiece })
-      : coarseColumns(tape, { from, to, baseMs, inPiece }, rows)
+  const columns = level === 'full' ? fullColumns(tape, piece, window) : coarseColumns(tape, window, rows)
   const names = (list: readonly string[]): string[] => list.map((name) => (name === '' ? '' : piece.clean(name)))
-  return pack(columns, {
+  const head: TapeHead = {
     format: TAPE_FORMAT,
     execution_id: piece.executionId,
     epoch: piece.epoch,
@@ -54,7 +46,7 @@ export function encodeTape(tape: TapeRecorder, piece: TapePiece): Uint8Array {
     built: tape.length,
     from,
     to,
-    base_ms: baseMs,
+    base_ms: window.baseMs,
     types: names(tape.types.names),
     steps: names(tape.steps.names),
     statuses: names(tape.statuses.names),
@@ -63,14 +55,8 @@ export function encodeTape(tape: TapeRecorder, piece: TapePiece): Uint8Array {
     span_total: tape.spanCount,
     rows,
     columns: [],
-  })
-}
-
-interface Window {
-  from: number
-  to: number
-  baseMs: number
-  inPiece: Uint32Array
+  }
+  return pack(columns, head, make)
 }
 
 /** Numbers of the spans that are open at some place of the piece, or get a mark there. */
@@ -86,111 +72,104 @@ function spansBetween({ spans, spanCount }: TapeRecorder, from: number, to: numb
   return found.subarray(0, count)
 }
 
-function fullColumns(tape: TapeRecorder, { clean }: TapePiece, { from, to, baseMs, inPiece }: Window): Column[] {
+function fullColumns(tape: TapeRecorder, { clean }: TapePiece, window: TapeWindow): Column[] {
+  const { from, to, inPiece } = window
   const { events, spans } = tape
-  const flags = Uint8Array.from(events.flags.slice(from - 1, to))
-  for (const place of latePlaces(tape)) if (place >= from && place <= to) flags[place - from]! |= LATE_FLAG
-  const ofEvents = (column: GrowingColumn): ArrayLike<number> => column.slice(from - 1, to)
-  const ofSpans = (column: GrowingColumn): Uint32Array => inPiece.map((span) => column.get(span))
-  const keys = keysOf(tape, inPiece, clean)
+  const ofEvents = (name: string, column: GrowingColumn, type?: ColumnType): Column => ({
+    name,
+    type: type ?? typeOf(column.width(from - 1, to)),
+    length: Math.max(0, to - from + 1),
+    write: (into) => column.copy(into, from - 1, to),
+  })
+  const ofSpans = (name: string, column: GrowingColumn, type?: ColumnType): Column => ({
+    name,
+    type: type ?? typeOf(column.width(0, column.length)),
+    length: inPiece.length,
+    write: (into) => {
+      for (let index = 0; index < inPiece.length; index++) into[index] = column.get(inPiece[index]!)
+    },
+  })
+  const flags = ofEvents('flags', events.flags, 'u8')
+  const first = firstSpans(tape, inPiece)
+  const numbers = first.map((span) => spans.key.get(span))
   return [
-    narrow('type', ofEvents(events.type)),
-    narrow('step', ofEvents(events.step)),
-    narrow('status', ofEvents(events.status)),
-    narrow('worker', ofEvents(events.worker)),
-    { name: 'flags', type: 'u8', values: flags },
-    timesOf(tape, from, to, baseMs),
-    { name: 'version', type: 'u32', values: ofEvents(events.version) },
-    narrow('span', ofEvents(events.span)),
-    { name: 'span_kind', type: 'u8', values: ofSpans(spans.kind) },
-    narrow('span_key', ofSpans(spans.key)),
-    narrow('span_row', ofSpans(spans.row)),
-    narrow('span_parent', ofSpans(spans.parent)),
-    narrow('span_pool', ofSpans(spans.pool)),
-    { name: 'span_issued', type: 'u32', values: ofSpans(spans.issued) },
-    { name: 'span_claimed', type: 'u32', values: ofSpans(spans.claimed) },
-    { name: 'span_started', type: 'u32', values: ofSpans(spans.started) },
-    { name: 'span_ended', type: 'u32', values: ofSpans(spans.ended) },
-    { name: 'span_outcome', type: 'u8', values: ofSpans(spans.outcome) },
-    { name: 'keys', type: 'u8', values: keys.text },
+    ofEvents('type', events.type),
+    ofEvents('step', events.step),
+    ofEvents('status', events.status),
+    ofEvents('worker', events.worker),
+    {
+      ...flags,
+      write: (into) => {
+        flags.write(into)
+        for (const place of latePlaces(tape)) if (place >= from && place <= to) into[place - from]! |= LATE_FLAG
+      },
+    },
+    timesOf(tape, window),
+    ofEvents('version', events.version, 'u32'),
+    ofEvents('span', events.span),
+    ofSpans('span_kind', spans.kind, 'u8'),
+    ofSpans('span_key', spans.key),
+    ofSpans('span_row', spans.row),
+    ofSpans('span_parent', spans.parent),
+    ofSpans('span_pool', spans.pool),
+    ofSpans('span_issued', spans.issued, 'u32'),
+    ofSpans('span_claimed', spans.claimed, 'u32'),
+    ofSpans('span_started', spans.started, 'u32'),
+    ofSpans('span_ended', spans.ended, 'u32'),
+    ofSpans('span_outcome', spans.outcome, 'u8'),
+    keysOf(tape, first, clean),
     // A piece from the beginning has all of them up to its end, in order.
-    ...(from === 1 ? [] : [narrow('span_number', inPiece), narrow('key_number', keys.numbers)]),
+    ...(from === 1 ? [] : [columnOf('span_number', 'u32', inPiece), columnOf('key_number', 'u32', numbers)]),
   ]
 }
 
 /** Whole milliseconds: a screen shows no less. */
-function timesOf({ times }: TapeRecorder, from: number, to: number, baseMs: number): Column {
-  const values = new Float64Array(Math.max(0, to - from + 1))
-  let most = 0
-  for (let index = 0; index < values.length; index++) {
-    const ms = Math.floor(times.get(from - 1 + index)) - baseMs
-    values[index] = ms
-    if (ms > most) most = ms
+function timesOf({ times }: TapeRecorder, { from, to, baseMs, lastMs }: TapeWindow): Column {
+  return {
+    name: 'time',
+    type: lastMs - baseMs < 2 ** 32 ? 'u32' : 'f64',
+    length: Math.max(0, to - from + 1),
+    write: (into) => {
+      for (let place = from; place <= to; place++) into[place - from] = Math.floor(times.get(place - 1)) - baseMs
+    },
   }
-  return { name: 'time', type: most < 2 ** 32 ? 'u32' : 'f64', values }
+}
+
+/** Of these spans the first of each entity. */
+function firstSpans({ spans, keys }: TapeRecorder, inPiece: Uint32Array): Uint32Array {
+  const isKnown = new Uint8Array(keys.length)
+  return inPiece.filter((span) => {
+    const key = spans.key.get(span)
+    const isFirst = isKnown[key] === 0
+    isKnown[key] = 1
+    return isFirst
+  })
 }
 
 /** Their text is only read where a name is shown, so it is no part of the head. */
-function keysOf({ spans, keys }: TapeRecorder, inPiece: Uint32Array, clean: TapePiece['clean']) {
-  const isKnown = new Uint8Array(keys.length)
-  const numbers: number[] = []
-  const texts: string[] = []
-  for (const span of inPiece) {
-    const key = spans.key.get(span)
-    if (isKnown[key] === 1) continue
-    isKnown[key] = 1
-    numbers.push(key)
-    texts.push(`${SPAN_KINDS[spans.kind.get(span)]}:${clean(keys[key]!)}`)
+function keysOf({ spans, keys }: TapeRecorder, first: Uint32Array, clean: TapePiece['clean']): Column {
+  const encoder = new TextEncoder()
+  const texts: Uint8Array[] = []
+  for (let from = 0; from < first.length; from += KEYS_AT_ONCE) {
+    const some = Array.from(
+      first.subarray(from, from + KEYS_AT_ONCE),
+      (span) => `${SPAN_KINDS[spans.kind.get(span)]}:${clean(keys[spans.key.get(span)]!)}`,
+    )
+    texts.push(encoder.encode(`${from === 0 ? '[' : ','}${JSON.stringify(some).slice(1, -1)}`))
   }
-  return { numbers, text: new TextEncoder().encode(JSON.stringify(texts)) }
-}
-
-/** Buckets of as many events each; per row and bucket how many spans began, were completed, failed, were cancelled. */
-function coarseColumns(tape: TapeRecorder, { from, to, baseMs, inPiece }: Window, rows: readonly number[]): Column[] {
-  const count = Math.max(0, to - from + 1)
-  const buckets = Math.min(COARSE_BUCKETS, count)
-  const width = count / Math.max(1, buckets)
-  const bucketOf = (place: number): number => Math.min(buckets - 1, Math.floor((place - from) / width))
-  const starts = Array.from({ length: buckets }, (_, index) => from + Math.ceil(index * width))
-  const failed = new Uint32Array(buckets)
-  for (let place = from; place <= to; place++) {
-    if ((tape.events.flags.get(place - 1) & 1) !== 0) failed[bucketOf(place)]!++
+  texts.push(encoder.encode(first.length === 0 ? '[]' : ']'))
+  return {
+    name: 'keys',
+    type: 'u8',
+    length: texts.reduce((sum, { length }) => sum + length, 0),
+    write: (into) => {
+      let at = 0
+      for (const text of texts) {
+        into.set(text, at)
+        at += text.length
+      }
+    },
   }
-  const cells = Array.from({ length: 4 }, () => new Uint16Array(rows.length * buckets))
-  const rowOf = new Map(rows.map((row, index) => [row, index]))
-  const count1 = (kind: number, row: number, place: number): void => {
-    if (place < from || place > to) return
-    const at = row * buckets + bucketOf(place)
-    const column = cells[kind]!
-    if (column[at]! < U16_MAX) column[at]!++
-  }
-  for (const span of inPiece) {
-    const row = rowOf.get(tape.spans.row.get(span))
-    if (row === undefined) continue
-    count1(0, row, tape.spans.issued.get(span))
-    if (tape.spans.ended.get(span) !== 0) count1(tape.spans.outcome.get(span), row, tape.spans.ended.get(span))
-  }
-  return [
-    { name: 'bucket_from', type: 'u32', values: starts },
-    { name: 'bucket_time', type: 'f64', values: starts.map((place) => tape.times.get(place - 1) - baseMs) },
-    { name: 'bucket_failed', type: 'u32', values: failed },
-    { name: 'row_begun', type: 'u16', values: cells[0]! },
-    { name: 'row_completed', type: 'u16', values: cells[1]! },
-    { name: 'row_failed', type: 'u16', values: cells[2]! },
-    { name: 'row_cancelled', type: 'u16', values: cells[3]! },
-  ]
-}
-
-function rowsOf(tape: TapeRecorder, inPiece: Uint32Array): number[] {
-  const counts = new Map<number, number>()
-  for (const span of inPiece) {
-    const row = tape.spans.row.get(span)
-    if (row !== 0) counts.set(row, (counts.get(row) ?? 0) + 1)
-  }
-  return [...counts]
-    .sort(([left, a], [right, b]) => b - a || left - right)
-    .slice(0, ROWS_MAX)
-    .map(([row]) => row)
 }
 
 /** Events that were stored after one with a higher id. */
@@ -206,42 +185,13 @@ function latePlaces({ events: { version }, length }: TapeRecorder): number[] {
   return late
 }
 
-function lowest(times: GrowingColumn, from: number, to: number): number {
-  let found = Number.POSITIVE_INFINITY
-  for (let index = from - 1; index < to; index++) found = Math.min(found, times.get(index))
-  return found === Number.POSITIVE_INFINITY ? 0 : Math.floor(found)
-}
-
-function narrow(name: string, values: ArrayLike<number>): Column {
-  let most = 0
-  for (let index = 0; index < values.length; index++) if (values[index]! > most) most = values[index]!
-  return { name, type: most < 256 ? 'u8' : most <= U16_MAX ? 'u16' : 'u32', values }
-}
-
-const BYTES = { u8: 1, u16: 2, u32: 4, f64: 8 }
-const ARRAYS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array }
-
-function pack(columns: readonly Column[], head: TapeHead): Uint8Array {
-  let offset = 0
-  for (const { name, type, values } of columns) {
-    head.columns.push({ name, type, offset, length: values.length })
-    offset += aligned(values.length * BYTES[type])
+/** Whole milliseconds of the earliest and the latest. */
+function extentOf(times: GrowingColumn, from: number, to: number): { baseMs: number; lastMs: number } {
+  let [lowest, highest] = [Number.POSITIVE_INFINITY, 0]
+  for (let index = from - 1; index < to; index++) {
+    const time = times.get(index)
+    if (time < lowest) lowest = time
+    if (time > highest) highest = time
   }
-  const text = new TextEncoder().encode(JSON.stringify(head))
-  const start = aligned(START + text.length)
-  const bytes = new Uint8Array(start + offset)
-  const view = new DataView(bytes.buffer)
-  view.setUint32(0, TAPE_MAGIC, true)
-  view.setUint32(4, start - START, true)
-  bytes.fill(0x20, START, start)
-  bytes.set(text, START)
-  columns.forEach(({ type, values }, index) => {
-    const place = start + head.columns[index]!.offset
-    new ARRAYS[type](bytes.buffer, place, values.length).set(values)
-  })
-  return bytes
-}
-
-function aligned(length: number): number {
-  return Math.ceil(length / 8) * 8
+  return { baseMs: lowest === Number.POSITIVE_INFINITY ? 0 : Math.floor(lowest), lastMs: Math.floor(highest) }
 }

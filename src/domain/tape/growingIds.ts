@@ -1,23 +1,26 @@
-// The ids of a log's events, in order: which place an id has, and which id a place.
+// The ids of a log's events, in order: which place an id has, and which id a place. They lie in blocks, as columns do.
 
-const FIRST = 1_024
+const BITS = 10
+const BLOCK = 1 << BITS
+const MASK = BLOCK - 1
 
 export class GrowingIds {
-  private values = new BigInt64Array(FIRST)
   length = 0
+  private readonly blocks: BigInt64Array[] = []
 
   push(id: bigint): void {
-    if (this.length === this.values.length) {
-      const larger = new BigInt64Array(this.values.length * 2)
-      larger.set(this.values)
-      this.values = larger
-    }
-    this.values[this.length++] = id
+    if (this.length === this.blocks.length * BLOCK) this.blocks.push(new BigInt64Array(BLOCK))
+    this.blocks[this.length >> BITS]![this.length & MASK] = id
+    this.length++
   }
 
   /** Of a place, from 1. */
   at(place: number): bigint {
-    return this.values[place - 1]!
+    return this.blocks[(place - 1) >> BITS]![(place - 1) & MASK]!
+  }
+
+  get bytes(): number {
+    return this.blocks.length * BLOCK * 8
   }
 
   /** How many ids are not above this one. */
@@ -25,7 +28,7 @@ export class GrowingIds {
     let [low, high] = [0, this.length]
     while (low < high) {
       const middle = (low + high) >> 1
-      if (this.values[middle]! <= id) low = middle + 1
+      if (this.at(middle + 1) <= id) low = middle + 1
       else high = middle
     }
     return low
@@ -38,5 +41,6 @@ export class GrowingIds {
 
   cut(length: number): void {
     this.length = Math.min(this.length, length)
+    this.blocks.length = Math.ceil(this.length / BLOCK)
   }
 }

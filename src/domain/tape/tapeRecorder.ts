@@ -2,8 +2,11 @@
 // stages and loops as places in the log. A mark of a span is set once and never moved, so the tape can be cut at any place.
 import { canonicalEventType, meaningOf } from '../events/eventType.js'
 import type { EventView } from '../replay/eventView.js'
+import type { KeyIndex } from '../replay/keyframes/persistentMap.js'
+import type { MapSurface } from '../replay/profile.js'
 import { GrowingColumn } from './growingColumn.js'
 import { NameList } from './nameList.js'
+import { NewestSpans } from './newestSpans.js'
 import { END_FLAG, FAILED_FLAG, OUTCOMES, type Outcome, SPAN_KINDS, type SpanKind } from './tapeFormat.js'
 
 /** A call that failed is done: only its status says how. */
@@ -54,15 +57,27 @@ export class TapeRecorder {
   readonly keys: string[] = []
   private readonly sorts = new Map<string, Sort>()
   private readonly isFailedStatus: boolean[] = []
-  /** The newest span of an entity, by kind and id. */
-  private newest = emptyMaps()
+  private readonly newest: Readonly<Record<SpanKind, NewestSpans>>
+
+  /** The index has the places of the entities in the state, which reads each event first. */
+  constructor({ commands, frames, stages, loops }: Readonly<Record<MapSurface, KeyIndex>>) {
+    this.newest = {
+      // Steps are no entities of the state: their own number is their place.
+      step: new NewestSpans({ placeOf: (name) => this.steps.numberOf(name) }),
+      command: new NewestSpans(commands),
+      frame: new NewestSpans(frames),
+      stage: new NewestSpans(stages),
+      loop: new NewestSpans(loops),
+    }
+  }
 
   get length(): number {
     return this.times.length
   }
 
   get bytes(): number {
-    const columns = [this.times, ...Object.values(this.events), ...Object.values(this.spans)]
+    const { times, events, spans, newest } = this
+    const columns = [times, ...Object.values(events), ...Object.values(spans), ...Object.values(newest)]
     return columns.reduce((sum, column) => sum + column.bytes, 0) + this.keys.length * 120
   }
 
@@ -117,11 +132,11 @@ export class TapeRecorder {
     let kept = this.spanCount
     while (kept > 0 && spans.issued.get(kept - 1) > place) kept--
     for (const column of Object.values(spans)) column.cut(kept)
-    this.newest = emptyMaps()
+    for (const newest of Object.values(this.newest)) newest.clear()
     let keys = 0
     for (let index = 0; index < kept; index++) {
       const key = spans.key.get(index)
-      this.newest[SPAN_KINDS[spans.kind.get(index)]!].set(this.keys[key]!, index)
+      this.newest[SPAN_KINDS[spans.kind.get(index)]!].set(this.keys[key]!, index + 1)
       keys = Math.max(keys, key + 1)
       for (const mark of [spans.claimed, spans.started, spans.ended]) if (mark.get(index) > place) mark.set(index, 0)
       if (spans.ended.get(index) === 0) spans.outcome.set(index, 0)
@@ -152,7 +167,7 @@ export class TapeRecorder {
       this.moveFrame(closest, kind.frame, place)
     }
     if (!view.commandId) return closest
-    const parent = closest || (this.newest.step.get(this.steps.names[step]!) ?? -1) + 1
+    const parent = closest || (step === 0 ? 0 : this.newest.step.of(this.steps.names[step]!))
     closest = this.touch('command', view.commandId, step, parent, place, kind.command === 'issued')
     mark(this.spans.pool, closest, this.pools.numberOf(textOf(view.meta['execution_pool'])))
     this.moveCommand(closest, kind.command, place)
@@ -176,10 +191,10 @@ export class TapeRecorder {
   private touch(kind: SpanKind, id: string, row: number, parent: number, place: number, begins = false): number {
     const { spans, keys } = this
     const newest = this.newest[kind]
-    const known = newest.get(id)
-    if (known !== undefined && !(begins && spans.ended.get(known) !== 0)) return known + 1
-    newest.set(id, this.spanCount)
-    spans.key.push(known === undefined ? keys.push(id) - 1 : spans.key.get(known))
+    const known = newest.of(id)
+    if (known !== 0 && !(begins && spans.ended.get(known - 1) !== 0)) return known
+    newest.set(id, this.spanCount + 1)
+    spans.key.push(known === 0 ? keys.push(id) - 1 : spans.key.get(known - 1))
     spans.kind.push(SPAN_KINDS.indexOf(kind))
     spans.row.push(row)
     spans.parent.push(parent)
@@ -198,10 +213,6 @@ export class TapeRecorder {
     this.spans.ended.set(span - 1, place)
     this.spans.outcome.set(span - 1, OUTCOMES.indexOf(outcome))
   }
-}
-
-function emptyMaps(): Record<SpanKind, Map<string, number>> {
-  return { step: new Map(), command: new Map(), frame: new Map(), stage: new Map(), loop: new Map() }
 }
 
 function mark(column: GrowingColumn, span: number, place: number): void {

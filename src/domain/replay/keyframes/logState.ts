@@ -1,6 +1,6 @@
 // The state of a log at one position, folded by the rules of replay in profile `cp`, so that it can be left and come back
 // to: `seal` fixes it, `LogState.from` goes on from there. Events must come in id order, each once, as the log has them.
-import type { JsonObject, JsonValue } from '../../json/value.js'
+import type { JsonObject } from '../../json/value.js'
 import type { Integer } from '../coerce.js'
 import { eventIdOf } from '../eventIntake.js'
 import { EventView } from '../eventView.js'
@@ -12,6 +12,7 @@ import { MAP_SURFACES, type MapSurface } from '../profile.js'
 import { type StateChecksums, stateChecksums } from '../stateChecksum.js'
 import { FoldWarnings } from '../warnings.js'
 import { type Change, KeyIndex, type MapFrame, PersistentMap } from './persistentMap.js'
+import { ReferenceLog } from './referenceLog.js'
 
 /** How many entities of each map have which status. */
 export type StateCounts = Record<MapSurface, Map<string, number>>
@@ -34,8 +35,7 @@ export interface Touched extends Change<JsonObject> {
 export class LogShared {
   readonly rules = new FoldRules('cp', new FoldWarnings())
   readonly index = each(() => new KeyIndex())
-  /** Every payload reference of the log, in order: that of a position is the beginning of it. */
-  references: JsonValue[] = []
+  readonly references = new ReferenceLog()
 
   constructor(
     readonly options: Pick<FoldOptions, 'tenantId' | 'organizationId' | 'executionId' | 'upcasterRegistryDigest'>,
@@ -44,7 +44,7 @@ export class LogShared {
   /** Forgets what was mentioned after the frame. */
   cutTo(frame: Frame): void {
     for (const surface of MAP_SURFACES) this.index[surface].cut(frame.maps[surface].size)
-    this.references.length = frame.references
+    this.references.cut(frame.references)
   }
 }
 
@@ -54,30 +54,34 @@ export class LogState {
   private readonly maps: Record<MapSurface, PersistentMap<JsonObject>>
   private readonly state: FoldState
   private readonly counts: StateCounts
+  /** How many references there are that the log shares; those since then are the state's own. */
+  private sharedReferences: number
+  private readonly ownReferences: JsonObject[] = []
 
   private constructor(
     private readonly shared: LogShared,
     base: Frame | undefined,
-    references: JsonValue[],
+    private readonly isEnd: boolean,
   ) {
     this.position = base?.position ?? 0
+    this.sharedReferences = base?.references ?? 0
     this.maps = each((surface) => new PersistentMap(shared.index[surface], base?.maps[surface]))
     const head =
       base === undefined
         ? headOf({ ...shared.options, profile: 'cp', projection: 'all' })
         : { ...base.head, execution: { ...(base.head['execution'] as JsonObject) } }
     this.state = FoldState.over(head, this.maps as unknown as StateMaps)
-    this.execution['payload_refs'] = references
+    this.execution['payload_refs'] = this.ownReferences
     this.counts = each((surface) => new Map(base?.counts[surface]))
   }
 
   /** The state that grows with the log, and whose references everybody shares. */
   static atEnd(shared: LogShared, base?: Frame): LogState {
-    return new LogState(shared, base, shared.references)
+    return new LogState(shared, base, true)
   }
 
   static from(shared: LogShared, base: Frame): LogState {
-    return new LogState(shared, base, shared.references.slice(0, base.references))
+    return new LogState(shared, base, false)
   }
 
   apply(event: JsonObject): void {
@@ -87,6 +91,7 @@ export class LogState {
     this.view.read(event, id, rules)
     this.state.evolve(this.view, rules)
     this.position++
+    if (this.isEnd && this.ownReferences.length > 0) this.shareReferences()
   }
 
   seal(): Frame {
@@ -98,11 +103,11 @@ export class LogState {
       return frame
     })
     this.state.forget()
-    const { payload_refs: references, ...execution } = this.execution
+    const { payload_refs: _, ...execution } = this.execution
     return {
       position: this.position,
       head: { ...this.state.head, execution },
-      references: (references as JsonValue[]).length,
+      references: this.sharedReferences + this.ownReferences.length,
       maps,
       counts: each((surface) => new Map(this.counts[surface])),
       bytes,
@@ -116,12 +121,10 @@ export class LogState {
 
   /** The head without the list of references, which may be as long as the log. */
   shownHead(): JsonObject {
-    const { payload_refs: references, ...execution } = this.execution
-    const list = references as JsonValue[]
-    return {
-      ...this.state.head,
-      execution: { ...execution, payload_ref_count: list.length, last_payload_ref: list.at(-1) ?? null },
-    }
+    const { payload_refs: _, ...execution } = this.execution
+    const count = this.sharedReferences + this.ownReferences.length
+    const last = this.ownReferences.at(-1) ?? this.shared.references.at(this.sharedReferences - 1)
+    return { ...this.state.head, execution: { ...execution, payload_ref_count: count, last_payload_ref: last } }
   }
 
   shownCounts(): Record<MapSurface, Record<string, number>> {
@@ -140,11 +143,22 @@ export class LogState {
 
   /** As replay computes them. `onChunk` is called now and then, and may throw to give up. */
   checksums(onChunk?: () => void): StateChecksums {
-    return stateChecksums(this.state, new Set(MAP_SURFACES), this.shared.rules, null, onChunk)
+    try {
+      this.execution['payload_refs'] = [...this.shared.references.first(this.sharedReferences), ...this.ownReferences]
+      return stateChecksums(this.state, new Set(MAP_SURFACES), this.shared.rules, null, onChunk)
+    } finally {
+      this.execution['payload_refs'] = this.ownReferences
+    }
   }
 
   private get execution(): JsonObject {
     return this.state.head['execution'] as JsonObject
+  }
+
+  private shareReferences(): void {
+    for (const reference of this.ownReferences) this.shared.references.push(reference)
+    this.sharedReferences += this.ownReferences.length
+    this.ownReferences.length = 0
   }
 
   private count(): void {

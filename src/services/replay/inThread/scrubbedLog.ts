@@ -38,7 +38,7 @@ export interface Reached {
 }
 
 export class ScrubbedLog {
-  readonly tape = new TapeRecorder()
+  tape: TapeRecorder
   readonly ids = new GrowingIds()
   /** How many events there are, as far as known; the tape may still have fewer. */
   total = 0
@@ -60,6 +60,7 @@ export class ScrubbedLog {
     private readonly deadlineMs: number,
   ) {
     this.keyframes = this.openKeyframes(0)
+    this.tape = new TapeRecorder(this.keyframes.shared.index)
   }
 
   get epoch(): string {
@@ -67,7 +68,7 @@ export class ScrubbedLog {
   }
 
   get bytes(): number {
-    return this.tape.bytes + this.ids.length * 8 + this.keyframes.bytes
+    return this.tape.bytes + this.ids.bytes + this.keyframes.bytes
   }
 
   /** Events folded for a jump, at most. */
@@ -104,8 +105,10 @@ export class ScrubbedLog {
       // To count a log takes as long as to read a part of it; nobody needs to know exactly before it is read.
       const isNew = this.ids.length === 0 && news.event_count > 0
       this.total = isNew ? news.event_count : await countLog(connection, this.read, leftMs())
-      if (this.ids.length === 0) this.keyframes = this.openKeyframes(this.total)
-      else if (news.has_late || news.has_unnumbered) await this.takeStragglers(snapshot)
+      if (this.ids.length === 0) {
+        this.keyframes = this.openKeyframes(this.total)
+        this.tape = new TapeRecorder(this.keyframes.shared.index)
+      } else if (news.has_late || news.has_unnumbered) await this.takeStragglers(snapshot)
       this.isWhole = false
       this.settled = true
       // Every version that is visible here is read below, or stands above where the reading ends.

@@ -9,6 +9,7 @@ import { CpError } from '../../../errors.js'
 import { createOneAtATime, type OneAtATime } from '../../../runtime/oneAtATime.js'
 import type { LogOwner } from '../../../stores/replay/replayStore.js'
 import { openSettings, type WorkerDatabase } from './database.js'
+import { withPassingBytes } from './passingBytes.js'
 import { positionOf, type ScrubParts, type ScrubPlace, shownAt } from './scrubAnswers.js'
 import { anotherLog, ScrubbedLog } from './scrubbedLog.js'
 
@@ -173,17 +174,11 @@ export function openTapes(setup: TapeSetup): TapeTasks {
         async (log) => {
           const { executionId, level, from, to } = question
           const clean = (name: string): string => (rules === null ? name : redactText(name, rules))
-          const bytes = encodeTape(log.tape, {
-            executionId,
-            epoch: log.epoch,
-            total: log.total,
-            level,
-            from,
-            to,
-            clean,
-          })
+          const piece = { executionId, epoch: log.epoch, total: log.total, level, from, to, clean }
           return {
-            bytes: question.gzip ? gzipSync(bytes, { level: 1 }) : bytes,
+            bytes: question.gzip
+              ? withPassingBytes((make) => gzipSync(encodeTape(log.tape, piece, make), { level: 1 }))
+              : encodeTape(log.tape, piece),
             epoch: log.epoch,
             total: log.total,
             built: log.tape.length,
