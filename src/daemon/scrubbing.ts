@@ -9,12 +9,15 @@ const PARALLEL_MAX = 8
 // What is counted is about half of what the heap takes while a log is read.
 const HEAP_FACTOR = 2
 const HEAP_MB_MIN = 512
+// Longer than somebody looks elsewhere; what it costs to come back later is one reading.
+const IDLE_MS = 15 * 60_000
 const MB = 1_048_576
 
 export function buildScrubbing({ config, databases, clock, metrics, log }: Deps): Scrubbing {
   const scrubbing = createScrubbing({
     databases,
     clock,
+    idleMs: IDLE_MS,
     openThread: () =>
       createTapeThread({
         memoryMb: Math.max(HEAP_MB_MIN, config.consoleMemoryMb * HEAP_FACTOR),

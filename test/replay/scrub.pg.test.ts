@@ -3,6 +3,7 @@
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createConnection } from '../../src/db/connection.js'
+import type { ExecutionId } from '../../src/domain/ids/ids.js'
 import type { JsonObject } from '../../src/domain/json/value.js'
 import { decodeTape, spanStatusAt } from '../../src/domain/tape/decodeTape.js'
 import { scrubRoutes } from '../../src/http/routes/replay/scrub.js'
@@ -28,24 +29,7 @@ let rows: JsonObject[]
 
 beforeAll(async () => {
   harness = openReplay(database.get())
-  scrubbing = createScrubbing({
-    databases: harness.databases,
-    clock: systemClock,
-    openThread: () =>
-      createTapeThread({
-        memoryMb: 256,
-        parallelMax: 4,
-        stallMs: 120_000,
-        entry: ENTRY.replace('entry.js', 'tapeEntry.js'),
-        onLost: () => undefined,
-        setup: {
-          databases: harness.databases.shards.map(({ settings }) => toWorkerDatabase(settings)),
-          bytesMax: 64_000_000,
-          deadlineMs: 60_000,
-          secretNames: [],
-        },
-      }),
-  })
+  scrubbing = createScrubbing({ databases: harness.databases, clock: systemClock, openThread, idleMs: 600_000 })
   api = openRoutes(scrubRoutes({ scrubbing }))
   const log = (readBenchLog()['events'] as JsonObject[]).slice(0, EVENTS)
   rows = log.map((row, index) => ({
@@ -66,6 +50,21 @@ afterAll(async () => {
   await scrubbing.stop(5_000)
   await harness.close()
 })
+
+const openThread = () =>
+  createTapeThread({
+    memoryMb: 256,
+    parallelMax: 4,
+    stallMs: 120_000,
+    entry: ENTRY.replace('entry.js', 'tapeEntry.js'),
+    onLost: () => undefined,
+    setup: {
+      databases: harness.databases.shards.map(({ settings }) => toWorkerDatabase(settings)),
+      bytesMax: 64_000_000,
+      deadlineMs: 60_000,
+      secretNames: [],
+    },
+  })
 
 const at = async (query: string) => (await api.get(`/api/executions/${ID}/at?${query}`)).body
 const tape = async (query = '', headers: Record<string, string> = {}) => {
@@ -181,6 +180,29 @@ describe('an execution at any event', () => {
     rows.push(next)
     expect(await at('')).toMatchObject({ position: EVENTS + 2, epoch: after.epoch })
     await expectReplayed(EVENTS + 2, idAt(EVENTS + 2))
+  })
+
+  it('that nobody asks about any more gives its thread back, and is read again for who comes later', async () => {
+    const threads: ReturnType<typeof openThread>[] = []
+    const resting = createScrubbing({
+      databases: harness.databases,
+      clock: systemClock,
+      idleMs: 20,
+      openThread: () => {
+        threads.push(openThread())
+        return threads.at(-1)!
+      },
+    })
+    const parts = { head: true, counts: false, touched: false, entities: [], pages: [] }
+    const ask = () =>
+      resting.at(ID as ExecutionId, { by: 'position', value: '7' }, 0, parts, AbortSignal.timeout(30_000))
+    const first = await ask()
+    await expect.poll(() => resting.stats(), { timeout: 30_000 }).toEqual({ logs: 0, bytes: 0 })
+    await expect(threads[0]!.ask(0, 'stats', {})).rejects.toThrow('closed')
+    const shown = ({ bytes }: { bytes: Uint8Array }) => JSON.parse(Buffer.from(bytes).toString()).head
+    expect(shown(await ask())).toEqual(shown(first))
+    expect(threads.length).toBe(2)
+    await resting.stop(5_000)
   })
 
   it('whose reading was broken off is read to its end by whoever comes next', async () => {

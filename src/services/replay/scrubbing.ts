@@ -18,6 +18,8 @@ export interface ScrubbingDeps {
   clock: Clock
   /** Made when it is first needed: whoever never scrubs has no thread for it. */
   openThread(): TapeThreads
+  /** So long after the last question the thread ends. */
+  idleMs: number
   onAnswer?(kind: keyof TapeTasks, seconds: number): void
 }
 
@@ -40,6 +42,7 @@ const OWNERS_MAX = 100
 export function createScrubbing(deps: ScrubbingDeps): Scrubbing {
   let thread: TapeThreads | undefined
   let waiting = 0
+  let rest: NodeJS.Timeout | undefined
   const owners = new Map<ExecutionId, LogOwner>()
 
   /** The thread notices when it is another: it asks the log each time, and whoever drags asks twenty times a second. */
@@ -50,6 +53,17 @@ export function createScrubbing(deps: ScrubbingDeps): Scrubbing {
     if (owners.size >= OWNERS_MAX) owners.clear()
     owners.set(id, { tenant_id, organization_id })
     return { tenant_id, organization_id }
+  }
+
+  /** What a thread forgets stays with the process for long; with the thread itself all of it goes. The next question makes one. */
+  function restLater(): void {
+    clearTimeout(rest)
+    rest = setTimeout(() => {
+      if (waiting > 0) return
+      void thread?.close()
+      thread = undefined
+    }, deps.idleMs)
+    rest.unref()
   }
 
   async function ask<N extends Exclude<keyof TapeTasks, 'stats'>>(
@@ -89,6 +103,7 @@ export function createScrubbing(deps: ScrubbingDeps): Scrubbing {
       }
     } finally {
       waiting--
+      restLater()
       signal.removeEventListener('abort', cancel)
       deps.onAnswer?.(task, (deps.clock.monotonic() - started) / 1000)
     }
@@ -97,7 +112,10 @@ export function createScrubbing(deps: ScrubbingDeps): Scrubbing {
   return {
     name: 'scrubbing',
     start: async () => undefined,
-    stop: async () => thread?.close(),
+    stop: async () => {
+      clearTimeout(rest)
+      await thread?.close()
+    },
     tape: (id, piece, signal) => ask('tape', id, piece, signal),
     at: (id, place, timeMs, parts, signal) => ask('at', id, { place, timeMs, parts }, signal),
     checksum: (id, place, timeMs, signal) => ask('checksum', id, { place, timeMs }, signal),
