@@ -7,6 +7,7 @@ import { parseJson } from '../../src/domain/json/parse.js'
 import type { JsonObject } from '../../src/domain/json/value.js'
 import { registerEntry } from '../../src/services/catalog/catalog.js'
 import { type ChildKeeper, createChildKeeper } from '../../src/services/children/children.js'
+import { familyOf } from '../../src/services/children/family.js'
 import { createPipelineChildren } from '../../src/services/children/pipelineChildren.js'
 import { ingestEvent } from '../../src/services/events/ingest.js'
 import { cancelExecution } from '../../src/services/executions/cancellation.js'
@@ -300,6 +301,25 @@ describe('whoever dies in between', () => {
     )
     expect(answers).toEqual({ count: 1 })
     expect(errors).toEqual([])
+  })
+})
+
+describe('a shard that is away', () => {
+  it('holds up those alone who live there', async () => {
+    const ids: string[] = []
+    for (const shard of [0, 1]) {
+      let id: string
+      do id = await start('workflow:\n- {step: a, tool: {kind: noop}}\n')
+      while (core.databases.shardOf(id) !== shard)
+      ids.push(id)
+    }
+    const [near, far] = ids as [string, string]
+    const cutOff = await openCore([first.get(), second.get()])
+    await cutOff.databases.shards[1]!.db.close(1_000)
+    const family = await familyOf(cutOff.databases, ids)
+    expect(family.get(near)?.execution_id).toBe(near)
+    expect(() => family.get(far)).toThrow()
+    await cutOff.close()
   })
 })
 
