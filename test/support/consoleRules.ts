@@ -12,9 +12,6 @@ const PACKAGES = [
   'uplot',
   'uplot/dist/uPlot.min.css',
   '@dagrejs/dagre',
-  '@lezer/yaml',
-  '@lezer/highlight',
-  '@lezer/common',
   'lossless-json',
 ]
 /** The one program of the daemon that browsers run, too: whoever writes the tape says how it is read. */

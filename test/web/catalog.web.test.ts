@@ -54,6 +54,11 @@ describe.skipIf(!hasBrowser)('the catalog', () => {
     await until('the filter is in force', async () => (await page.locator('tbody tr').count()) === 1)
     await page.getByRole('link', { name: PATH }).click()
     await page.locator('.yaml-key').first().waitFor()
+    const folded = page.getByRole('button', { name: 'What belongs to line 4' })
+    await folded.click()
+    expect(await page.getByText('ui:secret').isVisible()).toBe(false)
+    await folded.click()
+    expect(await page.getByText('ui:secret').isVisible()).toBe(true)
     expect((await page.locator('.yaml code').allTextContents()).join('\n')).toBe(DOCUMENT.trimEnd())
 
     await page.goto('/console/catalog/shop/wrong')
@@ -139,7 +144,7 @@ describe.skipIf(!hasBrowser)('the catalog', () => {
     await register.click()
     await page.getByRole('heading', { name: `${PATH}@2` }).waitFor()
     await page.getByRole('tab', { name: 'Versions' }).click()
-    const changed = page.getByRole('list', { name: 'Difference' }).locator('li.out, li.in')
+    const changed = page.getByRole('list', { name: 'Difference' }).locator('.out, .in')
     await until('the difference is drawn', async () => (await changed.count()) === 2)
     expect(await changed.allTextContents()).toEqual([
       '−  region: eu  # ui:options=eu,us',

@@ -118,8 +118,10 @@ function Head({ entry, versions }: { entry: Entry; versions: readonly EntryHead[
           <div>
             <dt>Executions</dt>
             <dd>
-              <a href={hrefOf('/executions', { path: entry.path })}>of all versions</a> ·{' '}
-              <a href={hrefOf('/executions', { catalog_id: entry.catalog_id })}>of @{entry.version}</a>
+              <span>
+                <a href={hrefOf('/executions', { path: entry.path })}>of all versions</a>,{' '}
+                <a href={hrefOf('/executions', { catalog_id: entry.catalog_id })}>of @{entry.version}</a>
+              </span>
             </dd>
           </div>
         )}

@@ -1,9 +1,9 @@
 // The versions of an entry, newest first, and what is different between the one that is shown and another.
-import { lineDiff } from '../../lib/lineDiff'
 import { ask, query } from '../../lib/router'
 import { useResource } from '../../lib/useResource'
 import { Panel } from '../../parts/Panel'
 import { Ago } from '../../parts/Time'
+import { Difference } from './Difference'
 import { type Entry, type EntryHead, entryHref, loadEntry } from './entry'
 
 export function VersionsTab({ entry, versions }: { entry: Entry; versions: readonly EntryHead[] }) {
@@ -62,7 +62,7 @@ function Against({ entry, version }: { entry: Entry; version: string }) {
   const other = useResource(`${entry.path}@${version}`, () => loadEntry({ path: entry.path, version }))
   return (
     <section class="section">
-      <Panel resource={other}>{(found) => <Difference older={inOrder(found, entry)} />}</Panel>
+      <Panel resource={other}>{(found) => <Between versions={inOrder(found, entry)} />}</Panel>
     </section>
   )
 }
@@ -71,30 +71,13 @@ function inOrder(one: Entry, other: Entry): [Entry, Entry] {
   return one.version < other.version ? [one, other] : [other, one]
 }
 
-const MARKS = { same: ' ', out: '−', in: '+' } as const
-
-function Difference({ older: [from, to] }: { older: [Entry, Entry] }) {
-  const lines = lineDiff(from.content ?? '', to.content ?? '')
-  const isEqual = lines.every(({ kind }) => kind === 'same')
+function Between({ versions: [from, to] }: { versions: [Entry, Entry] }) {
   return (
     <>
       <h2>
         From @{from.version} to @{to.version}
       </h2>
-      {isEqual ? (
-        <p class="muted">Both say the same.</p>
-      ) : (
-        <ol class="yaml diff" aria-label="Difference">
-          {lines.map(({ kind, text }, index) => (
-            <li key={index} class={kind}>
-              <code>
-                <span class="diff-mark">{MARKS[kind]}</span>
-                {text}
-              </code>
-            </li>
-          ))}
-        </ol>
-      )}
+      <Difference from={from.content ?? ''} to={to.content ?? ''} />
     </>
   )
 }

@@ -1,13 +1,9 @@
-// A document with numbered lines. It is there as plain text at once, and coloured as soon as the colours are loaded.
-import { useEffect, useMemo, useState } from 'preact/hooks'
-import { loadPart } from '../../lib/loadPart'
+// A document with numbered lines, in colours, of which what is indented can be folded.
+import { useMemo, useState } from 'preact/hooks'
 import { whole } from '../../lib/time'
 import type { Problem } from './entry'
-
-export interface Piece {
-  text: string
-  look: string | undefined
-}
+import { foldsOf } from './folds'
+import { highlightYaml, type Piece } from './highlight'
 
 const LINES_MAX = 2_000
 /** Beyond it the colours are not worth the wait. */
@@ -19,14 +15,42 @@ export function lineId(line: number): string {
 
 export function Yaml({ text, problems }: { text: string; problems: readonly Problem[] }) {
   const [isWhole, setWhole] = useState(false)
-  const lines = useColoured(text)
+  const lines = useMemo(() => colouredLines(text.trimEnd()), [text])
   const marked = new Map(problems.flatMap(({ line, severity }) => (line == null ? [] : [[line, severity]])))
   const shown = isWhole ? lines : lines.slice(0, LINES_MAX)
+  const folds = useMemo(() => foldsOf(text.trimEnd().split('\n')), [text])
+  const [folded, setFolded] = useState<ReadonlySet<number>>(new Set())
+  // What is wrong stays in sight.
+  const hidden = new Set([...folded].flatMap((head) => insideOf(head, folds)).filter((line) => !marked.has(line + 1)))
+  const toggle = (head: number): void => {
+    const next = new Set(folded)
+    if (!next.delete(head)) next.add(head)
+    setFolded(next)
+  }
   return (
     <>
       <ol class="yaml" aria-label="Document">
         {shown.map((pieces, index) => (
-          <li key={index} id={lineId(index + 1)} class={marked.has(index + 1) ? 'marked' : ''}>
+          <li
+            key={index}
+            id={lineId(index + 1)}
+            class={marked.has(index + 1) ? 'marked' : ''}
+            data-line={index + 1}
+            hidden={hidden.has(index)}
+          >
+            {folds.has(index) ? (
+              <button
+                type="button"
+                class="fold"
+                aria-expanded={!folded.has(index)}
+                aria-label={`What belongs to line ${index + 1}`}
+                onClick={() => toggle(index)}
+              >
+                {folded.has(index) ? '▸' : '▾'}
+              </button>
+            ) : (
+              <span />
+            )}
             <code>
               {pieces.map((piece, at) => (
                 <span key={at} class={piece.look}>
@@ -46,29 +70,11 @@ export function Yaml({ text, problems }: { text: string; problems: readonly Prob
   )
 }
 
-function useColoured(text: string): readonly (readonly Piece[])[] {
-  const plain = useMemo(
-    () =>
-      text
-        .trimEnd()
-        .split('\n')
-        .map((line) => [{ text: line, look: undefined }]),
-    [text],
-  )
-  const [coloured, setColoured] = useState<{ text: string; lines: Piece[][] }>()
-  useEffect(() => {
-    if (text.length > COLOURED_MAX) return
-    let isGone = false
-    loadPart(() => import('./highlight')).then(
-      ({ highlightYaml }) => {
-        if (!isGone) setColoured({ text, lines: highlightYaml(text.trimEnd()) })
-      },
-      // Without colours it stays readable.
-      () => undefined,
-    )
-    return () => {
-      isGone = true
-    }
-  }, [text])
-  return coloured?.text === text ? coloured.lines : plain
+function insideOf(head: number, folds: ReadonlyMap<number, number>): number[] {
+  return Array.from({ length: (folds.get(head) ?? head) - head }, (_, index) => head + 1 + index)
+}
+
+function colouredLines(text: string): Piece[][] {
+  if (text.length <= COLOURED_MAX) return highlightYaml(text)
+  return text.split('\n').map((line) => [{ text: line, look: undefined }])
 }
