@@ -41,7 +41,7 @@ const places = () => [
   { path: '/console/outbox', shows: 'Outbox' },
   { path: '/console/outbox?tab=audit', shows: 'Publish again' },
   { path: '/console/subscriptions', shows: 'demo/orders' },
-  { path: '/console/catalog', shows: 'demo/daily-report' },
+  { path: '/console/catalog', shows: 'daily-report' },
   { path: '/console/catalog/demo/weekly-report', shows: 'apiVersion' },
   { path: '/console/catalog/demo/weekly-report?tab=run', shows: 'Workload' },
   { path: '/console/catalog/demo/weekly-report?tab=edit', shows: 'Register' },
@@ -51,6 +51,8 @@ const places = () => [
   { path: '/console/doctor', shows: 'Doctor' },
   { path: '/console/activity', shows: 'Activity' },
   { path: '/console/settings', shows: 'NOETL_' },
+  { path: '/console/help', shows: '/api/catalog/used_by' },
+  { path: '/console/catalog/demo/weekly-report?tab=used-by', shows: 'Nothing starts this by itself|step ' },
 ]
 
 const open = async (page: Page, { path, shows }: { path: string; shows: string }) => {

@@ -86,6 +86,14 @@ export const PLACES: readonly Place[] = [
     page: Settings,
     isBehindCog: true,
   },
+  {
+    name: 'Help',
+    path: '/help',
+    key: 'h',
+    icon: 'M8 1a7 7 0 1 0 0 14A7 7 0 0 0 8 1zm-.9 10h1.8v1.8H7.1zM8 3.2c1.7 0 2.9 1 2.9 2.500 0 1.900-2 2.100-2 3.700H7.1c0-2.500 2-2.500 2-3.600 0-.5-.4-.9-1.1-.9-.7 0-1.2.5-1.2 1.2H5c0-1.700 1.2-2.9 3-2.9z',
+    page: lazy(() => import('../pages/later').then(({ HelpPage }) => HelpPage)),
+    isBehindCog: true,
+  },
 ]
 
 /** The place that holds this path. */

@@ -4,6 +4,7 @@ import { hrefOf } from '../../lib/router'
 import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { entryHref } from '../catalog/entry'
+import { keyOf } from '../outbox/outbox'
 
 export interface Act {
   action: string
@@ -81,12 +82,13 @@ function hrefOfTarget(kind: string, id: string): string | undefined {
   }
 }
 
-function rowHref(id: string): string {
-  return hrefOf('/outbox', { tab: 'rows', row: id })
+/** Ids are unique per database; without its number it is the only one. */
+function rowHref(id: string, shard: unknown = 0): string {
+  return hrefOf('/outbox', { tab: 'rows', row: keyOf({ shard: Number(shard), outbox_id: id }) })
 }
 
-function rowsAsked({ ids, execution_id: execution, reason }: Readonly<Record<string, unknown>>): Link[] {
-  if (Array.isArray(ids)) return firstOf(ids, 'rows', rowHref)
+function rowsAsked({ ids, shard, execution_id: execution, reason }: Readonly<Record<string, unknown>>): Link[] {
+  if (Array.isArray(ids)) return firstOf(ids, 'rows', (id) => rowHref(id, shard ?? 0))
   if (typeof execution === 'string')
     return [{ text: `rows of ${execution}`, href: hrefOf('/outbox', { tab: 'rows', execution }) }]
   if (typeof reason === 'string') return [{ text: `dead: ${reason}`, href: hrefOf('/outbox', { tab: 'dead', reason }) }]

@@ -3,6 +3,7 @@ import { get } from '../../lib/api'
 import { useResource } from '../../lib/useResource'
 import { CopyText } from '../../parts/CopyText'
 import { Panel } from '../../parts/Panel'
+import { SameAct } from '../../parts/SameAct'
 import { Status } from '../../parts/Status'
 import { Ago } from '../../parts/Time'
 
@@ -63,6 +64,7 @@ export function Doctor() {
           </div>
         )}
       </Panel>
+      <SameAct path={PATH} cli={['doctor']} />
     </div>
   )
 }

@@ -7,7 +7,7 @@ import { useResource } from '../../lib/useResource'
 import { Pages } from '../../parts/Pages'
 import { Panel } from '../../parts/Panel'
 import { Ago } from '../../parts/Time'
-import type { OutboxRows } from './outbox'
+import { keyOf, type OutboxRows } from './outbox'
 import { Requeue, type RequeueScope } from './Requeue'
 import { RowDetail } from './RowDetail'
 import { RowTable } from './RowTable'
@@ -16,8 +16,10 @@ interface Group {
   reason: string
   count: number
   newest_at: string
+  /** Of the newest row. */
   shard: number
   outbox_id: string
+  execution_id: string | null
 }
 
 const GROUPS = '/api/internal/outbox/dead/groups'
@@ -54,6 +56,7 @@ function Groups() {
                   <th class="number">Rows</th>
                   <th>Reason</th>
                   <th>Newest</th>
+                  <th>Of execution</th>
                   <th class="act">
                     <span class="visually-hidden">What can be done</span>
                   </th>
@@ -76,7 +79,16 @@ function Groups() {
                       </a>
                     </td>
                     <td>
-                      <Ago at={group.newest_at} />
+                      <a href={hrefOfSample(group)} aria-label={`The newest row, ${group.outbox_id}`}>
+                        <Ago at={group.newest_at} />
+                      </a>
+                    </td>
+                    <td>
+                      {group.execution_id !== null && (
+                        <a class="mono" href={hrefOf(`/executions/${group.execution_id}`)}>
+                          {group.execution_id}
+                        </a>
+                      )}
                     </td>
                     <td class="act">
                       {group.reason !== '' && (
@@ -92,6 +104,11 @@ function Groups() {
       )}
     </Panel>
   )
+}
+
+function hrefOfSample(group: Group): string {
+  const rows = group.reason === '' ? { rows: 'all' } : { reason: group.reason }
+  return hrefOf('/outbox', { tab: 'dead', ...rows, row: keyOf(group) })
 }
 
 function DeadRows({ reason }: { reason: string | undefined }) {

@@ -31,6 +31,9 @@ export function RowsTab() {
           onChange={(event) => ask({ execution: event.currentTarget.value.trim(), cursor: undefined })}
         />
       </search>
+      {status === undefined && execution === undefined && (
+        <p class="muted">What is neither published nor given up, oldest first.</p>
+      )}
       <RowPages
         status={status}
         executionId={execution}

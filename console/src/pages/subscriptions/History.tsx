@@ -46,12 +46,12 @@ export function History({ id, changed }: { id: string; changed: string }) {
                   <td>{item.state === null ? <span class="muted">–</span> : <Status status={item.state} />}</td>
                   <td title={item.event_id}>{item.event_type}</td>
                   <td class="ellipsis step" title={item.actor ?? undefined}>
-                    {item.actor ?? <span class="muted">–</span>}
+                    {item.actor}
                   </td>
                   <td class="ellipsis main" title={item.reason ?? undefined}>
-                    {item.reason ?? <span class="muted">–</span>}
+                    {item.reason}
                   </td>
-                  <td>{item.until === null ? <span class="muted">–</span> : <Until at={item.until} />}</td>
+                  <td>{item.until !== null && <Until at={item.until} />}</td>
                 </tr>
               ))}
             </tbody>

@@ -1,21 +1,23 @@
 // One subscription: where it stands in its lifecycle, what waits for it, what happened to it, what it gave up.
 import type { ComponentChildren } from 'preact'
 import { get } from '../../lib/api'
-import { getJson, type Json } from '../../lib/losslessJson'
 import { hrefOf } from '../../lib/router'
 import { lasted, whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { CopyText } from '../../parts/CopyText'
-import { JsonTree } from '../../parts/JsonTree'
+import { lazy } from '../../parts/lazy'
 import { Panel } from '../../parts/Panel'
 import { Status } from '../../parts/Status'
 import { chosenTab, type Tab, Tabs } from '../../parts/Tabs'
 import { Ago, Until } from '../../parts/Time'
+import { entryHref } from '../catalog/entry'
 import { Actions } from './Actions'
 import { DeadMessages } from './DeadMessages'
 import { History } from './History'
 import { Machine } from './Machine'
 import type { SubscriptionDetail } from './subscription'
+
+const EntryDocument = lazy(() => import('../later').then((module) => module.EntryDocument))
 
 const TABS: readonly Tab[] = [
   { id: 'history', name: 'History' },
@@ -40,7 +42,7 @@ export function SubscriptionPage({ id }: { id: string }) {
             <Tabs tabs={TABS} label="Parts of the subscription" />
             {tab === 'history' && <History id={id} changed={subscription.updated_at} />}
             {tab === 'dead' && <DeadMessages id={id} />}
-            {tab === 'document' && <Document id={id} />}
+            {tab === 'document' && <EntryDocument key={subscription.catalog_id} catalogId={subscription.catalog_id} />}
           </>
         )}
       </Panel>
@@ -50,6 +52,7 @@ export function SubscriptionPage({ id }: { id: string }) {
 
 function Head({ subscription, onDone }: { subscription: SubscriptionDetail; onDone: () => void }) {
   const { path, state, source, mode, driver, runtime, reason, actor, trouble } = subscription
+  const starts = subscription.spec.playbook
   return (
     <>
       <div class="run-title">
@@ -70,7 +73,16 @@ function Head({ subscription, onDone }: { subscription: SubscriptionDetail; onDo
           {source}, {mode}
         </Fact>
         <Fact name="Driven by">{driver === 'external' ? 'a runtime of its own' : (runtime ?? 'nobody now')}</Fact>
-        <Fact name="Version">@{subscription.catalog_version}</Fact>
+        <Fact name="Starts">
+          <a href={entryHref(starts)}>
+            <bdi>{starts}</bdi>
+          </a>
+        </Fact>
+        <Fact name="Document">
+          <a href={entryHref(path, { version: String(subscription.catalog_version) })}>
+            version {subscription.catalog_version}
+          </a>
+        </Fact>
         <Fact name="Changed">
           <span>
             <Ago at={subscription.updated_at} />
@@ -108,11 +120,4 @@ function Waiting({ backlog }: { backlog: SubscriptionDetail['backlog'] }) {
     `the oldest for ${lasted(oldest * 1_000)}`,
   ]
   return <>{parts.join(', ')}</>
-}
-
-/** With every digit: what the document says. */
-function Document({ id }: { id: string }) {
-  const path = `/api/subscriptions/${encodeURIComponent(id)}?verbose=true`
-  const document = useResource(`document of ${id}`, (signal) => getJson(path, signal))
-  return <Panel resource={document}>{(value) => <JsonTree value={(value as { spec: Json }).spec} open={4} />}</Panel>
 }

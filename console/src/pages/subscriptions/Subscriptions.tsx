@@ -3,7 +3,9 @@ import { apiPath, getAnswer } from '../../lib/api'
 import { ask, hrefOf, path as place, query } from '../../lib/router'
 import { useResource } from '../../lib/useResource'
 import { CopyText } from '../../parts/CopyText'
+import { Pages } from '../../parts/Pages'
 import { Panel } from '../../parts/Panel'
+import { SameAct } from '../../parts/SameAct'
 import { Glyph, kindOf, Status } from '../../parts/Status'
 import { Ago } from '../../parts/Time'
 import { SubscriptionPage } from './SubscriptionPage'
@@ -57,13 +59,16 @@ function List() {
       >
         {({ body }) => <Rows rows={body.subscriptions} />}
       </Panel>
-      {next !== undefined && (
-        <nav class="pages" aria-label="Pages">
-          <button type="button" onClick={() => ask({ cursor: next })}>
-            More
-          </button>
-        </nav>
-      )}
+      <Pages cursor={cursor} next={next} />
+      <SameAct
+        path={path}
+        cli={[
+          'subscription',
+          'list',
+          ...(state === undefined ? [] : ['--state', state]),
+          ...(text === undefined ? [] : ['--path', text]),
+        ]}
+      />
     </div>
   )
 }

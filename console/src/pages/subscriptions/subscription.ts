@@ -1,5 +1,4 @@
 // A subscription as GET /api/subscriptions has it with verbose=true.
-import type { Json } from '../../lib/losslessJson'
 
 export const ACTIONS = ['activate', 'pause', 'resume', 'drain', 'deactivate'] as const
 export type Action = (typeof ACTIONS)[number]
@@ -32,7 +31,9 @@ export interface Subscription {
   paused_until: string | null
   runtime: string | null
   trouble: string | null
-  spec: Json
+  catalog_id: string
+  /** In short. */
+  spec: { playbook: string }
 }
 
 export interface SubscriptionDetail extends Subscription {
