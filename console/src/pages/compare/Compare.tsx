@@ -96,7 +96,16 @@ function Others({ run }: { run: ExecutionSummary }) {
 function Both({ left, right }: { left: ExecutionSummary; right: ExecutionSummary }) {
   const a = useTape(left.execution_id, left.event_count)
   const b = useTape(right.execution_id, right.event_count)
-  const error = a.error ?? b.error
+  const both = {
+    data: a.run === undefined || b.run === undefined ? undefined : { a: a.run, b: b.run },
+    error: a.error ?? b.error,
+    isLoading: a.run === undefined || b.run === undefined,
+    at: undefined,
+    reload: (): void => {
+      a.reload()
+      b.reload()
+    },
+  }
   return (
     <>
       <div class="scroll section">
@@ -117,16 +126,9 @@ function Both({ left, right }: { left: ExecutionSummary; right: ExecutionSummary
           </tbody>
         </table>
       </div>
-      {error !== undefined && (
-        <p class="notice stale" role="alert">
-          {error.message}
-        </p>
-      )}
-      {a.run === undefined || b.run === undefined ? (
-        error === undefined && <div class="skeleton" aria-busy="true" />
-      ) : (
-        <Together ids={[left.execution_id, right.execution_id]} a={a.run} b={b.run} />
-      )}
+      <Panel resource={both} lines={8}>
+        {(runs) => <Together ids={[left.execution_id, right.execution_id]} a={runs.a} b={runs.b} />}
+      </Panel>
     </>
   )
 }

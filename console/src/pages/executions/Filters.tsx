@@ -29,7 +29,12 @@ export function Filters() {
           {status.toLowerCase()}
         </button>
       ))}
-      <TextFilter name="q" label="Text, id, step:name, worker:name or label:value" wide />
+      <TextFilter
+        name="q"
+        label="Text, id, step:name, worker:name or label:value"
+        hint="Text, id, step:…, team:…"
+        wide
+      />
       <TextFilter name="path" label="Path, * at the end" />
       <TextFilter name="step" label="Step" />
       <Given />
@@ -37,7 +42,15 @@ export function Filters() {
   )
 }
 
-function TextFilter({ name, label, wide = false }: { name: Filter; label: string; wide?: boolean }) {
+interface TextFilterProps {
+  name: Filter
+  label: string
+  /** What there is room for. */
+  hint?: string
+  wide?: boolean
+}
+
+function TextFilter({ name, label, hint = label, wide = false }: TextFilterProps) {
   const value = query.value.get(name) ?? ''
   return (
     <input
@@ -45,7 +58,8 @@ function TextFilter({ name, label, wide = false }: { name: Filter; label: string
       type="search"
       class={wide ? 'wide' : ''}
       aria-label={label}
-      placeholder={label}
+      title={label}
+      placeholder={hint}
       defaultValue={value}
       onKeyDown={(event) => {
         // What was not confirmed is taken back.

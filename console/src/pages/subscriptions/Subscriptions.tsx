@@ -2,7 +2,7 @@
 import { apiPath, getAnswer } from '../../lib/api'
 import { ask, hrefOf, path as place, query } from '../../lib/router'
 import { useResource } from '../../lib/useResource'
-import { CopyText } from '../../parts/CopyText'
+import { CopyButton, CopyText } from '../../parts/CopyText'
 import { Pages } from '../../parts/Pages'
 import { Panel } from '../../parts/Panel'
 import { SameAct } from '../../parts/SameAct'
@@ -139,6 +139,10 @@ function NoneYet() {
       <h2>No subscriptions yet</h2>
       <p>Each message of a stream, or each call of a webhook, starts one execution. A first one:</p>
       <pre>{FIRST}</pre>
+      <CopyButton text={() => `${FIRST}\n`} name="the document">
+        {' '}
+        Copy it
+      </CopyButton>
       <p>
         Put it into a file, then <CopyText text="noetl-cp catalog register orders.yaml" /> and{' '}
         <CopyText text="noetl-cp subscription register shop/orders" />
