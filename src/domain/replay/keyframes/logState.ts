@@ -144,7 +144,7 @@ export class LogState {
   /** As replay computes them. `onChunk` is called now and then, and may throw to give up. */
   checksums(onChunk?: () => void): StateChecksums {
     try {
-      this.execution['payload_refs'] = [...this.shared.references.first(this.sharedReferences), ...this.ownReferences]
+      this.execution['payload_refs'] = this.shared.references.first(this.sharedReferences).concat(this.ownReferences)
       return stateChecksums(this.state, new Set(MAP_SURFACES), this.shared.rules, null, onChunk)
     } finally {
       this.execution['payload_refs'] = this.ownReferences

@@ -23,7 +23,9 @@ export class ReferenceLog {
   }
 
   first(count: number): JsonObject[] {
-    return Array.from({ length: count }, (_, index) => this.at(index)!)
+    const listed: JsonObject[] = []
+    for (let index = 0; index < count; index++) listed.push(this.at(index)!)
+    return listed
   }
 
   cut(length: number): void {
