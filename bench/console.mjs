@@ -96,7 +96,7 @@ async function measure(ctx, url, log) {
       unit: 'MB',
       ratio: memory / memoryMb,
       target: '<= 1',
-      note: `ratio to ${memoryMb} MB; its thread alone takes 14`,
+      note: `ratio to ${memoryMb} MB, the thread itself included`,
     },
   ]
 }
