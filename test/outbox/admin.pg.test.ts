@@ -287,7 +287,7 @@ describe('readiness', () => {
   it('turns red when something waits too long, and says how much', async () => {
     await expect(run(300)).resolves.toContain('0 s')
     await plant(3, 'PENDING', `created_at=now() - interval '10 minutes'`)
-    await expect(run(300)).rejects.toThrow(/waits for 600 s .*3 row\(s\) in all/)
+    await expect(run(300)).rejects.toThrow(/waits for 600 s .*3 rows in all/)
     await expect(run(0)).resolves.toContain('600 s')
     await expect(run(300, false)).resolves.toContain('not configured')
     expect(outboxCheck(one.databases, undefined, 300).required).toBe(false)
