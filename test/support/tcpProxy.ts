@@ -7,6 +7,8 @@ export type ProxyMode = 'pass' | 'blackhole' | 'mute' | 'refuse' | 'acceptThenCl
 export interface TcpProxy {
   readonly port: number
   setMode(mode: ProxyMode): void
+  /** The next time a client says this, it arrives, and from then on no answer does. */
+  muteAt(words: string): void
   /** The next time a client says this, nothing passes for so long, on any link; then everything that waited does. */
   stallAt(words: string, ms: number): void
   /** The next link on which a client says the words is cut when the server answers this; the client never hears it. */
@@ -22,6 +24,7 @@ export interface TcpProxy {
 export async function startTcpProxy(targetHost: string, targetPort: number): Promise<TcpProxy> {
   let mode: ProxyMode = 'pass'
   let accepted = 0
+  let muting: string | undefined
   let trigger: { words: string; ms: number } | undefined
   let stalled: Promise<void> = Promise.resolve()
   let cut: { words: string; answer: string } | undefined
@@ -45,6 +48,10 @@ export async function startTcpProxy(targetHost: string, targetPort: number): Pro
     }
     let lastWord: string | undefined
     client.on('data', (chunk: Buffer) => {
+      if (muting !== undefined && chunk.includes(muting)) {
+        muting = undefined
+        mode = 'mute'
+      }
       if (cut !== undefined && chunk.includes(cut.words)) {
         lastWord = cut.answer
         cut = undefined
@@ -86,6 +93,9 @@ export async function startTcpProxy(targetHost: string, targetPort: number): Pro
       if ((mode === 'blackhole' || mode === 'mute') && next !== mode) reset()
       mode = next
       if (next === 'refuse') reset()
+    },
+    muteAt: (words) => {
+      muting = words
     },
     stallAt: (words, ms) => {
       trigger = { words, ms }

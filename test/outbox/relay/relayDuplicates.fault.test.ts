@@ -21,7 +21,8 @@ describe('a relay', () => {
       NOETL_EVENT_STREAM_DEDUP_SECS: '9',
     })
     await until('it owns the lanes', async () => (await here.lanesHeld()) === 64)
-    proxy.setMode('mute')
+    // Not at once: a connection that has been silent for long is given up, and nothing is sent on it.
+    proxy.muteAt('Noetl-Outbox-Id')
     await here.database.sql(
       `insert into noetl.outbox (execution_id, event_id, subject, payload)
        select n, n, $1 || case when $2 then '.shared' else '.a.b.' || n || '.0' end, '{}' from generate_series(1, 40) n`,
@@ -53,7 +54,7 @@ describe('a relay', () => {
     const env = { NOETL_EVENT_STREAM_DEDUP_SECS: '9' }
     const first = await here.start({ ...env, NOETL_NATS_URL: `nats://127.0.0.1:${proxy.port}` })
     await until('it owns the lanes', async () => (await here.lanesHeld()) === 64)
-    proxy.setMode('mute')
+    proxy.muteAt('Noetl-Outbox-Id')
     await insertRows(here.database, { rows: 40, executions: 40, prefix: here.stream.prefix })
     const state = async () => (await here.stream.jsm.streams.info(here.stream.name)).state
     await until('all is stored', async () => (await state()).messages === 40)
@@ -80,7 +81,7 @@ describe('a relay', () => {
     const env = { NOETL_EVENT_STREAM_DEDUP_SECS: '14', NOETL_NATS_URL: `nats://127.0.0.1:${proxy.port}` }
     const first = await here.start(env)
     await until('it owns the lanes', async () => (await here.lanesHeld()) === 64)
-    proxy.setMode('mute')
+    proxy.muteAt('Noetl-Outbox-Id')
     await insertRows(here.database, { rows: 40, executions: 40, prefix: here.stream.prefix })
     const messages = async () => (await here.stream.jsm.streams.info(here.stream.name)).state.messages
     await until('all is stored', async () => (await messages()) === 40)
