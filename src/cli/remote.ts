@@ -44,7 +44,7 @@ function asOurs(error: unknown): never {
 }
 
 function adviceOf(status: number): string {
-  return status === 401 || status === 403 ? '; --token names a token that may' : ''
+  return status === 401 || status === 403 ? '; a token that may is given with the option --token' : ''
 }
 
 export function notOverHttp(commandName: string, reason = 'it works on the database'): CpError {
