@@ -172,7 +172,13 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       startedAt: clock.monotonic(),
       clock,
       metricsOff: config.disableMetrics,
-      sessions: { tokens: tokenSettings(deps), codes: createConsoleCodes(clock), clock, isSecure: isEncrypted(config) },
+      sessions: {
+        tokens: tokenSettings(deps),
+        codes: createConsoleCodes(clock),
+        clock,
+        isSecure: isEncrypted(config),
+        mode: deps.endpoints.mode,
+      },
       activity: { databases },
       console: {
         instance,

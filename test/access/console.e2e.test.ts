@@ -92,7 +92,13 @@ it('a one-time code becomes an operator once, and the session dies with the toke
   expect((await call(daemon, 'POST /console/session', OWN_PAGE, { code: 'x' })).status).toBe(403)
 
   const me = await call(daemon, 'GET /api/session', session)
-  expect(me.body).toMatchObject({ role: 'operator', by: 'session', read_only: false, console: 'on' })
+  expect(me.body).toMatchObject({
+    role: 'operator',
+    by: 'session',
+    read_only: false,
+    console: 'on',
+    mode: 'production',
+  })
   expect(me.body.actor).not.toBe('')
   expect((await call(daemon, 'GET /api/executions', session)).status).toBe(200)
   expect((await call(daemon, START, { ...session, ...OWN_PAGE }, DOCUMENT)).status).not.toBe(403)

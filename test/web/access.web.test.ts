@@ -116,6 +116,8 @@ describe.skipIf(!hasBrowser)('the session of an operator', () => {
       .sql<{ id: string }>('select execution_id::text as id from noetl.execution limit 1')
     const { page, faults, close } = await browser.open(readOnly.url)
     await page.goto('/console/')
+    // Whoever has several open must see which one this is.
+    await page.getByText(`${new URL(readOnly.url).host} · production`).waitFor()
     await page.getByRole('button', { name: 'read-only' }).click()
     await page.getByLabel('Token').fill(INTERNAL_TOKEN)
     await page.keyboard.press('Enter')

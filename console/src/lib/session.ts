@@ -9,6 +9,8 @@ export interface Session {
   by: 'token' | 'session' | 'nothing'
   expires_at: string | null
   read_only: boolean
+  /** Of the instance. */
+  mode: string
 }
 
 export const session = signal<Session | undefined>(undefined)

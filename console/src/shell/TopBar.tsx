@@ -4,6 +4,7 @@ import { silentSince } from '../lib/api'
 import { live, wantedTopics } from '../lib/live'
 import { now } from '../lib/now'
 import { go, hrefOf } from '../lib/router'
+import { session } from '../lib/session'
 import { isStreaming } from '../lib/streaming'
 import { nextTheme, zone } from '../lib/theme'
 import { wantedBy } from '../pages/executions/searchText'
@@ -17,6 +18,7 @@ export function TopBar() {
       <a class="brand" href={hrefOf('/')}>
         noetl-cp
       </a>
+      <Instance />
       <Health />
       <Search />
       {silentSince.value !== undefined && (
@@ -53,6 +55,17 @@ export function TopBar() {
         <Who />
       </span>
     </header>
+  )
+}
+
+/** Which of several one is looking at: the address that it is open under, and whether it has servers of its own. */
+function Instance() {
+  const mode = session.value?.mode
+  return (
+    <span class="instance muted" title="The instance that this page is of">
+      {window.location.host}
+      {mode !== undefined && ` · ${mode}`}
+    </span>
   )
 }
 

@@ -17,6 +17,8 @@ export interface SessionRouteDeps {
     clock: Clock
     /** The cookie is for encrypted connections alone. */
     isSecure: boolean
+    /** Of the instance. */
+    mode: string
   }
 }
 
@@ -31,6 +33,7 @@ const SESSION = answerOf({
   expires_at: TEXT_OR_NULL,
   read_only: FLAG,
   console: { type: 'string', enum: CONSOLE_MODES },
+  mode: { type: 'string', description: 'of the instance: embedded, with servers of its own, or production' },
 })
 
 export function sessionRoutes({ sessions }: SessionRouteDeps): RouteSpec[] {
@@ -59,7 +62,7 @@ export function sessionRoutes({ sessions }: SessionRouteDeps): RouteSpec[] {
         const expiresAt = clock.now() + LIFETIME_SECONDS * 1_000
         const caller: Caller = { role: capped(role, tokens.console), actor, by: 'session', expiresAt }
         return {
-          body: shown(caller, tokens.console),
+          body: shown(caller, sessions),
           headers: {
             'cache-control': 'no-store',
             'set-cookie': cookie(sealSession({ role, actor, expiresAt }, token), LIFETIME_SECONDS, isSecure),
@@ -89,7 +92,7 @@ export function sessionRoutes({ sessions }: SessionRouteDeps): RouteSpec[] {
       showsAll: true,
       responses: { 200: SESSION },
       handler: async ({ caller }) => ({
-        body: shown(caller, sessions.tokens.console),
+        body: shown(caller, sessions),
         headers: { 'cache-control': 'no-store' },
       }),
     },
@@ -149,14 +152,15 @@ function capped(role: Role, mode: ConsoleMode): Role {
   return mode === 'read-only' ? 'viewer' : role
 }
 
-function shown({ role, actor, by, expiresAt }: Caller, mode: ConsoleMode): JsonObject {
+function shown({ role, actor, by, expiresAt }: Caller, { tokens, mode }: SessionRouteDeps['sessions']): JsonObject {
   return {
     role,
     actor,
     by,
     expires_at: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
-    read_only: mode === 'read-only',
-    console: mode,
+    read_only: tokens.console === 'read-only',
+    console: tokens.console,
+    mode,
   }
 }
 
