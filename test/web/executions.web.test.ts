@@ -232,6 +232,8 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await page.getByRole('tab', { name: 'Live state' }).click()
     await page.getByText('execution_id: ').first().waitFor()
     expect(await page.locator('.json').first().textContent()).toContain(`execution_id: ${id}`)
+    // A name stands in one line, and not a letter below the other.
+    expect((await page.locator('.json .fold .key').first().boundingBox())!.height).toBeLessThan(30)
 
     await page.keyboard.press('End')
     // Its step was entered, and nobody has its command.
