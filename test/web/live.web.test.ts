@@ -233,9 +233,11 @@ describe.skipIf(!hasBrowser)('what happens', () => {
     await page.locator('.timeline, canvas').first().waitFor()
     expect((await daemon.stop()).code).toBe(0)
     await page.getByText(/no answer for/).waitFor()
-    await page.getByRole('tab', { name: 'Raw' }).click()
     const refusal = page.getByRole('alert').filter({ hasText: 'It is asked again by itself.' })
-    await refusal.waitFor()
+    await until('a panel that cannot ask says so', async () => {
+      await page.getByRole('tab', { name: 'Raw' }).click()
+      return refusal.isVisible()
+    })
     await early.getByRole('link', { name: 'Catalog' }).click()
     await early.getByRole('button', { name: 'Try again' }).waitFor()
     daemon = await serve()
