@@ -29,7 +29,7 @@ const MADE_EVERY_MS = 1_000
 const SCHEMA_EVERY_MS = 60_000
 /** What stands still for half a minute is told early enough. */
 const STUCK_EVERY_MS = 5_000
-/** One question to NATS for each that is paused. */
+/** One question to NATS for each that is paused; nobody waits for the answers. */
 const PAUSED_EVERY_MS = 15_000
 
 export function createInstanceOverview(deps: ViewDeps & { health: Pick<HealthMonitor, 'report'> }) {
@@ -37,15 +37,26 @@ export function createInstanceOverview(deps: ViewDeps & { health: Pick<HealthMon
   const schema = sharedAnswer(clock, SCHEMA_EVERY_MS, () => schemaStates(databases))
   const stuckNow = sharedAnswer(clock, STUCK_EVERY_MS, () => stuckExecutions(databases))
   const pausedNow = sharedAnswer(clock, PAUSED_EVERY_MS, () => pausedBacklogs(deps))
+  let lastPaused: InstanceOverview['pausedBacklogs'] = []
+  const lookAtPauses = (): void => {
+    pausedNow().then(
+      ({ value }) => {
+        lastPaused = value
+      },
+      (error: unknown) => {
+        lastPaused = messageOf(error)
+      },
+    )
+  }
   return sharedAnswer(clock, MADE_EVERY_MS, async (): Promise<InstanceOverview> => {
-    const [shards, pools, subscriptions, states, stuck, dead, paused] = await Promise.all([
+    lookAtPauses()
+    const [shards, pools, subscriptions, states, stuck, dead] = await Promise.all([
       outboxStatus({ databases }),
       listWorkerPools(databases, {}).catch(messageOf),
       countSubscriptions(databases.cluster.db).catch(messageOf),
       schema().catch(messageOf),
       stuckNow().catch(messageOf),
       deadMessages(databases).catch(messageOf),
-      pausedNow().catch(messageOf),
     ])
     return {
       ...deps.health.report(),
@@ -54,7 +65,7 @@ export function createInstanceOverview(deps: ViewDeps & { health: Pick<HealthMon
       subscriptions,
       stuck: typeof stuck === 'string' ? stuck : stuck.value,
       deadMessages: dead,
-      pausedBacklogs: typeof paused === 'string' ? paused : paused.value,
+      pausedBacklogs: lastPaused,
       schema:
         typeof states === 'string'
           ? states
