@@ -1,6 +1,6 @@
 // The list of executions in a browser: from the address to its rows on the screen, among very many of them.
 
-import { openBrowser } from './consolePage.mjs'
+import { openBrowser, openPage } from './consolePage.mjs'
 import { median } from './context.mjs'
 import { untilQuiet } from './processorTime.mjs'
 
@@ -19,30 +19,16 @@ export async function measureList(ctx) {
   const browser = await openBrowser()
   try {
     const took = []
-    for (let load = 0; load < LOADS; load++) took.push(await paintMs(browser, `${daemon.url}/console/executions`))
+    for (let load = 0; load < LOADS; load++) {
+      const { page, ms } = await openPage(browser, `${daemon.url}/console/executions`, 'tbody tr')
+      took.push(ms)
+      await page.close()
+    }
     return { executions, ms: median(took) }
   } finally {
     await browser.close()
     await daemon.stop()
   }
-}
-
-/** Milliseconds from the navigation to the frame after the first rows. */
-async function paintMs(browser, address) {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
-  await page.addInitScript(() => {
-    globalThis.painted = new Promise((resolve) => {
-      const look = () => {
-        if (document.querySelector('tbody tr') === null) requestAnimationFrame(look)
-        else requestAnimationFrame(() => resolve(performance.now()))
-      }
-      look()
-    })
-  })
-  await page.goto(address)
-  const ms = await page.evaluate(() => globalThis.painted)
-  await page.close()
-  return ms
 }
 
 async function plant(sql, executions) {

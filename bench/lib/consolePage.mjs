@@ -8,13 +8,27 @@ export async function openBrowser() {
   return chromium.launch({ executablePath, args: process.getuid() === 0 ? ['--no-sandbox'] : [] })
 }
 
-/** The page of an execution with the state at its end, and how long it took to be there. */
-export async function openScrubber(browser, url, id, query = '') {
+/** A page that was just opened, and the milliseconds from the navigation to the frame after it had such an element. */
+export async function openPage(browser, address, selector) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
-  const started = performance.now()
-  await page.goto(`${url}/console/executions/${id}${query}`)
+  await page.addInitScript((wanted) => {
+    globalThis.painted = new Promise((resolve) => {
+      const look = () => {
+        if (document.querySelector(wanted) === null) requestAnimationFrame(look)
+        else requestAnimationFrame(() => resolve(performance.now()))
+      }
+      look()
+    })
+  }, selector)
+  await page.goto(address)
+  return { page, ms: await page.evaluate(() => globalThis.painted) }
+}
+
+/** The page of an execution, when its timeline was there and when the state at its end. */
+export async function openScrubber(browser, url, id, query = '') {
+  const { page, ms: paintMs } = await openPage(browser, `${url}/console/executions/${id}${query}`, '.timeline canvas')
   await page.locator('.moment[aria-busy=false]').waitFor({ timeout: OPEN_MS })
-  return { page, ms: performance.now() - started }
+  return { page, paintMs, ms: await page.evaluate(() => performance.now()) }
 }
 
 /** Milliseconds from the pointer to the exact state on the screen, for so many places. */

@@ -17,6 +17,7 @@ import './styles/overview.css'
 import './styles/narrow.css'
 import './styles/catalog.css'
 import './styles/graph.css'
+import './styles/forced.css'
 
 applyTheme()
 followStream()

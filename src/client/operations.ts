@@ -135,7 +135,7 @@ export interface Operations {
   }
   getExecutions: {
     params: Record<never, never>
-    query: { catalog_id?: string; path?: string; status?: string; since?: string; until?: string; q?: string; parent?: string; step?: string; tenant?: string; worker?: string; label?: string; min_seconds?: string; max_seconds?: string; limit?: number; offset?: number; cursor?: string }
+    query: { catalog_id?: string; path?: string; status?: string; since?: string; until?: string; q?: string; parent?: string; step?: string; tenant?: string; worker?: string; label?: string; min_seconds?: string; max_seconds?: string; order?: 'newest' | 'oldest'; limit?: number; offset?: number; cursor?: string }
     body: undefined
     answer: readonly ({ execution_id?: string; catalog_id?: string; path?: string | null; version?: number | null; status?: string; start_time?: string | null; end_time?: string | null; duration_seconds?: number | null; duration_human?: string | null; progress?: number; result?: unknown; error?: string | null; parent_execution_id?: string | null; started_at?: string | null; completed_at?: string | null; event_count?: number; last_event_id?: string | null; last_event_type?: string | null; current_step?: string | null; labels?: Record<string, unknown> })[]
   }
@@ -147,9 +147,9 @@ export interface Operations {
   }
   getExecutionsByExecutionIdAt: {
     params: { execution_id: string }
-    query: { position?: number; event?: string; version?: string; time?: string; part?: string }
+    query: { position?: number; event?: string; version?: string; time?: string; part?: string; since?: number }
     body: undefined
-    answer: { execution_id?: string; position?: number; total?: number; epoch?: string; event?: { event_id?: string; event_type?: string | null; node_name?: string | null } | null; version?: string | null; time?: string | null; head?: unknown; counts?: Record<string, unknown>; touched_count?: number; touched?: readonly ({ surface?: string; key?: string; before?: unknown; after?: unknown })[]; entities?: readonly ({ surface?: string; key?: string; value?: unknown })[]; pages?: readonly ({ surface?: string; from?: number; total?: number; entries?: readonly ({ key?: string; value?: unknown })[] })[]; cost?: { keyframe?: number; folded?: number; ms?: number; distance?: number } }
+    answer: { execution_id?: string; position?: number; total?: number; epoch?: string; event?: { event_id?: string; event_type?: string | null; node_name?: string | null } | null; version?: string | null; time?: string | null; head?: unknown; counts?: Record<string, unknown>; touched_count?: number; touched?: readonly ({ surface?: string; key?: string; before?: unknown; after?: unknown })[]; entities?: readonly ({ surface?: string; key?: string; value?: unknown })[]; pages?: readonly ({ surface?: string; from?: number; total?: number; entries?: readonly ({ key?: string; value?: unknown })[] })[]; since?: number; differences_count?: number; differences?: readonly ({ pointer?: string; kind?: string; from?: unknown; to?: unknown })[]; cost?: { keyframe?: number; folded?: number; ms?: number; distance?: number } }
   }
   getExecutionsByExecutionIdCancellationCheck: {
     params: { execution_id: string }
@@ -185,7 +185,7 @@ export interface Operations {
     params: { execution_id: string }
     query: Record<never, never>
     body: undefined
-    answer: { execution_id?: string; shard?: number; shards?: number; created?: { at?: string; catalog_id?: string; path?: string | null; parent_execution_id?: string | null } | null; nearest?: readonly ({ execution_id?: string; path?: string | null; status?: string; created_at?: string })[] }
+    answer: { execution_id?: string; shard?: number; shards?: number; created?: { at?: string; catalog_id?: string; path?: string | null; parent_execution_id?: string | null } | null; instead?: { kind?: 'subscription' | 'catalog'; path?: string; version?: number | null } | null; nearest?: readonly ({ execution_id?: string; path?: string | null; status?: string; created_at?: string })[] }
   }
   getExecutionsByExecutionIdResult: {
     params: { execution_id: string }
@@ -293,7 +293,7 @@ export interface Operations {
     params: Record<never, never>
     query: Record<never, never>
     body: undefined
-    answer: { at?: string; version?: string; mode?: string; ready?: boolean; checks?: readonly ({ name?: string; ok?: boolean; required?: boolean; detail?: string; ms?: number })[]; shards?: readonly ({ shard?: number; label?: string; error?: string | null; backlog?: Record<string, unknown> | null; dead?: number | null; oldest_age_seconds?: number | null; published_last_minute?: number | null; owners?: readonly ({ owner?: string; lanes?: number; live?: boolean })[]; relays?: readonly ({ relay_id?: string; lanes?: number; published?: string; started_at?: string; alive?: boolean })[] })[]; pools?: readonly ({ name?: string; kind?: string; alive?: boolean; silent_seconds?: number | null; capacity?: number })[]; subscriptions?: Record<string, unknown>; stuck?: readonly ({ execution_id?: string; what?: string })[]; dead_messages?: readonly ({ subscription_id?: string; path?: string | null; count?: number })[]; paused_backlogs?: readonly ({ subscription_id?: string; path?: string; messages?: number })[]; schema?: readonly ({ database?: string; applied?: number; pending?: number })[]; errors?: readonly string[]; me?: { role?: string; actor?: string; read_only?: boolean } }
+    answer: { at?: string; version?: string; mode?: string; ready?: boolean; checks?: readonly ({ name?: string; ok?: boolean; required?: boolean; detail?: string; ms?: number })[]; shards?: readonly ({ shard?: number; label?: string; error?: string | null; backlog?: Record<string, unknown> | null; dead?: number | null; oldest_age_seconds?: number | null; published_last_minute?: number | null; owners?: readonly ({ owner?: string; lanes?: number; live?: boolean; slots?: readonly number[]; lease_seconds?: readonly number[] })[]; relays?: readonly ({ relay_id?: string; lanes?: number; published?: string; started_at?: string; alive?: boolean })[] })[]; drivers?: readonly ({ shard?: number; share?: string; owner?: string; lanes?: number; live?: boolean; slots?: readonly number[]; lease_seconds?: readonly number[] })[]; pools?: readonly ({ name?: string; kind?: string; alive?: boolean; silent_seconds?: number | null; capacity?: number })[]; subscriptions?: Record<string, unknown>; stuck?: readonly ({ execution_id?: string; what?: string })[]; dead_messages?: readonly ({ subscription_id?: string; path?: string | null; count?: number })[]; paused_backlogs?: readonly ({ subscription_id?: string; path?: string; messages?: number })[]; schema?: readonly ({ database?: string; applied?: number; pending?: number })[]; errors?: readonly string[]; me?: { role?: string; actor?: string; read_only?: boolean } }
   }
   getOverviewSeries: {
     params: Record<never, never>
@@ -318,6 +318,12 @@ export interface Operations {
     query: { execution_id?: string; tenant_id?: string; organization_id?: string; profile?: string; as_of_event_id?: string; as_of_position?: string; as_of_version?: string; as_of_time?: string; projection?: string; limit?: number; resolve_payloads?: boolean; ids?: string; from_snapshot?: boolean }
     body: undefined
     answer: { checksum?: string; checksum_algorithm?: string; projection_checksums?: Record<string, unknown>; execution?: unknown }
+  }
+  getReplayVerifyByExecutionId: {
+    params: { execution_id: string }
+    query: Record<never, never>
+    body: undefined
+    answer: { execution_id?: string; ok?: boolean; status?: string; event_count?: string; checksum?: string; checks?: readonly ({ check?: string; ok?: boolean; skipped?: boolean; detail?: string; pointer?: string | null })[] }
   }
   getResultResolve: {
     params: Record<never, never>
@@ -347,7 +353,7 @@ export interface Operations {
     params: Record<never, never>
     query: { type?: 'state' | 'replay' | 'all'; execution_id?: string; limit?: number; after?: string }
     body: undefined
-    answer: { snapshots?: readonly ({ shard?: number; type?: string; name?: string; version?: string; behind?: string | null; checksum?: string; stored_bytes?: number | null; updated_at?: string; execution_status?: string | null; meta?: unknown; snapshot_codec?: string | null; tenant_id?: string; organization_id?: string; created_at?: string; head?: string | null })[]; next_after?: string | null; failed_shards?: readonly number[] }
+    answer: { snapshots?: readonly ({ shard?: number; type?: string; name?: string; version?: string; behind?: string | null; checksum?: string; stored_bytes?: number | null; updated_at?: string; execution_status?: string | null; is_subscription?: boolean; meta?: unknown; snapshot_codec?: string | null; tenant_id?: string; organization_id?: string; created_at?: string; head?: string | null })[]; next_after?: string | null; failed_shards?: readonly number[] }
   }
   getStream: {
     params: Record<never, never>
@@ -375,9 +381,9 @@ export interface Operations {
   }
   getSubscriptionsDead: {
     params: Record<never, never>
-    query: { subscription_id?: string; after?: string; limit?: number }
+    query: { subscription_id?: string; after?: string; limit?: number; body?: boolean }
     body: undefined
-    answer: { dead_letters?: readonly ({ dead_letter_id?: string; subscription_id?: string; identity?: string; subject?: string | null; bytes?: number; attempts?: number; reason?: string; headers?: unknown; created_at?: string })[]; has_more?: boolean }
+    answer: { dead_letters?: readonly ({ dead_letter_id?: string; subscription_id?: string; identity?: string; subject?: string | null; bytes?: number; attempts?: number; reason?: string; headers?: unknown; body?: unknown; created_at?: string })[]; has_more?: boolean }
   }
   getVarsByExecutionId: {
     params: { execution_id: string }
@@ -418,7 +424,7 @@ export interface Operations {
   postCatalogDelete: {
     params: Record<never, never>
     query: Record<never, never>
-    body: { path: string; version?: unknown }
+    body: { path: string; version?: unknown; reason?: string | null }
     answer: { status?: string; message?: string; path?: string; deleted?: readonly ({ catalog_id?: string; version?: number; archived?: boolean })[]; count?: number }
   }
   postCatalogList: {
@@ -448,7 +454,7 @@ export interface Operations {
   postCatalogRestore: {
     params: Record<never, never>
     query: Record<never, never>
-    body: { path: string; version?: unknown }
+    body: { path: string; version?: unknown; reason?: string | null }
     answer: { status?: string; message?: string; path?: string; deleted?: readonly ({ catalog_id?: string; version?: number; archived?: boolean })[]; count?: number }
   }
   postCatalogValidate: {
@@ -550,7 +556,7 @@ export interface Operations {
   postExecutionsByExecutionIdRerun: {
     params: { execution_id: string }
     query: Record<never, never>
-    body: { workload?: Record<string, unknown> | null; set?: Record<string, unknown> | null } | undefined
+    body: { workload?: Record<string, unknown> | null; set?: Record<string, unknown> | null; reason?: string | null } | undefined
     answer: { execution_id?: string; status?: 'started' | 'duplicate'; commands_generated?: number }
   }
   postExecutionsByExecutionIdResume: {
@@ -658,8 +664,8 @@ export interface Operations {
   postInternalSnapshotsPrune: {
     params: Record<never, never>
     query: Record<never, never>
-    body: { reason: string }
-    answer: { job_id?: string; kind?: string; actor?: string; reason?: string | null; state?: 'running' | 'done' | 'stopped' | 'failed'; started_at?: string; ended_at?: string | null; matched?: number | null; done?: number; refused?: number; failed?: number; troubles?: readonly ({ target?: string; outcome?: string; error?: string })[]; error?: string | null; report?: Record<string, unknown> | null; kept?: string }
+    body: { reason: string; dry_run?: boolean }
+    answer: { dry_run?: boolean; matched?: number; decision_keys?: number; sample?: readonly ({ execution_id?: string; execution_status?: string | null; updated_at?: string })[]; failed_shards?: readonly number[] }
   }
   postPlaybooksValidate: {
     params: Record<never, never>
@@ -694,7 +700,7 @@ export interface Operations {
   postSubscriptionsDeadRedrive: {
     params: Record<never, never>
     query: Record<never, never>
-    body: { ids: readonly string[] }
+    body: { ids: readonly string[]; reason?: string | null }
     answer: { results?: readonly ({ id?: string; outcome?: string; execution_id?: string | null; reason?: string | null })[] }
   }
   postSubscriptionsRegister: {
@@ -795,6 +801,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, readonly [method: str
   getPoolStatus: ['GET', '/api/pool/status'],
   getReplayDiff: ['GET', '/api/replay/diff'],
   getReplayState: ['GET', '/api/replay/state'],
+  getReplayVerifyByExecutionId: ['GET', '/api/replay/verify/{execution_id}'],
   getResultResolve: ['GET', '/api/result/resolve'],
   getRuntimeShardInfo: ['GET', '/api/runtime/shard-info'],
   getSession: ['GET', '/api/session'],

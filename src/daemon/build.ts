@@ -94,7 +94,13 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
   const stream = bus === undefined ? undefined : createStreamWatch(deps, bus)
   const commands = buildCommands(deps, core)
   metrics.onCollect(() => metrics.set('noetl_cp_workers_waiting', commands.waiting()))
-  const told = { onIssued: commands.nudge, onChildren: () => children.keeper.nudge(), handOver: commands }
+  const told = {
+    onIssued: commands.nudge,
+    onChildren: () => children.keeper.nudge(),
+    handOver: commands,
+    onHint: (ids: readonly string[] | undefined) =>
+      ids === undefined ? news.sources.hinted() : news.sources.appended(ids),
+  }
   const states = buildStates(deps, core, told, around.environment)
   const results = buildResults(deps, core)
   const children = buildChildren(deps, core, states.threads, results.store)
@@ -138,7 +144,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
   )
   loops.push(createCatalogRemoval({ databases, clock, random, onError: loopErrors(deps, 'catalog removal') }))
   loops.push(...eventTableLoops(deps), ...outboxLoops(deps), ...replayLoops(deps))
-  loops.push(...subscriptionLoops(deps, core, writing))
+  loops.push(...subscriptionLoops(deps, core, writing, () => news.sources.hinted()))
   if (bus !== undefined && stream !== undefined && config.relayEnabled) {
     const { relays, services } = buildRelays(deps, core, bus, {
       clusterId,
@@ -147,7 +153,7 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
       stream: stream.limits,
       tellsWorkers: stream.hasCommands,
     })
-    loops.push(...services, ...wakeRelays(deps, core, relays))
+    loops.push(...services, ...wakeRelays(deps, core, relays, () => news.sources.hinted()))
   }
   if (bus !== undefined && config.projectorEnabled) loops.push(buildProjectorLoop(deps, bus, clusterId, projector))
   const following = createEventFollowing({ databases, clock })

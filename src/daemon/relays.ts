@@ -73,8 +73,8 @@ export function buildRelays(deps: Deps, core: Core, bus: Bus, scope: RelayScope)
   return { relays, services: relays }
 }
 
-/** Wakes the relays of this process, and tells those of others. */
-export function wakeRelays(deps: Deps, core: Core, relays: readonly Relay[]): Service[] {
+/** Wakes the relays of this process, and tells those of others. `onHint`: another process has written something. */
+export function wakeRelays(deps: Deps, core: Core, relays: readonly Relay[], onHint: () => void): Service[] {
   const due = new Set<number>()
   const report = loopErrors(deps, 'notify')
   core.appender.onAppended((shard) => {
@@ -95,7 +95,10 @@ export function wakeRelays(deps: Deps, core: Core, relays: readonly Relay[]): Se
       settings,
       channel: 'noetl_outbox',
       clock: deps.clock,
-      onHint: () => relays[shard]?.nudge(),
+      onHint: () => {
+        relays[shard]?.nudge()
+        onHint()
+      },
       onError: loopErrors(deps, 'listen'),
     }),
   )

@@ -39,13 +39,17 @@ const LISTEN_CHANNEL = 'noetl_state'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** Who is told what decisions have asked for, and who gets commands with the decision itself. */
-type Told = Pick<StateHooks, 'onIssued' | 'onChildren'> & { handOver?: HandOver }
+type Told = Pick<StateHooks, 'onIssued' | 'onChildren'> & {
+  handOver?: HandOver
+  /** Others have written to these; undefined: hints may have been lost. */
+  onHint?(executionIds: readonly string[] | undefined): void
+}
 
 /** Without a core nothing is driven: for commands that only look. */
 export function buildStates(
   deps: Deps,
   core: Core | undefined,
-  { handOver, ...told }: Told = { onIssued: () => undefined, onChildren: () => undefined },
+  { handOver, onHint, ...told }: Told = { onIssued: () => undefined, onChildren: () => undefined },
   environment: Environment = {},
 ): States {
   const { config, databases, clock, random } = deps
@@ -99,7 +103,7 @@ export function buildStates(
     for (const id of executionIds) wakeOne(id, traces.get(id), news.get(id))
   })
   observe(deps, state)
-  return { state, threads, services: [state, ...listeners(deps, state)], wake }
+  return { state, threads, services: [state, ...listeners(deps, state, onHint)], wake }
 }
 
 function openThreads(
@@ -143,7 +147,7 @@ function engineSettings(config: Config, environment: Environment): EngineSetting
   }
 }
 
-function listeners(deps: Deps, state: StateService): Service[] {
+function listeners(deps: Deps, state: StateService, onHint: Told['onHint']): Service[] {
   if (!deps.config.stateNotify) return []
   return deps.databases.shards.map(({ settings }, shard) =>
     createListener({
@@ -151,8 +155,10 @@ function listeners(deps: Deps, state: StateService): Service[] {
       channel: LISTEN_CHANNEL,
       clock: deps.clock,
       onHint: (payload) => {
-        if (payload === undefined) state.rescan(shard)
-        else for (const id of payload.split(',')) state.trigger(id)
+        const ids = payload?.split(',')
+        if (ids === undefined) state.rescan(shard)
+        else for (const id of ids) state.trigger(id)
+        onHint?.(ids)
       },
       onError: loopErrors(deps, 'state listen'),
     }),

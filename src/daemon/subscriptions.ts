@@ -37,7 +37,8 @@ export function subscriptionDeps(deps: Deps, core: Core): LifecycleDeps & ViewDe
   return { databases, documents, clock, bus, secretOf, appender, ids, own, onLifecycle }
 }
 
-export function subscriptionLoops(deps: Deps, core: Core, writing: ExecutionsDeps): Service[] {
+/** `onHint`: a subscription was changed somewhere. */
+export function subscriptionLoops(deps: Deps, core: Core, writing: ExecutionsDeps, onHint: () => void): Service[] {
   const { config, metrics, bus } = deps
   const timer = createLifecycleTimer({
     ...subscriptionDeps(deps, core),
@@ -77,6 +78,7 @@ export function subscriptionLoops(deps: Deps, core: Core, writing: ExecutionsDep
         nudge()
         timer.nudge()
         listenerWatch.nudge()
+        onHint()
       },
       onError: loopErrors(deps, 'listen'),
     })

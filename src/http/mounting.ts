@@ -13,6 +13,7 @@ import type { Answers } from './answers.js'
 import { type Body, readBody, streamBody } from './bodies.js'
 import { createByteBudget } from './byteBudget.js'
 import { type Caller, NOBODY } from './callers.js'
+import { isForeignHost, isForReader, sendForeignHostPage } from './foreignHostPage.js'
 import { type GivenParts, GivenRequest } from './givenRequest.js'
 import { createLargeAnswers } from './largeAnswers.js'
 import { checkQuery } from './query.js'
@@ -55,9 +56,15 @@ export function mountRoutes(
       url: mountPoint(route.path),
       config: { spec: route } satisfies Mounted as never,
       // Before the body is read: a stranger's upload is not worth its memory.
-      onRequest: async (request) => {
-        callers.set(request, checkAccess(route, request.headers, settings.access))
+      onRequest: async (request, reply) => {
+        try {
+          callers.set(request, checkAccess(route, request.headers, settings.access))
+        } catch (error) {
+          if (!isForeignHost(error) || !isForReader(route, request.headers)) throw error
+          return sendForeignHostPage(reply, error)
+        }
         if (route.admit !== undefined) admitted.set(request, await route.admit(headOf(request, route)))
+        return undefined
       },
       handler: async (request, reply) => {
         let given: GivenRequest | undefined

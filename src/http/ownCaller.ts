@@ -15,6 +15,8 @@ export interface OriginSettings {
 }
 
 const SHOWN_MAX = 100
+/** As long as the name of a host can be. */
+const HOST_MAX = 253
 
 /** No web page of another place, and no name that only a rebound DNS entry would bring here. */
 export function requireOwnCaller(headers: IncomingHttpHeaders, settings: OriginSettings): void {
@@ -43,6 +45,8 @@ export function requireOwnHost(headers: IncomingHttpHeaders, settings: OriginSet
     throw new CpError(
       'forbidden',
       `the Host header ${shown(headers.host)} is not a loopback name; set NOETL_API_TOKEN, or add the name to NOETL_CP_ALLOWED_HOSTS`,
+      // The name that would be listed; null where there is none that could be.
+      { details: { foreignHost: host === undefined || host.hostname.length > HOST_MAX ? null : host.hostname } },
     )
   }
 }

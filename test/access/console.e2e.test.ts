@@ -125,7 +125,10 @@ it('a pasted token becomes a session of its own role; a wrong one says so withou
     role: 'viewer',
     actor: expect.stringMatching(/^token-[0-9a-f]{8}$/),
   })
-  expect((await call(daemon, 'GET /api/session', writer)).body).toMatchObject({ role: 'writer', actor: 'Ann' })
+  expect((await call(daemon, 'GET /api/session', writer)).body).toMatchObject({
+    role: 'writer',
+    actor: expect.stringMatching(/^Ann \(token-[0-9a-f]{8}\)$/),
+  })
   expect((await call(daemon, 'GET /api/executions', viewer)).status).toBe(200)
   expect((await call(daemon, START, { ...viewer, ...OWN_PAGE }, DOCUMENT)).status).toBe(403)
   expect((await call(daemon, START, { authorization: `Bearer ${VIEWER}` }, DOCUMENT)).status).toBe(403)
@@ -133,7 +136,7 @@ it('a pasted token becomes a session of its own role; a wrong one says so withou
   const wrong = await call(daemon, 'POST /console/session', OWN_PAGE, { token: 'a-token-that-is-wrong' })
   expect(wrong.status).toBe(403)
   expect(JSON.stringify(wrong.body) + daemon.stderr()).not.toContain('a-token-that-is-wrong')
-  for (const actor of ['two\nlines', '\u001b[31m', '']) {
+  for (const actor of ['two\nlines', '\u001b[31m', '', '  ', 'Ann (token-12345678)', '\u2028', 'a'.repeat(65)]) {
     expect((await call(daemon, 'POST /console/session', OWN_PAGE, { token: API, actor })).status).toBe(400)
   }
   for (const body of [{}, { token: API, code: 'x' }]) {
@@ -202,7 +205,7 @@ it('shows the instance as the commands do: overview to everybody, doctor and set
   })
   expect((await call(daemon, 'GET /api/overview', operator)).body.me).toEqual({
     role: 'operator',
-    actor: 'Ann',
+    actor: expect.stringMatching(/^Ann \(token-[0-9a-f]{8}\)$/),
     read_only: false,
   })
   const status = await shown(['status'])

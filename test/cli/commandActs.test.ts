@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { COMMAND_GROUPS } from '../../src/cli/commands/index.js'
 
 /** Look only, or work on files of the caller alone. */
-const LOOKS = `activity, catalog list, catalog get, catalog used-by, catalog validate, command list, command show, complete, completion, config check,
+const LOOKS = `activity, bulk list, bulk show, catalog list, catalog get, catalog used-by, catalog validate, command list, command show, complete, completion, config check,
 config init, config schema, config show, console, credential list, credential show, doctor, env, events export, events tail, execution list,
 execution logs, execution result, execution show, execution watch, id inspect, id new, outbox dead list, outbox list, outbox show, outbox status,
 projector quarantine list, replay, replay diff, replay parity, replay step, replay verify, schedule list, schedule next, shard list, shard of,

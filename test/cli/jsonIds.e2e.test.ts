@@ -117,6 +117,13 @@ const CALLS: readonly string[] = [
   'worker pause shared',
   'worker resume shared',
   'worker limit shared --max 3',
+  'bulk rerun $done --yes --reason test',
+  'bulk cancel $open --dry-run',
+  'bulk resume $failed --dry-run',
+  'bulk finalize $stuck --as FAILED --dry-run',
+  'bulk list',
+  'bulk show $job',
+  'bulk stop $job',
   'execution finalize $stuck --status FAILED',
   'execution cancel $open',
   'retention --older-than 90d --dry-run',
@@ -138,7 +145,12 @@ const HELLO =
 
 beforeAll(async () => {
   stream = await useStream(database.servers())
-  env = { NOETL_DATABASE_URL: database.get().url, NOETL_API_TOKEN: API_TOKEN, ...stream.env }
+  env = {
+    NOETL_DATABASE_URL: database.get().url,
+    NOETL_API_TOKEN: API_TOKEN,
+    NOETL_INTERNAL_API_TOKEN: `${API_TOKEN}-2`,
+    ...stream.env,
+  }
   daemon = await startDaemon([], { env })
   env['NOETL_PORT'] = new URL(daemon.url).port
   folder = await mkdtemp(join(tmpdir(), 'noetl-cp-ids-'))
@@ -213,6 +225,7 @@ async function prepare(): Promise<void> {
   )
   const { commands } = await printed('command list --status PENDING')
   found['command'] = commands[0].event_id
+  found['job'] = (await printed('bulk rerun $done --yes --reason test --detach')).job_id
 }
 
 it('every command is asked, or says why not', async () => {

@@ -167,6 +167,12 @@ const ELSEWHERE: Record<string, string> = {
   'execution watch': 'run/run.e2e.test.ts',
   'execution logs': 'run/run.e2e.test.ts',
   'execution result': 'cli/remote.test.ts',
+  ...Object.fromEntries(
+    ['cancel', 'rerun', 'resume', 'finalize', 'list', 'show', 'stop'].map((word) => [
+      `bulk ${word}`,
+      'console/jobs.e2e.test.ts',
+    ]),
+  ),
 }
 
 const BELOW = ['status', 'doctor', 'config show', 'replay diff', 'events append', 'events tail']

@@ -2,6 +2,7 @@
 // what they did is in the activity. The daemon ends in time with a stream open.
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/binary.js'
+import { builtCli } from '../support/cli.js'
 import { playbook } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
 import { type TestStream, useStream } from '../support/stream.js'
@@ -105,6 +106,75 @@ it('takes, lists, checks and rebuilds snapshots, and checks logs', async () => {
   })
   const { snapshots } = (await ask('GET', '/api/snapshots?type=state')).body
   expect(snapshots.map((row: { name: string }) => row.name)).toEqual([id])
+})
+
+it('is begun, watched and told by the command, which does nothing to more than was expected', async () => {
+  const ids: string[] = []
+  for (let made = 0; made < 3; made++)
+    ids.push((await ask('POST', '/api/execute', { path: 'tests/jobs', driven: false })).body.execution_id)
+  const bulk = async (...words: string[]) => {
+    const ran = await builtCli(['bulk', ...words, '--url', daemon.url, '--token', INTERNAL_TOKEN, '--json'], {})
+    return { ...ran, json: ran.code === 2 ? undefined : JSON.parse(ran.stdout || 'null') }
+  }
+  const which = ['--status', 'RUNNING', '--path', 'tests/*']
+  const isRunning = async () => (await ask('GET', '/api/executions?status=RUNNING')).body.length
+  const before = await isRunning()
+  const plan = await bulk('cancel', ...which, '--dry-run')
+  expect(plan, plan.stderr).toMatchObject({ code: 0, json: { dry_run: true, matched: before, concerned: before } })
+  for (const words of [
+    [...which, '--yes'],
+    [...which, '--reason', 'tests'],
+    ['--reason', 'tests', '--yes'],
+    [...which, ...ids, '--reason', 'tests', '--yes'],
+  ])
+    expect([words, (await bulk('cancel', ...words)).code]).toEqual([words, 2])
+  const other = await bulk('cancel', ...which, '--reason', 'tests', '--yes', '--expect', String(before + 1))
+  expect([other.code, other.stderr]).toEqual([4, expect.stringContaining(`${before} match, not ${before + 1}`)])
+  expect(await isRunning()).toBe(before)
+
+  const done = await bulk('cancel', ids[0]!, ids[1]!, '--reason', 'tests', '--yes', '--expect', '2')
+  expect(done, done.stderr).toMatchObject({
+    code: 0,
+    json: { kind: 'executions.cancel', state: 'done', reason: 'tests', matched: 2, done: 2, refused: 0, failed: 0 },
+  })
+  expect(await isRunning()).toBe(before - 2)
+  // One of them has ended already.
+  const half = await bulk('finalize', ids[1]!, ids[2]!, '--as', 'completed', '--reason', 'tests', '--yes')
+  expect(half, half.stderr).toMatchObject({ code: 4, json: { done: 1, refused: 1, troubles: [{ target: ids[1] }] } })
+  expect((await ask('GET', `/api/executions/${ids[2]}/status`)).body.status).toBe('COMPLETED')
+  expect(await bulk('show', half.json.job_id)).toMatchObject({ code: 4, json: half.json })
+  expect((await bulk('list')).json.jobs[0]).toEqual(half.json)
+  expect((await bulk('stop', half.json.job_id)).code).toBe(0)
+  expect((await bulk('show', 'nothing')).code).toBe(3)
+})
+
+it('shows pools and lanes of the overview as the commands do', async () => {
+  await ask('POST', '/api/worker/pool/register', { name: 'tests', labels: { pool_name: 'tests' } })
+  const env = { NOETL_DATABASE_URL: database.get().url, ...stream.env }
+  const shown = async (...words: string[]) => JSON.parse((await builtCli([...words, '--json'], { env })).stdout)
+  // Lanes change hands while daemons come and go; both looks are of one moment when they agree.
+  const overview = await until('both say the same', async () => {
+    const { body } = await ask('GET', '/api/overview')
+    const [told] = (await shown('outbox', 'status')).shards
+    const owners = body.shards[0].owners.map(({ lease_seconds: _, ...owner }: Record<string, unknown>) => owner)
+    const isSame = JSON.stringify(owners) === JSON.stringify(told.lanes) && owners.length > 0
+    return isSame && owners[0].lanes === 64 ? body : false
+  })
+  expect(overview.shards[0].owners[0].slots).toEqual(Array.from({ length: 64 }, (_, lane) => lane))
+  const all = Array.from({ length: 64 }, () => expect.any(Number))
+  const driver = await until('somebody drives', async () => (await ask('GET', '/api/overview')).body.drivers[0])
+  expect(driver).toMatchObject({ shard: 0, lanes: 64, live: true, lease_seconds: all })
+  expect(Math.min(...driver.lease_seconds, ...overview.shards[0].owners[0].lease_seconds)).toBeGreaterThan(0)
+
+  const { workers } = await shown('worker', 'list', '--all')
+  const pools = (await ask('GET', '/api/overview')).body.pools.filter(
+    ({ kind }: { kind: string }) => kind === 'worker_pool',
+  )
+  const told = ({ name, alive, capacity }: Record<string, unknown>) => ({ name, alive, capacity })
+  const byName = (left: { name: unknown }, right: { name: unknown }) =>
+    String(left.name).localeCompare(String(right.name))
+  expect(pools.map(told).toSorted(byName)).toEqual(workers.map(told).toSorted(byName))
+  expect(pools.map(({ name }: { name: string }) => name)).toContain('tests')
 })
 
 it('is on record, and an open stream holds nobody up', async () => {

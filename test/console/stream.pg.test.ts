@@ -182,6 +182,36 @@ it('rings for the list, acts and subscriptions, and goes on after a break', asyn
   await back.leave()
 })
 
+it('looks sooner when others give a hint, without waiting for its time', async () => {
+  const id = await start(core)
+  const told: string[] = []
+  const hinted = createNewsSources({
+    databases: core.databases,
+    board: {
+      topics: () => new Set([`execution:${id}`]),
+      post: (_topic, _name, data) => told.push(String(data['step'])),
+    },
+    instance: () => Promise.reject(new Error('nobody asks for it')),
+    // Its own time never comes: only what wakes it does.
+    clock: {
+      ...systemClock,
+      sleep: (ms, ...signals) => systemClock.sleep(ms >= 500 ? 3_600_000 : ms, ...signals),
+    },
+    random: Math.random,
+    onError: (error) => errors.push(error.message),
+  })
+  await hinted.start()
+  await until('it has looked once', () => told.length === 1)
+  await append(other, id, 'there')
+  hinted.hinted()
+  await until('the other daemon is heard', () => told.at(-1) === 'there')
+  for (let more = 0; more < 100; more++) hinted.hinted()
+  await append(other, id, 'again')
+  hinted.hinted()
+  await until('and again', () => told.at(-1) === 'again')
+  await hinted.stop(10_000)
+})
+
 it('refuses what is no topic, and more than it can follow', async () => {
   for (const topics of ['weather', 'execution:x', Array.from({ length: 21 }, (_, n) => `execution:${n + 1}`).join()]) {
     const answer = await fetch(`${server.url()}/api/stream?topics=${topics}`)

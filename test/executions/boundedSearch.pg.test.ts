@@ -1,4 +1,4 @@
-// Promise: a search that no index serves looks at so many of the newest executions of each database, and says how far back it
+// Promise: a search that no index serves looks at so many of the first executions of each database, and says how far back it
 // looked. Its pages together are exactly what matches, each once, over several databases and while others begin. What indexes
 // find is not cut, and an id is found however old it is.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -52,7 +52,11 @@ async function plant(minute: number): Promise<string> {
   }
 }
 
-async function everyPage(filter: typeof EVERY, lookedMax: number, between?: () => Promise<unknown>) {
+async function everyPage(
+  filter: typeof EVERY & { isOldestFirst?: boolean },
+  lookedMax: number,
+  between?: () => Promise<unknown>,
+) {
   const pages: ExecutionPage[] = []
   let after: (typeof EVERY)['after'] | ExecutionPage['next'] = null
   do {
@@ -67,17 +71,22 @@ async function everyPage(filter: typeof EVERY, lookedMax: number, between?: () =
 const idsOf = (pages: readonly ExecutionPage[]) => pages.flatMap(({ rows }) => rows.map((row) => row.execution_id))
 
 describe('a search', () => {
-  it.each([1, 2, 3, 5, 19, 20, 21, 1_000])('of %i at a time finds everything once, newest first', async (lookedMax) => {
-    for (const filter of [RARE, { ...EVERY, step: 'sew' }]) {
-      const pages = await everyPage(filter, lookedMax)
-      expect(idsOf(pages)).toEqual(rare)
-      // A page that is not full tells how far back it looked, unless that was to the beginning.
-      for (const page of pages) {
-        if (page.rows.length < EVERY.limit) expect(page.lookedUntil !== undefined).toBe(page.next !== undefined)
+  it.each([1, 2, 3, 5, 19, 20, 21, 1_000])(
+    'of %i at a time finds everything once, newest or oldest first',
+    async (lookedMax) => {
+      for (const filter of [RARE, { ...EVERY, step: 'sew' }]) {
+        const pages = await everyPage(filter, lookedMax)
+        expect(idsOf(pages)).toEqual(rare)
+        // A page that is not full tells how far back it looked, unless that was to the beginning.
+        for (const page of pages) {
+          if (page.rows.length < EVERY.limit) expect(page.lookedUntil !== undefined).toBe(page.next !== undefined)
+        }
+        expect(pages.length >= COUNT / 2 / lookedMax).toBe(true)
+        const turned = await everyPage({ ...filter, isOldestFirst: true }, lookedMax)
+        expect(idsOf(turned)).toEqual(rare.toReversed())
       }
-      expect(pages.length >= COUNT / 2 / lookedMax).toBe(true)
-    }
-  })
+    },
+  )
 
   it('is not disturbed by executions that begin meanwhile', async () => {
     let minute = COUNT
@@ -105,6 +114,9 @@ describe('a search', () => {
       entryNames: createEntryNames(core.databases),
     }
     const api = openRoutes(executionRoutes({ queries, clock: core.clock } as never))
+    const turned = await api.get('/api/executions?ids=string&limit=1&order=oldest')
+    expect(turned.body).toMatchObject([{ execution_id: oldest }])
+    expect((await api.get('/api/executions?order=odd')).status).toBe(400)
     const { body, headers } = await api.get('/api/executions?ids=string&q=needle')
     expect(body.map((row: { execution_id: string }) => row.execution_id)).toEqual(rare)
     expect(headers['x-noetl-looked-until']).toBeUndefined()

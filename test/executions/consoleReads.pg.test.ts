@@ -10,7 +10,7 @@ import { timelineRoutes } from '../../src/http/routes/executions/timelines.js'
 import { createEntryNames } from '../../src/services/catalog/entryNames.js'
 import { shownEvent } from '../../src/services/events/inThread/shownEvent.js'
 import { executionHistogram } from '../../src/services/executions/histogram.js'
-import { createStepProgress } from '../../src/services/executions/stepProgress.js'
+import { createStepProgress, type StepProgress } from '../../src/services/executions/stepProgress.js'
 import { cli } from '../support/cli.js'
 import { openCore, type TestCore } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
@@ -19,6 +19,9 @@ import { openRoutes, type RouteServer } from '../support/routeServer.js'
 
 const database = useDatabase()
 const sql = (text: string, values: readonly (string | number)[] = []) => database.get().sql(text, values)
+const progress = createStepProgress()
+/** Whose steps were counted, which reads the log. */
+const counted: string[] = []
 let core: TestCore
 let api: RouteServer
 
@@ -26,7 +29,10 @@ beforeAll(async () => {
   core = await openCore([database.get()])
   const queries = {
     databases: core.databases,
-    stepProgress: createStepProgress(),
+    stepProgress: ((...asked) => {
+      counted.push(asked[1])
+      return progress(...asked)
+    }) as StepProgress,
     entryNames: createEntryNames(core.databases),
   }
   const deps = {
@@ -54,6 +60,28 @@ afterAll(async () => {
 })
 
 const START = Date.parse('2026-03-01T10:00:00Z')
+
+describe('what an execution is', () => {
+  it('is told without reading its log, where that is long and nobody asks for events, or it has ended', async () => {
+    const id = await plantExecution(database.get(), { atMs: START, events: 4 })
+    const countedFor = async (query: string, status: string, events: number) => {
+      counted.length = 0
+      await sql('update noetl.execution set status = $2, event_count = $3 where execution_id = $1', [
+        id,
+        status,
+        events,
+      ])
+      const { body } = await api.get(`/api/executions/${id}${query}`)
+      expect(body).toMatchObject({ status, progress: status === 'COMPLETED' ? 100 : 0 })
+      return counted.length
+    }
+    expect(await countedFor('?events=0', 'RUNNING', 20_000)).toBe(0)
+    expect(await countedFor('?events=0', 'COMPLETED', 4)).toBe(0)
+    expect(await countedFor('', 'COMPLETED', 4)).toBe(0)
+    expect(await countedFor('?events=0', 'RUNNING', 4)).toBe(1)
+    expect(await countedFor('', 'RUNNING', 20_000)).toBe(1)
+  })
+})
 
 describe('a window of events', () => {
   let id: string
@@ -234,6 +262,7 @@ describe('the origin', () => {
         path: 'test/planted',
         parent_execution_id: String(executionId(1)),
       },
+      instead: null,
       nearest: [],
     })
     const { body } = await origin(executionId(3))
@@ -244,6 +273,14 @@ describe('the origin', () => {
     expect(body.nearest.at(-1)).toMatchObject({ execution_id: String(executionId(30)), status: 'COMPLETED' })
     expect((await origin('0')).body.nearest[0].execution_id).toBe(String(executionId(1)))
     expect((await origin('no-id')).status).toBe(400)
+    // Ids of other things are copied as well.
+    await sql(`insert into noetl.catalog (catalog_id, path, kind, version) values ($1, 'an/entry', 'playbook', 3)`, [
+      String(executionId(77)),
+    ])
+    expect((await origin(executionId(77))).body).toMatchObject({
+      created: null,
+      instead: { kind: 'catalog', path: 'an/entry', version: 3 },
+    })
   })
 })
 

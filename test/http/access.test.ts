@@ -1,9 +1,11 @@
 // Promise: an internal route is never open. 503 while no token is configured, 403 for a missing or wrong one,
 // two tokens while one is rotated; an API without token cannot be reached from a web page, and where code can be
 // started its writes need a token.
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { isLoopbackName } from '../../src/domain/access/loopback.js'
 import type { AccessSettings } from '../../src/http/access.js'
+import { consoleRoutes } from '../../src/http/routes/console/pages.js'
 import { server } from './httpHarness.js'
 
 async function status(
@@ -183,6 +185,59 @@ describe('where a write could start code', () => {
       status: 403,
       detail: expect.any(String),
     })
+  })
+})
+
+describe('a browser that comes by a name of others', () => {
+  const read = async (path: string, host: string, accept = 'text/html,*/*', access: Partial<AccessSettings> = {}) => {
+    const { app } = server({ access }, consoleRoutes({ console: { prefix: '' } }))
+    return app.inject({ method: 'GET', url: path, headers: { host, accept } })
+  }
+  it.each(['/', '/console', '/console/', '/console/executions/7'])(
+    'is shown at %s which setting lists it',
+    async (path) => {
+      const shown = await read(path, 'cp.example:8082')
+      expect(shown.statusCode).toBe(403)
+      expect(shown.headers['content-type']).toBe('text/html; charset=utf-8')
+      expect(shown.headers['cache-control']).toBe('no-store')
+      expect(shown.body).toContain('<code>NOETL_CP_ALLOWED_HOSTS=cp.example</code>')
+      const listed = await read(path, 'cp.example:8082', 'text/html', { allowedHosts: ['cp.example'] })
+      expect(listed.body).not.toContain('NOETL_CP_ALLOWED_HOSTS')
+    },
+  )
+  it('is given nothing that runs, and nothing that its style could not be', async () => {
+    const { headers, body } = await read('/console/', 'cp.example')
+    const style = /<style>(.*?)<\/style>/s.exec(body)![1]!
+    const hash = createHash('sha256').update(style).digest('base64')
+    expect(headers['content-security-policy']).toBe(
+      `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    )
+    expect(body).not.toMatch(/<script|style=|http:/)
+  })
+  it.each([
+    '<script>alert(1)</script>',
+    'a"onload=alert(1)',
+    "x'&lt;",
+    'evil.example/console',
+    'user@evil.example',
+    `${'a'.repeat(300)}.example`,
+    ' ',
+  ])('is not told its own name again where that is none: %s', async (host) => {
+    const { statusCode, body } = await read('/console/', host)
+    expect(statusCode).toBe(403)
+    expect(body).toContain('a name that cannot be read')
+    expect(body).not.toContain(host.trim() === '' ? 'undefined' : host)
+  })
+  it('is a page for readers alone: programs, assets and the API have their JSON', async () => {
+    for (const [path, accept] of [
+      ['/console/', 'application/json'],
+      ['/console/assets/index.js', '*/*'],
+      ['/openapi.json', 'text/html'],
+    ] as const) {
+      const refused = await read(path, 'cp.example', accept)
+      expect([path, refused.statusCode]).toEqual([path, 403])
+      expect(refused.json().error).toContain('NOETL_CP_ALLOWED_HOSTS')
+    }
   })
 })
 

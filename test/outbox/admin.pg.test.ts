@@ -2,21 +2,16 @@
 // published long ago.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { LANES } from '../../src/domain/leases/lane.js'
+import { type Cursor, cursorText, parseCursor } from '../../src/domain/outbox/cursor.js'
 import { type Clock, systemClock } from '../../src/runtime/clock.js'
 import { outboxCheck } from '../../src/services/health/checks.js'
-import {
-  outboxStatus,
-  pageOfDead,
-  pageOfOutbox,
-  purgeOutbox,
-  redriveDead,
-  retryOutbox,
-  showOutboxRow,
-} from '../../src/services/outbox/admin.js'
+import { outboxStatus, purgeOutbox, redriveDead, retryOutbox, showOutboxRow } from '../../src/services/outbox/admin.js'
+import { type OutboxPage, pageOfDead, pageOfOutbox } from '../../src/services/outbox/pages.js'
 import { createOutboxCounter, createOutboxUpkeep, type OutboxCounts } from '../../src/services/outbox/upkeep.js'
 import { takeLeases } from '../../src/stores/leases/leaseStore.js'
 import { cloneDatabase, type TestDatabase, useDatabase } from '../support/database.js'
 import { countBy } from '../support/outboxRows.js'
+import { startTcpProxy } from '../support/tcpProxy.js'
 import { openTestDatabases } from '../support/topology.js'
 import { until } from '../support/until.js'
 
@@ -123,6 +118,49 @@ describe('list and show', () => {
     expect(seen).toEqual(['0:1', '0:2', '0:3', '0:4', '0:5', '1:1', '1:2', '1:3'])
     expect((await pageOfOutbox(one, { limit: 10, status: 'PUBLISHED' })).rows).toHaveLength(2)
     expect((await pageOfOutbox(one, { limit: 10, executionId: '1006' })).rows).toMatchObject([{ status: 'PUBLISHED' }])
+  })
+
+  it('answers with what the others have while a shard is away, names it, and misses nothing once it is back', async () => {
+    await plant(3, 'DEAD')
+    await plant(3, 'DEAD', 'attempts=0', other)
+    const away = new URL(database.get().url)
+    const proxy = await startTcpProxy(away.hostname, Number(away.port))
+    away.port = String(proxy.port)
+    const databases = openTestDatabases(away.toString(), other.url)
+    const [dead, open] = [pageOfDead, pageOfOutbox].map(
+      (read) => (cursor?: Cursor) =>
+        read({ databases }, { limit: 2, cursor, ...(read === pageOfOutbox ? { status: 'DEAD' as const } : {}) }),
+    )
+    try {
+      for (const read of [dead!, open!]) {
+        const ids = (page: OutboxPage) => page.rows.map((row) => `${row.shard}:${row.outbox_id}`)
+        proxy.setMode('refuse')
+        const first = await read()
+        expect([ids(first), first.failures]).toEqual([['1:1', '1:2'], [expect.objectContaining({ shard: 0 })]])
+        const text = cursorText(first.next!, '-')
+        expect(parseCursor(text, '-')).toEqual(first.next)
+        const rest = await read(first.next)
+        expect([ids(rest), rest.next, rest.failures.length]).toEqual([['1:3'], undefined, 1])
+
+        proxy.setMode('pass')
+        const seen: string[] = []
+        for (let page = await read(first.next); ; page = await read(page.next)) {
+          expect(page.failures).toEqual([])
+          seen.push(...ids(page))
+          if (page.next === undefined) break
+        }
+        expect(seen).toEqual(['0:1', '0:2', '0:3', '1:3'])
+      }
+      // Work is done to all that match or not begun; and with nobody there, nobody is named beside others.
+      proxy.setMode('refuse')
+      await expect(redriveDead({ databases }, { limit: 9, dryRun: true })).rejects.toMatchObject({
+        code: 'unavailable',
+      })
+      await expect(pageOfDead({ databases }, { limit: 2, shard: 0 })).rejects.toMatchObject({ code: 'unavailable' })
+    } finally {
+      await databases.close(1_000)
+      await proxy.close()
+    }
   })
 
   it('shows one row, asks for the shard when two have it, and knows what is unknown', async () => {

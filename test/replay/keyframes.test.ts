@@ -2,9 +2,10 @@
 // a full replay does, in any order, also after an event arrived late, and with however little memory.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/domain/json/value.js'
+import { contentDifferences } from '../../src/domain/replay/diff.js'
 import { foldEvents } from '../../src/domain/replay/fold.js'
 import { Keyframes } from '../../src/domain/replay/keyframes/keyframes.js'
-import type { LogState } from '../../src/domain/replay/keyframes/logState.js'
+import { LogState } from '../../src/domain/replay/keyframes/logState.js'
 import { MAP_SURFACES } from '../../src/domain/replay/profile.js'
 import { readBenchLog } from './replayVectors.js'
 
@@ -95,6 +96,16 @@ describe('a jump', () => {
       const touched = jump(keyframes, log, position).touched()
       expect(touched).toHaveLength(changed.length)
       expect(touched).toEqual(expect.arrayContaining(changed))
+    }
+  })
+
+  it('tells the difference to any other position as the documents of two replays do', () => {
+    const keyframes = folded(log)
+    const pairs = positions(30, 41).map((one, index, all) => [one, all[(index + 7) % all.length]!] as const)
+    for (const [one, other] of [[0, EVENTS], [EVENTS, 0], [1_000, 1_000], [6, 7], ...pairs] as const) {
+      const [from, to] = [one, other].map((position) => replayed(log.slice(0, position)).state)
+      const apart = LogState.apart(jump(keyframes, log, one), jump(keyframes, log, other))
+      expect(contentDifferences(...apart), `${one} to ${other}`).toEqual(contentDifferences(from!, to!))
     }
   })
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createConnection } from '../../src/db/connection.js'
 import type { ExecutionId } from '../../src/domain/ids/ids.js'
 import type { JsonObject } from '../../src/domain/json/value.js'
+import { contentDifferences } from '../../src/domain/replay/diff.js'
 import { decodeTape, spanStatusAt } from '../../src/domain/tape/decodeTape.js'
 import { scrubRoutes } from '../../src/http/routes/replay/scrub.js'
 import { systemClock } from '../../src/runtime/clock.js'
@@ -103,6 +104,11 @@ function timeText(afterUs: number): string {
   return `${second}.${String(afterUs % 1e6).padStart(6, '0')}Z`
 }
 
+const documentAt = async (position: number): Promise<JsonObject> => {
+  const cutoff = position === 0 ? { as_of_version: '0' } : { as_of_event_id: idAt(position) }
+  return (await replay(harness, { execution_id: ID, ...cutoff, ids: 'string' })).state
+}
+
 const idAt = (position: number) => String(rows[position - 1]!['event_id'])
 
 describe('an execution at any event', () => {
@@ -119,6 +125,27 @@ describe('an execution at any event', () => {
     expect((await api.get(`/api/executions/${ID}/at?position=1&event=2`)).status).toBe(400)
     expect((await api.get(`/api/executions/${ID}/at?part=all`)).status).toBe(400)
     expect((await api.get('/api/executions/4711/at')).status).toBe(404)
+  })
+
+  it('differs from another moment in what a replay of both says, with ids as text', async () => {
+    for (const [since, position] of [
+      [0, 40],
+      [1_200, 1_205],
+      [2_400, 900],
+    ] as const) {
+      const [from, to] = await Promise.all([since, position].map(documentAt))
+      const told = contentDifferences(from!, to!)
+      const asked = await at(`position=${position}&since=${since}&part=counts`)
+      expect(asked).toMatchObject({ position, since, differences_count: told.length })
+      expect(asked.differences).toEqual(told.slice(0, 1_000))
+    }
+    expect(await at('position=7&since=7')).toMatchObject({ differences_count: 0, differences: [] })
+    expect(await at('position=7')).not.toHaveProperty('differences')
+    const beyond = await api.get(`/api/executions/${ID}/at?position=1&since=${EVENTS + 1}`)
+    expect([beyond.status, beyond.body.error]).toEqual([
+      400,
+      expect.stringContaining(`position ${EVENTS + 1} is beyond`),
+    ])
   })
 
   it('is on a tape: every event in its place, spans as places, and the status of a bar equals the state', async () => {

@@ -227,6 +227,14 @@ describe('with an instance', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('NOETL_CP_WORKER_ALLOW=shell')])
   })
 
+  it('says that nothing is kept of a private run beside it, which has no folder to keep it in', async () => {
+    const { code, stderr } = await run('run', file('talks.yaml'), '--local', '--allow', 'shell')
+    expect(code).toBe(1)
+    expect(stderr).toContain('starting a private instance')
+    expect(stderr).toContain('next: nothing of this run is kept')
+    expect(stderr).not.toContain('execution show')
+  })
+
   it('cancels when its time is up: 124', async () => {
     const silent = createServer(() => undefined)
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))

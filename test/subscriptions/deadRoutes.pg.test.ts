@@ -50,6 +50,34 @@ it('lists them as the command does, and refuses to start those of a subscription
   expect((await api.get('/api/subscriptions/dead')).body.dead_letters).toEqual(listed)
 })
 
+it('shows what the messages hold on request, without secrets, and of a large one no more than is safe', async () => {
+  await registerEntry(core, { content: pullDocument({ path: 'subs/held', subject: 'held' }) })
+  const { subscription_id: id } = (await registerSubscription(core, 'subs/held', {})).row
+  const bodies = [
+    '{"n": 9007199254740993, "password": {"v": "hunter22"}}',
+    'order 17, password=hunter22',
+    JSON.stringify({ list: 'x'.repeat(20_000), password: 'hunter22' }),
+    `ä${'x'.repeat(20_000)}`,
+    '',
+  ]
+  await database.get().sql(
+    `insert into noetl.subscription_dead_letter (subscription_id, identity, subject, headers, body, reason, attempts)
+     select $1::bigint, 'nats:held:' || n, 's', '{"Authorization": "Bearer hunter22", "Trace": "t1"}', convert_to(body, 'utf8'), 'refused', 3
+     from unnest($2::text[]) with ordinality as given (body, n)`,
+    [id, bodies],
+  )
+  const asked = await api.get(`/api/subscriptions/dead?subscription_id=${id}&body=true`)
+  expect(asked.text).not.toContain('hunter22')
+  expect(asked.text).toContain('9007199254740993')
+  const shown = asked.body.dead_letters.map(({ body }: { body: unknown }) => body)
+  expect(shown[0].password).toBe('[REDACTED]')
+  expect(shown[1]).toMatch(/^order 17, password=/)
+  expect([shown[2], shown[3].length, shown[4]]).toEqual([null, 1_024, ''])
+  expect(asked.body.dead_letters[0].headers).toEqual({ Authorization: '[REDACTED]', Trace: 't1' })
+  const [plain] = (await api.get(`/api/subscriptions/dead?subscription_id=${id}`)).body.dead_letters
+  expect(plain).not.toHaveProperty('body')
+})
+
 it('starts any number of them at once with two connections, and each of them once', async () => {
   await registerEntry(core, { content: playbook('tests/handler') })
   await registerEntry(core, { content: pullDocument({ path: 'subs/redriven', subject: 'redriven', stream: 's' }) })

@@ -15,6 +15,15 @@ export const hasBrowser = inject('browser') !== ''
 
 const PATIENCE_MS = 60_000
 
+/** Another screen of the console that is open: within the page, which is much quicker than to load it anew; it is drawn then. */
+export async function visit(page: Page, address: string): Promise<void> {
+  await page.evaluate(`new Promise((drawn) => {
+    history.pushState(null, '', ${JSON.stringify(address)})
+    dispatchEvent(new PopStateEvent('popstate'))
+    requestAnimationFrame(() => requestAnimationFrame(drawn))
+  })`)
+}
+
 export function useBrowser(): { open(origin: string, options?: BrowserContextOptions): Promise<WebPage> } {
   let browser: Browser | undefined
   const contexts: BrowserContext[] = []

@@ -1,5 +1,6 @@
 // Promise: a page of another place cannot act through the session of an operator, not even from another port of this machine; a
 // read-only console shows no control that writes; whatever a stranger put into an event is text wherever it is shown.
+import { createHash } from 'node:crypto'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -8,7 +9,7 @@ import { playbook } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
 import { INTERNAL_TOKEN } from '../support/tokens.js'
 import { until } from '../support/until.js'
-import { hasBrowser, useBrowser } from '../support/webPage.js'
+import { hasBrowser, useBrowser, visit } from '../support/webPage.js'
 
 const HOSTILE = '"><img src=x onerror="document.title=`hacked`"><script>document.title=`hacked`</script>'
 /** A part of it that no way of quoting changes. */
@@ -29,8 +30,9 @@ const serve = (more: Record<string, string> = {}): Promise<Daemon> =>
     env: { NOETL_DATABASE_URL: database.get().url, NOETL_INTERNAL_API_TOKEN: INTERNAL_TOKEN, ...more },
   })
 
-async function post(path: string, body: object): Promise<any> {
-  const answer = await fetch(new URL(path, daemon.url), { method: 'POST', body: JSON.stringify(body) })
+async function post(path: string, body: object, token?: string): Promise<any> {
+  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const answer = await fetch(new URL(path, daemon.url), { method: 'POST', headers, body: JSON.stringify(body) })
   expect(answer.status).toBe(200)
   return answer.json()
 }
@@ -83,6 +85,70 @@ describe.skipIf(!hasBrowser)('the session of an operator', () => {
     await close()
   })
 
+  it('is begun by a link once; a link that is spent or broken says so, and what to do', async () => {
+    const { code } = (await post('/api/internal/console/code', { actor: 'ann' }, INTERNAL_TOKEN)) as { code: string }
+    const first = await browser.open(daemon.url)
+    await first.page.goto(`/console/#code=${code}`)
+    await first.page.getByRole('button', { name: 'operator' }).waitFor()
+    expect(await first.page.getByRole('alert').count()).toBe(0)
+    await first.close()
+
+    const { page, faults, close } = await browser.open(daemon.url)
+    const trouble = page.locator('main').getByRole('alert')
+    await page.goto(`/console/executions#code=${code}`)
+    await trouble.getByText(/did not log you in: the code is not valid.*run "noetl-cp console" again/).waitFor()
+    // It is told once and not kept.
+    expect(page.url()).toBe(`${daemon.url}/console/executions`)
+    await page.getByRole('button', { name: 'log in' }).waitFor()
+    await trouble.getByRole('button', { name: 'Close' }).click()
+    expect(await trouble.count()).toBe(0)
+    await page.goto('/console/outbox#code=broken%20off')
+    await trouble.getByText(/it is not whole\. Run "noetl-cp console" again/).waitFor()
+    await page.route('**/console/session', (route) => route.abort())
+    await page.goto(`/console/#code=${code}`)
+    await trouble.getByText(/the daemon did not answer\. Run "noetl-cp console" again/).waitFor()
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('bears the name that whoever shares a token gives, beside the token', async () => {
+    const id = await begin()
+    const { page, faults, close } = await browser.open(daemon.url)
+    await page.goto(`/console/executions/${id}`)
+    await page.getByRole('button', { name: 'log in' }).click()
+    const logIn = async (name: string) => {
+      await page.getByLabel('Token').fill(INTERNAL_TOKEN)
+      await page.getByLabel('Your name, for the record').fill(name)
+      await page.keyboard.press('Enter')
+    }
+    // As if the token were another one.
+    await logIn('Ada (token-00000000)')
+    await page.getByRole('dialog').getByRole('alert').getByText('without control characters and parentheses').waitFor()
+    await logIn(' Ada Lovelace ')
+    await page.getByRole('button', { name: 'operator' }).waitFor()
+    await page.getByRole('button', { name: 'Cancel…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Reason').fill('a mistake')
+    await dialog
+      .getByRole('button', { name: /^Cancel/ })
+      .last()
+      .click()
+    const act = await until('it is on record', async () => {
+      const { activity } = (await daemon.get(`/api/activity?target=${id}`)).body
+      return activity.find(({ outcome }: { outcome: string }) => outcome === 'done')
+    })
+    const hash = createHash('sha256').update(INTERNAL_TOKEN).digest('hex').slice(0, 8)
+    expect(act).toMatchObject({
+      actor: `Ada Lovelace (token-${hash})`,
+      action: 'executions.cancel',
+      reason: 'a mistake',
+    })
+    await page.goto('/console/activity')
+    await page.getByText(`Ada Lovelace (token-${hash})`).first().waitFor()
+    expect(faults()).toEqual([])
+    await close()
+  })
+
   it('is seen to have ended as soon as something is refused, and can be begun again', async () => {
     const { page, context, faults, close } = await browser.open(daemon.url, { timezoneId: 'UTC' })
     const logIn = async () => {
@@ -101,19 +167,24 @@ describe.skipIf(!hasBrowser)('the session of an operator', () => {
     await context.clearCookies()
     await page.getByRole('link', { name: 'Outbox' }).click()
     await page.getByRole('button', { name: 'log in' }).waitFor()
+    await page.getByRole('alert').getByText('Your session has ended.').waitFor()
     await page.goBack()
     await until('it may not act any more', () => act.isDisabled())
     await logIn()
     await until('it may act again', () => act.isEnabled())
+    expect(await page.getByText('Your session has ended.').count()).toBe(0)
+    // Whoever leaves knows that it has ended.
+    await page.getByRole('button', { name: 'operator' }).click()
+    await page.getByRole('button', { name: 'Log out' }).click()
+    await page.getByRole('button', { name: 'log in' }).waitFor()
+    expect(await page.getByText('Your session has ended.').count()).toBe(0)
     expect(faults()).toEqual([])
     await close()
   })
 
   it('writes nothing where the console is read-only, and has no control that could', async () => {
     readOnly = await serve({ NOETL_CP_CONSOLE: 'read-only' })
-    const [row] = await database
-      .get()
-      .sql<{ id: string }>('select execution_id::text as id from noetl.execution limit 1')
+    const id = await begin()
     const { page, faults, close } = await browser.open(readOnly.url)
     await page.goto('/console/')
     // Whoever has several open must see which one this is.
@@ -122,22 +193,43 @@ describe.skipIf(!hasBrowser)('the session of an operator', () => {
     await page.getByLabel('Token').fill(INTERNAL_TOKEN)
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await post('/api/catalog/register', { content: SUBSCRIPTION })
+    const { subscription_id: subscription } = await post('/api/subscriptions', { path: 'shop/orders' })
+    const entry = 'catalog/shop/target'
+    const acts = page.locator('main').getByRole('button', {
+      name: /…$|^(New entry|Register|Run |Take|Rebuild|Stop$)/,
+    })
     for (const place of [
       'executions',
-      `executions/${row!.id}`,
-      `executions/${row!.id}?tab=why`,
+      `executions/${id}`,
+      `executions/${id}?tab=why`,
+      `executions?why=${id}`,
       'snapshots',
+      `snapshots?execution=${id}`,
+      'outbox?tab=dead',
       'outbox?tab=audit',
+      'subscriptions',
+      `subscriptions/${subscription}`,
+      `subscriptions/${subscription}?tab=dead`,
+      'catalog',
+      'catalog?new=1',
+      entry,
+      `${entry}?tab=run`,
+      `${entry}?tab=edit`,
+      'jobs',
     ]) {
-      await page.goto(`/console/${place}`)
-      await page.locator('main h1').waitFor()
+      await visit(page, `/console/${place}`)
+      await page.locator('main h1').first().waitFor()
       await until('everything is loaded', async () => (await page.locator('main [aria-busy=true]').count()) === 0)
-      const acting = await page.locator('main').getByRole('button', { name: /…$/ }).all()
-      for (const button of acting) expect([place, await button.isDisabled()]).toEqual([place, true])
-      expect(await page.getByRole('checkbox').count()).toBe(0)
+      expect([place, await acts.allTextContents()]).toEqual([place, []])
+      // Executions are ticked to be compared, too.
+      const ticks = place.startsWith('executions') ? '' : '[type=checkbox][aria-label^=Choose], '
+      expect([place, await page.locator('main').locator(`${ticks}textarea`).count()]).toEqual([place, 0])
+      expect(await page.locator('.topbar').getByText('read-only').count()).toBe(1)
     }
-    await page.goto('/console/catalog')
-    expect(await page.getByRole('button', { name: 'New entry' }).isDisabled()).toBe(true)
+    await page.goto(`/console/${entry}`)
+    await page.getByRole('tab', { name: 'Document' }).waitFor()
+    expect(await page.getByRole('tab').allTextContents()).toEqual(['Document', 'Graph', 'Versions', 'Used by'])
     // No login would help.
     await page.goto('/console/doctor')
     const refusal = page.getByRole('alert')
@@ -145,7 +237,7 @@ describe.skipIf(!hasBrowser)('the session of an operator', () => {
     expect(await refusal.textContent()).not.toMatch(/log in/i)
     // A page that is made to try is refused by the server.
     const forged = await page.evaluate(
-      `fetch('/api/executions/${row!.id}/cancel', { method: 'POST', headers: { 'x-noetl-csrf': '1' }, body: '{}' }).then(({ status }) => status)`,
+      `fetch('/api/executions/${id}/cancel', { method: 'POST', headers: { 'x-noetl-csrf': '1' }, body: '{}' }).then(({ status }) => status)`,
     )
     expect(forged).toBe(403)
     expect(faults()).toEqual([])

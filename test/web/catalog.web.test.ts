@@ -1,16 +1,28 @@
 // Promise: the console shows what is on file as it was registered, says what is wrong with it, makes a form of its workload,
-// starts exactly one execution however often the button is hit, without losing a digit, makes new versions, and knows who would
-// start an entry.
+// starts exactly one execution however often the button is hit, without losing a digit, makes new versions, deletes and
+// restores them, and knows who would start an entry.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/binary.js'
 import { useDatabase } from '../support/database.js'
 import { until } from '../support/until.js'
 import { hasBrowser, useBrowser } from '../support/webPage.js'
 
+/** Where the editor has its caret, and its text. */
+const CARET = `(() => {
+  const area = document.querySelector('.written textarea')
+  return {
+    hasFocus: document.activeElement === area,
+    line: area.value.slice(0, area.selectionStart).split('\\n').length,
+    top: area.getBoundingClientRect().top + 6 - area.scrollTop,
+    width: area.scrollWidth,
+  }
+})()`
+
 const database = useDatabase()
 const browser = useBrowser()
 let daemon: Daemon
 
+const TOKEN = 'token-of-the-operator'
 const PATH = 'shop/<img src=x onerror=alert(1)> 100%/受注'
 const PLACE = `/console/catalog/${PATH.split('/').map(encodeURIComponent).join('/')}`
 const DOCUMENT = `apiVersion: noetl.io/v2
@@ -28,18 +40,19 @@ workflow:
     tool: { kind: noop, result: "{{ workload.big }}" }
 `
 
-const register = async (content: string) => {
-  const answer = await fetch(new URL('/api/catalog/register', daemon.url), {
+const post = (path: string, body: object) =>
+  fetch(new URL(path, daemon.url), {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ content }),
+    body: JSON.stringify(body),
   })
-  expect(answer.status).toBe(200)
+const register = async (content: string) => {
+  expect((await post('/api/catalog/register', { content })).status).toBe(200)
 }
 
 describe.skipIf(!hasBrowser)('the catalog', () => {
   beforeAll(async () => {
-    daemon = await startDaemon([], { env: { NOETL_DATABASE_URL: database.get().url } })
+    daemon = await startDaemon([], { env: { NOETL_DATABASE_URL: database.get().url, NOETL_INTERNAL_API_TOKEN: TOKEN } })
   })
   afterAll(() => daemon?.stop())
 
@@ -138,7 +151,27 @@ describe.skipIf(!hasBrowser)('the catalog', () => {
     await page.getByText('Unchanged: this is what version 1 says.').waitFor()
     const text = page.getByRole('textbox', { name: 'Document' })
     await text.fill('kind: [')
-    await page.getByRole('list', { name: 'Problems' }).locator('li.error').first().waitFor()
+    const problems = page.getByRole('list', { name: 'Problems' })
+    await problems.locator('li.error').first().waitFor()
+    // What is refused marks its line, and the line can be gone to, however far down it is.
+    const above = `${'#\n'.repeat(299)}# ${'\ttab, 受注 '.repeat(100)}\n`
+    await text.fill(above + DOCUMENT.replace('- step: end', '- step: start\n    next: [nowhere]'))
+    await problems.getByText('there is no step "nowhere"').waitFor()
+    const wrong = 300 + DOCUMENT.split('\n').findIndex((line) => line.includes('- step')) + 2
+    await problems
+      .getByRole('button', { name: `line ${wrong}` })
+      .first()
+      .click()
+    const marked = page.locator('.written .marked')
+    await until('the line is marked', async () => (await marked.count()) === 2)
+    expect(await marked.first().getAttribute('data-line')).toBe(String(wrong))
+    expect(await marked.last().textContent()).toBe('    next: [nowhere]')
+    const caret: { hasFocus: boolean; line: number; top: number; width: number } = await page.evaluate(CARET)
+    expect(caret).toMatchObject({ hasFocus: true, line: wrong })
+    // Letter over letter: the line is drawn where the text area has it, and as wide.
+    const drawn = (await marked.last().boundingBox())!
+    expect(drawn.y).toBeCloseTo(caret.top + (wrong - 1) * 20, 0)
+    expect(drawn.width).toBeCloseTo(caret.width + 8, -0.5)
     await text.fill(DOCUMENT.replace('region: eu', 'region: ap'))
     await page.getByText('No problems found.').waitFor()
     await register.click()
@@ -150,6 +183,39 @@ describe.skipIf(!hasBrowser)('the catalog', () => {
       '−  region: eu  # ui:options=eu,us',
       '+  region: ap  # ui:options=eu,us',
     ])
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('deletes a version with a reason, archives what was run, and brings it back', async () => {
+    const path = 'removal/kept'
+    await register(DOCUMENT.replaceAll(PATH, path))
+    await register(DOCUMENT.replaceAll(PATH, path).replace('region: eu', 'region: ap'))
+    expect((await post('/api/execute', { path, version: 1 })).status).toBe(200)
+    const { page, faults, close } = await browser.open(daemon.url)
+    await page.goto(`/console/catalog/${path}`)
+    await page.getByRole('button', { name: 'log in' }).click()
+    await page.getByLabel('Token').fill(TOKEN)
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'operator' }).waitFor()
+    const remove = async (button: string, versions: string): Promise<void> => {
+      await page.getByRole('button', { name: `${button}…` }).click()
+      await page.getByLabel('Versions').selectOption({ label: versions })
+      await page.getByLabel('Reason').fill('was wrong')
+      await page.getByRole('dialog').getByRole('button', { name: button, exact: true }).click()
+    }
+    await remove('Delete', '@2')
+    await page.getByRole('heading', { name: `${path}@1` }).waitFor()
+    await remove('Delete', '@1')
+    await page.waitForURL(/catalog$/)
+    const kept = await post('/api/catalog/list', { path, include_archived: true })
+    expect(await kept.json()).toMatchObject({ entries: [{ version: 1, archived_at: expect.any(String) }] })
+    await page.getByRole('button', { name: 'archived, too' }).click()
+    await page.getByRole('link', { name: path }).click()
+    await remove('Restore', '@1')
+    await page.getByRole('button', { name: 'Delete…' }).waitFor()
+    const { activity } = (await daemon.get(`/api/activity?kind=catalog`)).body
+    expect(activity.map(({ reason }: { reason: string }) => reason)).toEqual(['was wrong', 'was wrong', 'was wrong'])
     expect(faults()).toEqual([])
     await close()
   })

@@ -26,6 +26,10 @@ workflow:
     tool: { kind: noop, result: 1 }
   - step: small
     tool: { kind: noop, result: 2 }
+    next: [each]
+  - step: each
+    loop: { in: "{{ [1, 2, 3] }}", iterator: one }
+    tool: { kind: noop, result: "{{ 7 if one < 3 else workload.amount }}" }
 `
 
 interface LogEvent {
@@ -50,7 +54,7 @@ describe.skipIf(!hasBrowser)('two runs', () => {
   beforeAll(async () => {
     daemon = await startDaemon([], { env: { NOETL_DATABASE_URL: database.get().url } })
     await post('/api/catalog/register', { content: DOCUMENT })
-    for (const amount of [5, 500, 6]) {
+    for (const amount of [5, 500, 5, 6]) {
       const { execution_id: id } = await post('/api/execute', { path: 'shop/pair', payload: { amount } })
       ids.push(id)
       await until('it has ended', async () => (await daemon.get(`/api/executions/${id}`)).body.status === 'COMPLETED')
@@ -65,11 +69,21 @@ describe.skipIf(!hasBrowser)('two runs', () => {
     await page.getByRole('button', { name: ids[1]! }).click()
     await page.getByText('They part at the step').waitFor()
     const different = await page.locator('tr.different td:first-child').allTextContents()
-    expect(different.toSorted()).toEqual(['<b>big</b> different', 'small different'])
+    expect(different.toSorted()).toEqual(['<b>big</b> different', 'each different', 'small different'])
     expect(new URL(page.url()).searchParams.get('b')).toBe(ids[1])
 
     await page.goto(`/console/compare?a=${ids[0]}&b=${ids[2]}`)
-    await page.getByText('Every step went the same way.').waitFor()
+    await page.getByText('Every step went the same way. Where both gave a result, it is the same.').waitFor()
+    expect(await page.locator('tr.different').count()).toBe(0)
+
+    // The same way with something else in hand: the cursor stands where that came up first.
+    await page.goto(`/console/compare?a=${ids[0]}&b=${ids[3]}`)
+    await page
+      .getByText('Every step went the same way. The first result that differs is that of command each:1:i2.')
+      .waitFor()
+    const differing = page.getByRole('region', { name: 'Payload' }).locator('tbody tr').filter({ hasText: 'data' })
+    await until('what is different is shown', async () => (await differing.count()) === 1)
+    expect((await differing.locator('td').allTextContents()).slice(1)).toEqual(['5', '6'])
     expect(await page.locator('tr.different').count()).toBe(0)
     expect(faults()).toEqual([])
     await close()

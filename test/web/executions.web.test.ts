@@ -171,7 +171,7 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await page.goto('/console/executions?status=FAILED')
     const row = page.locator(`#row-${id}`)
     await row.waitFor()
-    expect(await row.locator('.mini rect').count()).toBe(0)
+    expect(await row.locator('.mini .bar').count()).toBe(0)
     await until('it is asked for', () => held.length > 0)
     isHeld = false
     for (const route of held) await route.continue()
@@ -183,8 +183,8 @@ describe.skipIf(!hasBrowser)('executions', () => {
       const told = (await drawn.getAttribute('aria-label'))?.split('\n') ?? []
       return steps.every(({ step, status }) => told.some((line) => line.startsWith(`${step}: ${status.toLowerCase()}`)))
     })
-    expect(await drawn.locator('rect.bar').count()).toBe(steps.length)
-    expect(await drawn.locator('rect.failed').count()).toBe(steps.filter(({ status }) => status === 'FAILED').length)
+    expect(await drawn.locator('.bar').count()).toBe(steps.length)
+    expect(await drawn.locator('.bar.failed').count()).toBe(steps.filter(({ status }) => status === 'FAILED').length)
     expect(faults()).toEqual([])
     await close()
   })
@@ -192,18 +192,18 @@ describe.skipIf(!hasBrowser)('executions', () => {
   it('show the columns that were chosen, in this browser again', async () => {
     const { page, faults, close } = await browser.open(daemon.url)
     await page.goto('/console/executions')
-    const titles = async () => (await page.locator('thead th').allTextContents()).join(' ')
+    const titles = async () => (await page.locator('thead th').allTextContents()).join(' ').trim()
     await page.locator('tbody tr').first().waitFor()
-    expect(await titles()).toBe('Status Path Id Started Lasted Step Events Timeline Why')
+    expect(await titles()).toBe('Status Path Id Started ▼ Lasted Step Events Timeline Why')
     await page.getByText('Columns', { exact: true }).click()
     await page.getByRole('checkbox', { name: 'Id' }).uncheck()
     await page.getByRole('checkbox', { name: 'Last event' }).check()
-    const chosen = 'Status Path Started Lasted Step Last event Events Timeline Why'
+    const chosen = 'Status Path Started ▼ Lasted Step Last event Events Timeline Why'
     await until('the choice is in force', async () => (await titles()) === chosen)
     await page.reload()
     await page.locator('tbody tr').first().waitFor()
     expect(await titles()).toBe(chosen)
-    expect(await page.locator('tbody tr').first().locator('td').count()).toBe(9)
+    expect(await page.locator('tbody tr').first().locator('td').count()).toBe(10)
     expect(faults()).toEqual([])
     await close()
   })
@@ -213,7 +213,10 @@ describe.skipIf(!hasBrowser)('executions', () => {
     const { page, faults, close } = await browser.open(daemon.url, { permissions: CLIPBOARD })
     await page.goto(`/console/executions/${id}`)
     await page.getByRole('tab', { name: 'Events' }).click()
-    const events = page.getByRole('list', { name: 'Events' })
+    const events = page.getByRole('table', { name: 'Events' })
+    expect(await events.getByRole('columnheader').allTextContents()).toEqual([
+      ...['Position', 'Time', 'Type', 'Step', 'Status', 'What went wrong'],
+    ])
     await events.getByText('command.issued').first().click()
     await page.waitForURL(/event=\d{17}/)
     const event = new URL(page.url()).searchParams.get('event')!
@@ -228,6 +231,8 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await page.waitForURL(/event_type=command.issued/)
     const types = async () => new Set(await events.locator('.event-type').allTextContents())
     await until('that type alone', async () => [...(await types())].join() === 'command.issued')
+    await page.getByRole('combobox', { name: 'Only of one status' }).selectOption('started')
+    await page.getByText('No event matches.').waitFor()
 
     await page.getByRole('tab', { name: 'Live state' }).click()
     await page.getByText('execution_id: ').first().waitFor()

@@ -1,5 +1,5 @@
 // Promise: the graph of a run shows the playbook it was started from; each step stands as the state at the handle says, arcs
-// that were not taken are dotted, and the keyboard walks along the arcs.
+// that were not taken are dotted, and the keyboard walks along the arcs. What a step starts is a link, and the link to the screen shows the same elsewhere.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/binary.js'
 import { useDatabase } from '../support/database.js'
@@ -117,5 +117,69 @@ describe.skipIf(!hasBrowser)('the graph', () => {
     await page.getByRole('cell', { name: '<b>big</b> if {{ workload.amount > 100 }}, small' }).waitFor()
     expect(faults()).toEqual([])
     await close()
+  })
+
+  it('leads to the playbook that a step starts, and draws apart what the playbook does not have', async () => {
+    const caller = DOCUMENT.replaceAll('shop/branch', 'shop/caller').replace(
+      '{ kind: noop, result: 1 }',
+      '{ kind: playbook, path: shop/branch }',
+    )
+    await post('/api/catalog/register', { content: caller })
+    const run = (await post('/api/execute', { path: 'shop/caller' })).execution_id
+    await until('it has ended', async () => (await daemon.get(`/api/executions/${run}`)).body.status === 'COMPLETED')
+    for (const type of ['step.enter', 'step.exit'])
+      await post('/api/events', {
+        execution_id: run,
+        event_type: type,
+        node_name: 'of <i>old</i>',
+        status: 'COMPLETED',
+      })
+    const { page, faults, close } = await browser.open(daemon.url)
+    await page.goto(`/console/executions/${run}?tab=graph`)
+    const apart = page.getByRole('region', { name: 'Not in version 1' })
+    await apart.getByRole('button', { name: /^of <i>old<\/i>/ }).click()
+    await page.waitForURL(/sel=/)
+    await page.getByRole('link', { name: 'playbook shop/branch' }).click()
+    await page.waitForURL('**/console/catalog/shop/branch?tab=graph')
+    await page.getByRole('heading', { name: 'shop/branch@1' }).waitFor()
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('is the same at the link that is copied, in another browser', async () => {
+    const one = await browser.open(daemon.url, { permissions: ['clipboard-read', 'clipboard-write'] })
+    await one.page.goto(`/console/executions/${id}?tab=graph`)
+    await one.page.locator('.graph-step').first().waitFor()
+    await one.page.getByRole('slider', { name: 'Position in the log' }).focus()
+    for (const key of ['Home', 'ArrowRight', 'ArrowRight', 'm', 'ArrowRight', 'ArrowRight'])
+      await one.page.keyboard.press(key)
+    await one.page.locator('.graph-step').nth(2).click()
+    // Written down when the handle rests.
+    await one.page.waitForURL(({ searchParams: said }) => ['sel', 'at', 'pin'].every((name) => said.has(name)))
+    await one.page.getByRole('button', { name: 'Copy link' }).click()
+    const link = one.page.url()
+    const copied = () => one.page.evaluate('navigator.clipboard.readText()')
+    await until('the link is copied', async () => {
+      expect(await copied()).toBe(link)
+      return true
+    })
+    const other = await browser.open(daemon.url)
+    await other.page.goto(link)
+    const seen = async ({ page }: typeof one) => ({
+      at: await page.getByRole('slider', { name: 'Position in the log' }).getAttribute('aria-valuenow'),
+      tab: await page.getByRole('tab', { selected: true }).allTextContents(),
+      steps: await page.locator('.graph-step').allTextContents(),
+      chosen: await page.locator('main h2').allTextContents(),
+    })
+    const shown = await seen(one)
+    expect(shown.steps.length).toBe(4)
+    await until('the same is seen', async () => {
+      expect(await seen(other)).toEqual(shown)
+      return true
+    })
+    for (const { faults, close } of [one, other]) {
+      expect(faults()).toEqual([])
+      await close()
+    }
   })
 })

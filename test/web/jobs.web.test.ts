@@ -3,18 +3,27 @@
 // against the log, and one that does not agree says so. Others see none of the controls, or why they cannot use them. All jobs are
 // on one page.
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/binary.js'
 import { playbook } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
+import { type TestStream, useStream } from '../support/stream.js'
 import { INTERNAL_TOKEN } from '../support/tokens.js'
 import { until } from '../support/until.js'
 import { hasBrowser, useBrowser } from '../support/webPage.js'
 
 const MANY = 101
+const SUBSCRIPTION = `apiVersion: noetl.io/v2
+kind: Subscription
+metadata: { name: orders, path: shop/orders }
+spec: { source: nats, subject: orders.created, mode: pull, dispatch: { playbook: shop/few } }
+`
+const sorted = (ids: readonly string[]) => ids.toSorted((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1))
+
 const database = useDatabase()
 const browser = useBrowser()
 let daemon: Daemon
+let stream: TestStream
 let ids: string[]
 
 const post = async (path: string, body: object): Promise<any> => {
@@ -55,8 +64,10 @@ async function openAsOperator() {
 
 describe.skipIf(!hasBrowser)('many executions', () => {
   beforeAll(async () => {
+    stream = await useStream(inject('servers'))
     daemon = await startDaemon([], {
       env: {
+        ...stream.env,
         NOETL_DATABASE_URL: database.get().url,
         NOETL_INTERNAL_API_TOKEN: INTERNAL_TOKEN,
         // What a test holds back waits, however long that takes.
@@ -65,14 +76,17 @@ describe.skipIf(!hasBrowser)('many executions', () => {
     })
     ids = await start('shop/few', 4)
   })
-  afterAll(() => daemon?.stop())
+  afterAll(async () => {
+    await daemon?.stop()
+    await stream?.close()
+  })
 
   it('have snapshots that are taken, rebuilt and held against the log', async () => {
     const stranger = await browser.open(daemon.url)
     await stranger.page.goto(`/console/snapshots?execution=${ids[0]}`)
     await stranger.page.getByText('No snapshot matches.').waitFor()
     const refused = stranger.page.getByRole('button', { name: 'Take for replays' })
-    expect([await refused.isDisabled(), await refused.getAttribute('title')]).toEqual([
+    expect([await refused.isDisabled(), await refused.getAttribute('aria-description')]).toEqual([
       true,
       expect.stringContaining('noetl-cp console'),
     ])
@@ -87,6 +101,13 @@ describe.skipIf(!hasBrowser)('many executions', () => {
     await page.goto(`/console/executions/${ids[0]}?tab=changes&against=snapshot`)
     await page.getByText('Snapshots after event 1', { exact: true }).waitFor()
     await page.getByText('Both states are equal.').waitFor()
+    // At the end of the log everything that was made of it is compared; a viewer is told of the fold alone.
+    await page.goto(`/console/executions/${ids[0]}`)
+    await page.getByRole('button', { name: 'Verify' }).click()
+    const verdicts = page.locator('.proof').getByRole('status')
+    for (const told of ['fold: equal', 'snapshot: equal', 'read model: equal']) {
+      await verdicts.getByText(told, { exact: true }).waitFor()
+    }
     await page.goto('/console/snapshots')
     const kept = page.getByRole('row').filter({ hasText: ids[0]! })
     await until('both are listed', async () => (await kept.count()) === 2)
@@ -97,6 +118,9 @@ describe.skipIf(!hasBrowser)('many executions', () => {
     const live = kept.filter({ hasText: 'live state' })
     await live.getByRole('button', { name: 'Verify' }).click()
     await live.getByText('it equals the fold of events 1 to 1').waitFor()
+    const ofReplay = kept.filter({ hasText: 'replay' })
+    await ofReplay.getByRole('button', { name: 'Verify' }).click()
+    await ofReplay.getByText('and the 0 events after it give the same state').waitFor()
 
     await page.getByRole('button', { name: 'Verify many…' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Verify' }).click()
@@ -107,13 +131,37 @@ describe.skipIf(!hasBrowser)('many executions', () => {
 
     await page.getByRole('button', { name: 'Prune…' }).click()
     const dialog = page.getByRole('dialog')
+    // Nothing has ended yet.
+    await dialog.getByText('Nothing is to be pruned').waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    const copyFor = (id: string) =>
+      database.get().sql(
+        `insert into noetl.projection_snapshot (aggregate_type, aggregate_id, tenant_id, organization_id, version, snapshot, checksum, meta)
+         select aggregate_type, $2, tenant_id, organization_id, version, snapshot, checksum, meta
+         from noetl.projection_snapshot where aggregate_id = $1`,
+        [ids[0]!, id],
+      )
+    await copyFor('1')
+    await page.getByRole('button', { name: 'Prune…' }).click()
+    await dialog.getByText('Dry run: 1 would be removed: 1 snapshot of live states and 0 keys of decisions').waitFor()
+    await dialog.getByRole('row', { name: '1 gone' }).waitFor()
     const prune = dialog.getByRole('button', { name: 'Prune' })
     expect(await prune.isDisabled()).toBe(true)
+    expect((await daemon.get('/api/snapshots')).body.snapshots).toHaveLength(3)
     await dialog.getByLabel('Reason').fill('tidy')
     await prune.click()
-    // Nothing has ended yet.
-    await job.getByText('0: 0 removed, 0 refused, 0 failed.').waitFor()
+    await job.getByText('1: 1 removed, 0 refused, 0 failed.').waitFor()
     await job.getByRole('button', { name: 'Close' }).click()
+
+    await post('/api/catalog/register', { content: SUBSCRIPTION })
+    const { subscription_id: subscription } = await post('/api/subscriptions', { path: 'shop/orders' })
+    await copyFor(subscription)
+    await page.reload()
+    const ofSubscription = page.getByRole('row').filter({ hasText: subscription })
+    await ofSubscription.getByRole('cell', { name: 'subscription', exact: true }).waitFor()
+    await ofSubscription.getByRole('link', { name: subscription }).click()
+    await page.getByRole('heading', { name: 'shop/orders' }).waitFor()
+    await database.get().sql('delete from noetl.projection_snapshot where aggregate_id = $1', [subscription])
 
     await page.goto('/console/jobs')
     await until('both are listed', async () => (await page.locator('tbody tr').count()) === 2)
@@ -129,6 +177,31 @@ describe.skipIf(!hasBrowser)('many executions', () => {
       .sql("update noetl.projection_snapshot set checksum = repeat('0', 64) where aggregate_id = $1", [ids[0]!])
     await live.getByRole('button', { name: 'Verify' }).click()
     await live.locator('.outcome.failed', { hasText: 'version 1 of 1: ' }).waitFor()
+
+    const rename = (step: string | null) =>
+      database
+        .get()
+        .sql('update noetl.execution set last_node_name = $2 where execution_id = $1::bigint', [ids[0]!, step])
+    const [{ step } = { step: null }] = await database
+      .get()
+      .sql<{ step: string | null }>(
+        'select last_node_name as step from noetl.execution where execution_id = $1::bigint',
+        [ids[0]!],
+      )
+    await rename('elsewhere')
+    await database
+      .get()
+      .sql("update noetl.projection_snapshot set checksum = repeat('0', 64) where aggregate_id like $1", [
+        `execution/${ids[0]}/%`,
+      ])
+    await page.getByRole('button', { name: 'Verify many…' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Verify' }).click()
+    const places = job.getByRole('table', { name: 'Where they differ first' }).getByRole('link')
+    await until('where they differ', async () => (await places.count()) === 2)
+    expect(await places.allTextContents()).toEqual(['all of it', '/last_node_name'])
+    await rename(step)
+    await places.first().click()
+    await page.waitForURL(`**/executions/${ids[0]}?tab=changes&against=snapshot`)
     expect(faults()).toEqual([])
     await close()
   })
@@ -137,7 +210,18 @@ describe.skipIf(!hasBrowser)('many executions', () => {
     const stranger = await browser.open(daemon.url)
     await stranger.page.goto('/console/executions')
     await stranger.page.getByText(ids[0]!).waitFor()
-    expect(await stranger.page.getByRole('checkbox').count()).toBe(0)
+    // Everybody may compare, and take the ids along.
+    await stranger.page.getByLabel(`Choose ${ids[0]}`).check()
+    await stranger.page.getByRole('button', { name: 'Export ids' }).waitFor()
+    expect(await stranger.page.getByRole('button', { name: 'Cancel…' }).getAttribute('aria-disabled')).toBe('true')
+    // In the order that the link says, which the heading turns round.
+    await stranger.page.goto('/console/executions?path=shop/few')
+    const first = stranger.page.locator('tbody code').first()
+    const seen = await first.textContent()
+    await stranger.page.getByRole('button', { name: 'Started' }).click()
+    await stranger.page.waitForURL(/order=oldest/)
+    await until('the oldest is first', async () => (await first.textContent()) !== seen)
+    expect(await stranger.page.locator('tbody code').allTextContents()).toEqual(sorted(ids))
     await stranger.close()
 
     const { page, faults, close } = await openAsOperator()
@@ -156,7 +240,8 @@ describe.skipIf(!hasBrowser)('many executions', () => {
     expect(await statuses('shop/few')).toEqual({ RUNNING: 4 })
 
     await dialog.getByLabel('Reason').fill('the customer left')
-    const shown = await dialog.locator('.same code').textContent()
+    const [command, shown] = await dialog.locator('.same code').allTextContents()
+    expect(command).toMatch(/^noetl-cp bulk cancel \d+ \d+ .*--reason 'the customer left'/)
     const asked = page.waitForRequest((request) => request.url().endsWith('/api/bulk'))
     await cancel.click()
     const body = (await asked).postData()
@@ -186,6 +271,84 @@ describe.skipIf(!hasBrowser)('many executions', () => {
     const { activity } = (await daemon.get('/api/activity')).body
     const reasons = activity.map(({ reason }: { reason: string | null }) => reason)
     expect(reasons).toEqual(expect.arrayContaining(['counted by hand', 'the customer left', 'dry run']))
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('come from a subscription that says who drives it, until it is paused: then nothing is delivered any more', async () => {
+    await post('/api/catalog/register', { content: playbook('shop/delivered') })
+    const source = `SRC_${stream.name}`
+    const content = SUBSCRIPTION.replace('shop/orders', 'shop/streamed')
+      .replace('shop/few', 'shop/delivered')
+      .replace('subject: orders.created', `stream: ${source}`)
+    await post('/api/catalog/register', { content })
+    const { subscription_id: id } = await post('/api/subscriptions', { path: 'shop/streamed' })
+    const { page, faults, close } = await openAsOperator()
+    await page.goto(`/console/subscriptions/${id}`)
+    const fact = (name: string) => page.locator('.facts > div').filter({ hasText: name })
+    await fact('Waiting').getByText(`nothing: there is no stream ${source} yet.`).waitFor()
+    expect(await fact('Waiting').locator('.failed').count()).toBe(0)
+
+    await stream.jsm.streams.add({ name: source, subjects: [`${source}.>`] })
+    const act = async (name: string, reason?: string) => {
+      await page.getByRole('button', { name: `${name}…`, exact: true }).click()
+      if (reason !== undefined) await page.getByLabel('Reason').fill(reason)
+      await page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
+    }
+    const publish = (n: number) => stream.connection.jetstream().publish(`${source}.orders`, JSON.stringify({ n }))
+    const started = async () => Object.values(await statuses('shop/delivered')).reduce((sum, n) => sum + n, 0)
+    await act('Activate')
+    await until(
+      'a daemon has it',
+      async () => (await daemon.get(`/api/subscriptions/${id}?verbose=true`)).body.runtime !== null,
+    )
+    await page.reload()
+    await fact('Driven by')
+      .getByText(/lease ends in \d+ s$/)
+      .waitFor()
+    await publish(1)
+    await until('it is started', async () => (await started()) === 1)
+    await act('Pause', 'look at it')
+    await page.getByRole('img', { name: 'Lifecycle: paused;' }).waitFor()
+    await fact('Driven by').getByText('nobody now').waitFor()
+    await publish(2)
+    // What waits is asked for only now and then.
+    await page.reload()
+    await fact('Waiting').getByText('1 in the source').waitFor()
+    expect(await started()).toBe(1)
+    await act('Resume')
+    await until('it is started, too', async () => (await started()) === 2)
+    await page.reload()
+    await act('Deactivate', 'enough')
+    await page.getByRole('img', { name: 'Lifecycle: deactivated;' }).waitFor()
+    await stream.jsm.streams.delete(source)
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('have published rows that an audit misses in the stream: they are published again after it, not before', async () => {
+    const [row] = await until('something is published', async () => {
+      const rows = await database
+        .get()
+        .sql<{ seq: string }>("select stream_seq::text as seq from noetl.outbox where status = 'PUBLISHED' limit 1")
+      return rows.length === 0 ? false : rows
+    })
+    await stream.jsm.streams.deleteMessage(stream.name, Number(row!.seq))
+    const { page, faults, close } = await openAsOperator()
+    await page.goto('/console/outbox?tab=audit')
+    expect(await page.getByRole('button', { name: 'Publish again…' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Audit…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Audit', exact: true }).click()
+    const job = page.getByRole('region', { name: 'Job' })
+    await job.getByText(/^1 of \d+ published rows are not in the stream/).waitFor()
+    await job.getByRole('button', { name: 'Publish again…' }).click()
+    await dialog.getByText('The audit was the dry run: 1 row would be compared once more').waitFor()
+    const act = dialog.getByRole('button', { name: 'Publish again', exact: true })
+    expect(await act.isDisabled()).toBe(true)
+    await dialog.getByLabel('Reason').fill('it was lost')
+    await act.click()
+    await job.getByText('; 1 are published again.').waitFor()
     expect(faults()).toEqual([])
     await close()
   })

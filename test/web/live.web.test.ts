@@ -64,7 +64,7 @@ describe.skipIf(!hasBrowser)('what happens', () => {
 
   it('rings by one stream in more tabs than a browser opens connections', async () => {
     const { page, context, faults, close } = await browser.open(daemon.url)
-    const tabs = [page, ...(await Promise.all(Array.from({ length: 7 }, () => context.newPage())))]
+    const tabs = [page, ...(await Promise.all(Array.from({ length: 9 }, () => context.newPage())))]
     for (const tab of tabs) {
       await tab.goto('/console/executions')
       await tab.getByRole('button', { name: 'live', exact: true }).waitFor()
@@ -74,9 +74,9 @@ describe.skipIf(!hasBrowser)('what happens', () => {
     await until('one stream for all of them', async () => (await streams()) === 1)
     await start()
     for (const tab of tabs) await tab.getByRole('button', { name: 'Show 1 new' }).waitFor()
-    for (const tab of tabs.slice(0, 7)) await tab.close()
+    for (const tab of tabs.slice(0, 9)) await tab.close()
     await start()
-    await tabs[7]!.getByRole('button', { name: 'Show 2 new' }).waitFor()
+    await tabs[9]!.getByRole('button', { name: 'Show 2 new' }).waitFor()
     expect(faults()).toEqual([])
     await close()
     await until('the last one ends it', async () => (await streams()) === 0)
@@ -98,6 +98,42 @@ describe.skipIf(!hasBrowser)('what happens', () => {
     await start()
     await page.getByRole('button', { name: 'Show 1 new' }).waitFor()
     expect([await isLive.isVisible(), await streams()]).toEqual([true, 1])
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('rings for what another daemon has written, whose lanes and leases the overview tells', async () => {
+    const { page, faults, close } = await browser.open(daemon.url)
+    await page.goto('/console/executions')
+    await page.getByRole('button', { name: 'live', exact: true }).waitFor()
+    await page.locator('tbody tr').first().waitFor()
+    const second = await startDaemon([], { env: { NOETL_DATABASE_URL: database.get().url } })
+    const begun = await fetch(new URL('/api/execute', second.url), {
+      method: 'POST',
+      body: JSON.stringify({ path: 'shop/live' }),
+    })
+    expect(begun.status).toBe(200)
+    await page.getByRole('button', { name: 'Show 1 new' }).waitFor()
+
+    await page.goto('/console/')
+    const driven = page.getByRole('slider', { name: 'Lanes of shard 0, driven by' })
+    await driven.focus()
+    await page.keyboard.press('End')
+    await until('both drive', async () => {
+      const { drivers } = (await daemon.get('/api/overview')).body
+      return drivers.length === 2
+    })
+    const text = /^\S+: lane 63, for \d+ s unless it is renewed; holds [\d–, ]+$/
+    await until('the lane is told', async () => text.test((await driven.getAttribute('aria-valuetext'))!))
+    await until('a line for each', async () => {
+      const rows = page.locator('table').filter({ hasText: 'Relays and drivers' }).locator('tbody tr')
+      return (await rows.count()) === 2
+    })
+    // Nobody publishes here: there is no NATS.
+    const published = page.getByRole('slider', { name: 'Lanes of shard 0, published by' })
+    expect(await published.locator('.lane.free').count()).toBe(64)
+    expect(await driven.locator('.lane').count()).toBe(64)
+    expect((await second.stop()).code).toBe(0)
     expect(faults()).toEqual([])
     await close()
   })
@@ -210,11 +246,38 @@ describe.skipIf(!hasBrowser)('what happens', () => {
     await page.locator('tbody tr').first().waitFor()
     // Whatever is asked from here on is neither answered nor refused.
     await page.route('**/api/executions**', () => undefined)
-    const silence = page.getByText(/no answer for/)
+    const silence = page.getByText(/no answer for/).first()
     await until('it is told', async () => {
       await page.clock.runFor(5_000)
       return silence.isVisible()
     })
+    // It is seen to count every second, and told at most once in five.
+    const everything = /\/(api|readyz)/
+    await page.route(everything, (route) => route.abort())
+    await until('nothing is answered', async () => {
+      await page.clock.runFor(5_000)
+      return silence.isVisible()
+    })
+    await page.evaluate(`(() => {
+      const clock = document.querySelector('.stale-clock')
+      const told = () => clock.querySelector('[role=status]').textContent
+      window.seen = new Set()
+      window.tellings = [{ text: told(), at: -Infinity }]
+      new MutationObserver(() => {
+        window.seen.add([...clock.children].find((part) => !part.matches('.visually-hidden')).textContent)
+        if (told() !== tellings.at(-1).text) tellings.push({ text: told(), at: Date.now() })
+      }).observe(clock, { childList: true, characterData: true, attributes: true, subtree: true })
+    })()`)
+    for (let second = 0; second < 20; second++) await page.clock.runFor(1_000)
+    // By the clock of the page, however long the test took meanwhile.
+    const [seen, times] = (await page.evaluate('[window.seen.size, window.tellings.map(({ at }) => at).slice(1)]')) as [
+      number,
+      number[],
+    ]
+    expect(seen).toBeGreaterThan(times.length)
+    expect(times.length).toBeGreaterThanOrEqual(2)
+    expect(Math.min(...times.slice(1).map((at, index) => at - times[index]!))).toBeGreaterThan(4_500)
+    await page.unroute(everything)
     await page.unroute('**/api/executions**')
     await until('it is asked again', async () => {
       await page.clock.runFor(1_000)
@@ -231,8 +294,16 @@ describe.skipIf(!hasBrowser)('what happens', () => {
     const [row] = (await daemon.get('/api/executions?limit=1')).body
     await page.goto(`/console/executions/${row.execution_id}?tab=event`)
     await page.locator('.timeline, canvas').first().waitFor()
-    expect((await daemon.stop()).code).toBe(0)
-    await page.getByText(/no answer for/).waitFor()
+    // Without a word of farewell, as by a power cut.
+    await daemon.stop('SIGKILL')
+    await page
+      .getByText(/no answer for/)
+      .first()
+      .waitFor()
+    await page
+      .getByText(/^Shown as it was at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d: /)
+      .first()
+      .waitFor()
     // The event may be there already; the live state was not asked for yet.
     await page.getByRole('tab', { name: 'Live state' }).click()
     const refusal = page.getByRole('alert').filter({ hasText: 'It is asked again by itself.' })
@@ -243,6 +314,12 @@ describe.skipIf(!hasBrowser)('what happens', () => {
     await refusal.waitFor({ state: 'detached' })
     await early.getByRole('heading', { name: 'Catalog' }).waitFor()
     await page.getByText('execution_id: ').first().waitFor()
+    // And it is followed again.
+    await page.goto('/console/executions')
+    await page.locator('tbody tr').first().waitFor()
+    await page.getByRole('button', { name: 'live', exact: true }).waitFor()
+    await start()
+    await page.getByRole('button', { name: 'Show 1 new' }).waitFor()
     await close()
   })
 
@@ -287,7 +364,10 @@ describe.skipIf(!hasBrowser)('what happens', () => {
     await isLive.waitFor()
     await page.locator('tbody tr').first().waitFor()
     expect((await daemon.stop()).code).toBe(0)
-    await page.getByText(/no answer for/).waitFor()
+    await page
+      .getByText(/no answer for/)
+      .first()
+      .waitFor()
     // From here the page has the time that it is given.
     await page.clock.pauseAt(Date.now() + 60_000)
     const pass = async (seconds: number, isOver: () => Promise<boolean>): Promise<number> => {

@@ -67,6 +67,34 @@ async function isOnRecord(action: string, acts: object[]): Promise<void> {
   })
 }
 
+/** The page of a subscription, and its dialogs. */
+function steering(page: Page, id: string) {
+  const buttons = page.locator('main .buttons').first().getByRole('button')
+  /** Its buttons are exactly what the server allows; those that lead to where it is would change nothing. */
+  const isIn = async (state: string) => {
+    await page.getByRole('img', { name: `Lifecycle: ${state};` }).waitFor()
+    const { body } = await daemon.get(`/api/subscriptions/${id}?verbose=true`)
+    expect(body.state).toBe(state.toUpperCase())
+    const shown = (await buttons.allTextContents()).map((text) => text.replace('…', '').toLowerCase())
+    const leads: Record<string, string[]> = {
+      active: ['activate', 'resume'],
+      paused: ['pause'],
+      draining: ['drain'],
+      deactivated: ['deactivate'],
+    }
+    const offered = body.allowed_actions.filter((action: string) => leads[state]?.includes(action) !== true)
+    const end = body.paused_until === null ? 'set an end' : 'move the end'
+    expect(shown).toEqual(state === 'paused' ? [...offered, end] : offered)
+    return body
+  }
+  const act = async (name: string, before: () => Promise<unknown> = async () => undefined) => {
+    await page.getByRole('button', { name: `${name}…`, exact: true }).click()
+    await before()
+    await page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
+  }
+  return { isIn, act }
+}
+
 /** The words that a shell makes of a command that is offered to be copied. */
 function wordsOf(text: string | undefined): string[] {
   const env = { NOETL_INTERNAL_API_TOKEN: 'T' }
@@ -146,30 +174,15 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     await post('/api/catalog/register', { content: SUBSCRIPTION })
     const { subscription_id: id } = await post('/api/subscriptions', { path: 'shop/orders' })
     await database.get().sql(
-      `insert into noetl.subscription_dead_letter (subscription_id, identity, subject, body, reason, attempts)
-       values ($1::bigint, 'nats:s:1', 's', '{}', 'no playbook', 3)`,
+      `insert into noetl.subscription_dead_letter (subscription_id, identity, subject, headers, body, reason, attempts)
+       select $1::bigint, 'nats:s:' || n, 's', jsonb_build_object('Trace', 't-' || n), '{"n": 9007199254740993}', 'no playbook', 3
+       from generate_series(1, 51) as n`,
       [id],
     )
     const { page, faults, close } = await openAsOperator()
     await page.goto('/console/subscriptions')
     await page.getByRole('link', { name: 'shop/orders' }).click()
-    const buttons = page.locator('main .buttons').first().getByRole('button')
-    const isIn = async (state: string) => {
-      await page.getByRole('img', { name: `Lifecycle: ${state};` }).waitFor()
-      const { body } = await daemon.get(`/api/subscriptions/${id}?verbose=true`)
-      expect(body.state).toBe(state.toUpperCase())
-      const shown = (await buttons.allTextContents()).map((text) => text.replace('…', '').toLowerCase())
-      // Those that lead to where it is change nothing.
-      const idle = { active: ['activate', 'resume'], paused: ['pause'], deactivated: ['deactivate'] }[state] ?? []
-      const offered = body.allowed_actions.filter((action: string) => !idle.includes(action))
-      expect(shown).toEqual(state === 'paused' ? [...offered, 'move the end'] : offered)
-      return body
-    }
-    const act = async (name: string, before: () => Promise<unknown> = async () => undefined) => {
-      await page.getByRole('button', { name: `${name}…`, exact: true }).click()
-      await before()
-      await page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
-    }
+    const { isIn, act } = steering(page, id)
     await isIn('registered')
     await act('Activate')
     await isIn('active')
@@ -200,11 +213,20 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     await isIn('active')
 
     await page.getByRole('tab', { name: 'Dead messages' }).click()
-    await act('Start again')
+    const given = page.locator('table.rows tbody tr')
+    await until('a page of them', async () => (await given.count()) === 50)
+    await given.first().getByText('Message', { exact: true }).click()
+    for (const told of ['Trace: t-1', '"n": 9007199254740993']) await given.first().getByText(told).waitFor()
+    await page.getByRole('button', { name: 'More' }).click()
+    await until('the rest', async () => (await given.count()) === 1)
+    await act('Start again', () => page.getByLabel('Reason').fill('the playbook is there now'))
     const started = page.getByRole('status').getByRole('link')
     await started.waitFor()
     const execution = await started.textContent()
     expect((await daemon.get(`/api/executions/${execution}`)).status).toBe(200)
+    await page.getByText('No further message was given up.').waitFor()
+    await database.get().sql('delete from noetl.subscription_dead_letter')
+    await page.getByRole('button', { name: 'From the start' }).click()
     await page.getByText('No message was given up.').waitFor()
 
     await act('Deactivate', async () => {
@@ -218,6 +240,7 @@ describe.skipIf(!hasBrowser)('an operator', () => {
       'subscriptions',
       acts.map((name) => ({ action: `subscriptions.${name}`, outcome: 'done' })).toReversed(),
     )
+    await isOnRecord('subscriptions.dead.redrive', [{ reason: 'the playbook is there now' }])
     expect(faults()).toEqual([])
     await close()
   })
@@ -251,6 +274,83 @@ describe.skipIf(!hasBrowser)('an operator', () => {
       .get()
       .sql('select status, attempts from noetl.outbox where execution_id = $1::bigint', [id])
     expect(rows.map((row) => row['status'])).not.toContain('DEAD')
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('removes a wait for the next attempt, a subscription that delivers nothing and a missing driver, each by its button', async () => {
+    // Somebody else delivers it, so that it drains until they say so.
+    const content = `${SUBSCRIPTION.replace('shop/orders', 'shop/more').trimEnd().slice(0, -1)}, driver: external }\n`
+    await post('/api/catalog/register', { content: PLAYBOOK })
+    await post('/api/catalog/register', { content })
+    const { subscription_id: subscription } = await post('/api/subscriptions', { path: 'shop/more' })
+    const started = { path: 'shop/handle-order', driven: false, parent_execution_id: subscription }
+    const { execution_id: id } = await post('/api/execute', started)
+    const setRows = (status: string) =>
+      database.get().sql(
+        `update noetl.outbox set status = $2, attempts = 3, last_error = 'busy', available_at = now() + interval '1 hour', published_at = now()
+         where execution_id = $1::bigint`,
+        [id, status],
+      )
+    await setRows('FAILED')
+    const { page, faults, close } = await openAsOperator()
+    const { isIn, act } = steering(page, subscription)
+    await page.goto(`/console/executions/${id}?tab=why`)
+    const removes = async (reason: string, button: string) => {
+      // What was changed elsewhere is heard of only now and then.
+      await page.reload()
+      const finding = page.locator('.findings li').filter({ hasText: reason })
+      await finding.getByRole('button', { name: `${button}…` }).click()
+      await page.getByRole('dialog', { name: button }).getByRole('button', { name: button, exact: true }).click()
+      await finding.waitFor({ state: 'detached' })
+    }
+    await removes('outbox backoff', 'Retry now')
+    await post(`/api/subscriptions/${subscription}/activate`, {})
+    await post(`/api/subscriptions/${subscription}/pause`, { reason: 'the shop moves' })
+    await removes('paused subscription', 'Resume the subscription')
+    await setRows('PUBLISHED')
+    await removes('not driven', 'Let the engine drive it')
+
+    await page.goto(`/console/subscriptions/${subscription}`)
+    await isIn('active')
+    await act('Drain', () => page.getByLabel('Reason').fill('it moves'))
+    await isIn('draining')
+    await act('Deactivate', () => page.getByLabel('Reason').fill('it has moved'))
+    await isIn('deactivated')
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('reads of a large state and a large row no more than it shows, and no state again unless told so', async () => {
+    await post('/api/catalog/register', { content: PLAYBOOK })
+    const payload = { text: 'x'.repeat(300_000) }
+    const { execution_id: id } = await post('/api/execute', { path: 'shop/handle-order', driven: false, payload })
+    const { page, faults, close } = await openAsOperator()
+    let asked = 0
+    page.on('request', (request) => {
+      if (new URL(request.url()).pathname.endsWith('/state')) asked++
+    })
+    await page.goto(`/console/executions/${id}?tab=state`)
+    await page.getByText('The first 256 KB of it.').waitFor()
+    await post('/api/events', { execution_id: id, step: 'start', event_type: 'step.enter' })
+    await page.getByText('It has changed since.').waitFor()
+    expect(asked).toBe(1)
+    await page.getByRole('button', { name: 'Load it again' }).click()
+    await page.getByText('It has changed since.').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Show all of it as a tree' }).click()
+    await page.getByLabel('Find in the value').waitFor()
+    // First, once more, and for its tree.
+    expect(asked).toBe(3)
+
+    const [row] = await database
+      .get()
+      .sql<{ id: string }>(
+        'select outbox_id::text as id from noetl.outbox where execution_id = $1::bigint order by 1',
+        [id],
+      )
+    await page.goto(`/console/executions/${id}?tab=outbox&row=0-${row!.id}`)
+    await page.getByRole('complementary', { name: 'Row' }).getByText('The first 256 KB of it.').waitFor()
+    await post(`/api/executions/${id}/cancel`, {})
     expect(faults()).toEqual([])
     await close()
   })
@@ -371,10 +471,15 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     })
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel', exact: true }).click()
     await page.getByRole('button', { name: 'Run again…' }).click()
+    await page.getByLabel('Reason').fill('the pool is back')
     expect(await shownOrder(page)).toMatchObject({
-      command: ['noetl-cp', 'execution', 'rerun', id, '--url', origin],
-      body: {},
+      command: ['noetl-cp', 'execution', 'rerun', id, '--reason', 'the pool is back', '--url', origin],
+      body: { reason: 'the pool is back' },
     })
+    await page.getByRole('dialog').getByRole('button', { name: 'Run again', exact: true }).click()
+    await isOnRecord('executions.rerun', [{ outcome: 'done', reason: 'the pool is back' }])
+    await page.waitForURL((url) => !url.pathname.endsWith(id))
+    await post(`/api/executions/${new URL(page.url()).pathname.split('/').at(-1)}/cancel`, {})
     expect(faults()).toEqual([])
     await close()
   })

@@ -9,7 +9,7 @@ import { type Daemon, startDaemon } from '../support/binary.js'
 import { builtCli } from '../support/cli.js'
 import { useDatabase } from '../support/database.js'
 import { until } from '../support/until.js'
-import { hasBrowser, useBrowser } from '../support/webPage.js'
+import { hasBrowser, useBrowser, visit } from '../support/webPage.js'
 
 const database = useDatabase()
 const browser = useBrowser()
@@ -22,6 +22,7 @@ let id: string
 /** Of another playbook. */
 let other: string
 let event: string
+let subscription: string
 
 const command = async (...args: string[]) => {
   const { code, stdout, stderr } = await builtCli([...args, '--port', new URL(daemon.url).port], { env })
@@ -35,15 +36,25 @@ const places = () => [
   { path: '/console/', shows: 'Ready.' },
   { path: '/console/executions', shows: 'Load older|demo/' },
   { path: `/console/executions/${id}`, shows: 'checksum [0-9a-f]{8}' },
+  { path: `/console/executions/${id}?tab=changes`, shows: 'playbook' },
+  { path: `/console/executions/${id}?tab=event`, shows: 'event_type: ' },
+  { path: `/console/executions/${id}?tab=state`, shows: 'execution_id: ' },
+  { path: `/console/executions/${id}?tab=outbox`, shows: '.' },
+  { path: `/console/executions/${id}?tab=raw`, shows: 'event_type' },
   { path: `/console/executions/${id}?tab=graph`, shows: 'As a table' },
   { path: `/console/executions/${id}?tab=events&event=${event}&within=id`, shows: '\\d found' },
   { path: `/console/executions/${id}?tab=why`, shows: '.' },
   { path: '/console/outbox', shows: 'Outbox' },
+  { path: '/console/outbox?tab=rows', shows: '.' },
+  { path: '/console/outbox?tab=dead', shows: '.' },
   { path: '/console/outbox?tab=audit', shows: 'Publish again' },
   { path: '/console/subscriptions', shows: 'demo/orders' },
+  { path: `/console/subscriptions/${subscription}`, shows: 'Driven by' },
   { path: '/console/catalog', shows: 'daily-report' },
   { path: '/console/catalog/demo/weekly-report', shows: 'apiVersion' },
   { path: '/console/catalog/demo/weekly-report?tab=run', shows: 'Workload' },
+  { path: '/console/catalog/demo/weekly-report?tab=graph', shows: 'As a table' },
+  { path: '/console/catalog/demo/weekly-report?tab=versions', shows: '@1' },
   { path: '/console/catalog/demo/weekly-report?tab=edit', shows: 'Register' },
   { path: `/console/compare?a=${id}&b=${other}`, shows: 'They part at the step' },
   { path: '/console/snapshots', shows: id },
@@ -56,7 +67,8 @@ const places = () => [
 ]
 
 const open = async (page: Page, { path, shows }: { path: string; shows: string }) => {
-  await page.goto(path)
+  if (page.url().includes('/console')) await visit(page, path)
+  else await page.goto(path)
   await page.locator('main').getByText(new RegExp(shows)).first().waitFor()
   await until('everything is loaded', async () => (await page.locator('main [aria-busy=true]').count()) === 0)
 }
@@ -75,6 +87,7 @@ describe.skipIf(!hasBrowser)('everybody', () => {
     id = await newest('FAILED')
     other = await newest('COMPLETED')
     event = (await daemon.get(`/api/executions/${id}/events?limit=1`)).body.events[0].event_id
+    subscription = (await daemon.get('/api/subscriptions?ids=string')).body.subscriptions[0].subscription_id
     const taken = await fetch(new URL(`/api/internal/snapshots/${id}/take`, daemon.url), {
       method: 'POST',
       headers: { authorization: `Bearer ${TOKEN}` },
@@ -128,7 +141,7 @@ describe.skipIf(!hasBrowser)('everybody', () => {
       await axe(`${where}, light`, `{ resultTypes: ['violations'] }`)
       // Of the dark screens only the colours are different.
       await page.emulateMedia({ colorScheme: 'dark' })
-      await axe(`${where}, dark`, `{ runOnly: ['color-contrast'] }`)
+      await axe(`${where}, dark`, `{ runOnly: ['color-contrast', 'link-in-text-block'] }`)
       await page.emulateMedia({ colorScheme: 'light' })
     }
     for (const place of places()) {
@@ -155,6 +168,16 @@ describe.skipIf(!hasBrowser)('everybody', () => {
     await dialog.getByRole('button', { name: 'Rerun 1 execution' }).click()
     await page.getByRole('region', { name: 'Job' }).getByText('1 of 1: 1 done').waitFor()
     await look('a job')
+    const [waits] = (await daemon.get('/api/executions?ids=string&status=RUNNING')).body
+    await visit(page, `/console/executions?why=${waits.execution_id}`)
+    await dialog.locator('.findings li').first().waitFor()
+    await look('the drawer that says why')
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'operator' }).click()
+    await dialog.getByRole('button', { name: 'Log out' }).click()
+    await page.getByRole('button', { name: 'log in' }).click()
+    await dialog.getByLabel('Token').waitFor()
+    await look('the dialog that logs in')
     expect(found).toEqual([])
     expect(faults()).toEqual([])
     await close()
@@ -290,11 +313,54 @@ describe.skipIf(!hasBrowser)('everybody', () => {
     )) as [string, boolean][]
     expect(seen.length).toBeGreaterThan(0)
     expect(seen.every(([word, isSeen]) => word !== '' && isSeen)).toBe(true)
+    const look = (selector: string): Promise<string> =>
+      page.evaluate(
+        `(({ backgroundColor, outlineStyle }) => backgroundColor + ' ' + outlineStyle)(getComputedStyle(document.querySelector(${JSON.stringify(selector)})))`,
+      )
+    await page.getByRole('button', { name: 'failed' }).click()
+    await page.locator('tbody tr').first().waitFor()
+    await page.keyboard.press('j')
+    await page.locator('tr[aria-selected=true]').first().waitFor()
+    expect(await look('tr[aria-selected=true]')).toMatch(/solid$/)
+    expect(await look('.chip[aria-pressed=true]')).not.toBe(await look('.chip[aria-pressed=false]'))
+    expect(await look('.navigation [aria-current]')).not.toBe(await look('.navigation a:not([aria-current])'))
+    expect(await look('.mini .bar.failed')).not.toBe(await look('body'))
+
+    await page.clock.install()
     await open(page, { path: `/console/executions/${id}`, shows: 'checksum [0-9a-f]{8}' })
+    expect(await look('[role=tab][aria-selected=true]')).not.toBe(await look('[role=tab][aria-selected=false]'))
+    // What is painted is not one block: each status has its colour, and everything lies on the ground of the system.
+    const painted = (selector: string): Promise<string[]> =>
+      page.evaluate(`((canvas) => {
+        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+        const found = new Set()
+        for (let at = 0; at < data.length; at += 4) found.add('rgb(' + data.slice(at, at + 3).join(', ') + ')')
+        return [...found]
+      })(document.querySelector(${JSON.stringify(`${selector} canvas`)}))`)
+    const failed = await page.evaluate(`getComputedStyle(document.querySelector('main .glyph.failed')).color`)
+    for (const canvas of ['.timeline-bars', '.scrub-track']) {
+      const colors = await painted(canvas)
+      expect([canvas, colors]).toEqual([canvas, expect.arrayContaining([failed, 'rgb(255, 255, 255)'])])
+      expect(colors.length).toBeGreaterThanOrEqual(4)
+    }
+
+    // Played by steps of a second, not event by event.
     await page.keyboard.press('Home')
+    const handle = page.getByRole('slider', { name: 'Position in the log' })
+    await until('at the beginning', async () => (await handle.getAttribute('aria-valuenow')) === '0')
+    await page.evaluate(`(() => {
+      const handle = document.querySelector('[aria-label="Position in the log"]')
+      window.places = []
+      new MutationObserver(() => window.places.push(Number(handle.getAttribute('aria-valuenow')))).observe(handle, { attributeFilter: ['aria-valuenow'] })
+    })()`)
     await page.keyboard.press('Space')
     await page.getByRole('button', { name: 'Stop' }).waitFor()
     expect(await page.evaluate(moving)).toBe(0)
+    await until('it is played', async () => {
+      await page.clock.runFor(1_000)
+      return ((await page.evaluate('window.places')) as number[]).length >= 3
+    })
+    expect(((await page.evaluate('window.places')) as number[]).slice(0, 3)).toEqual([2, 4, 6])
     await close()
   })
 })

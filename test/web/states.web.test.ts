@@ -44,6 +44,31 @@ async function follow(told: string | null): Promise<string> {
 /** The command in the middle of an empty or refused panel, the n-th of them. */
 const advice = (page: Page, place = 0) => page.locator('main .empty code, main .refusal code').nth(place).textContent()
 
+/** An active one whose own log is on the first shard. */
+async function webhookOnFirstShard(): Promise<string> {
+  const post = async (path: string, body: object) => {
+    const answer = await fetch(new URL(path, daemon.url), { method: 'POST', body: JSON.stringify(body) })
+    expect(answer.status).toBe(200)
+    return (await answer.json()) as { subscription_id: string }
+  }
+  for (let n = 1; ; n++) {
+    const content = `apiVersion: noetl.io/v2
+kind: Subscription
+metadata: { name: hook, path: shop/hook-${n} }
+spec:
+  source: webhook
+  mode: push
+  ingress: { gateway_path: /hooks/states-${n}, verify: { type: bearer, secret: states_hook } }
+  dispatch: { playbook: examples/hello }
+`
+    await post('/api/catalog/register', { content })
+    const { subscription_id: id } = await post('/api/subscriptions', { path: `shop/hook-${n}` })
+    if (shardOf(id, 2) !== 0) continue
+    await post(`/api/subscriptions/${id}/activate`, {})
+    return id
+  }
+}
+
 describe.skipIf(!hasBrowser)('a screen', () => {
   beforeAll(async () => {
     const [first, second] = databases.map((database) => new URL(database.get().url)) as [URL, URL]
@@ -142,6 +167,13 @@ describe.skipIf(!hasBrowser)('a screen', () => {
     while (new Set(ids.map((id) => shardOf(id, 2))).size < 2) {
       ids.unshift((await follow('noetl-cp execution start examples/hello')).trim().split(/\s+/).at(-1)!)
     }
+    for (const database of databases) {
+      await database.get().sql(
+        `insert into noetl.outbox (execution_id, event_id, subject, payload, status, attempts, last_error)
+         select n, n, 's', '{}', 'DEAD', 9, 'too large' from generate_series(1, 2) as n`,
+      )
+    }
+    const hook = await webhookOnFirstShard()
     await page.goto('/console/executions')
     const shown = async () => (await page.locator('tbody code').allTextContents()).toSorted()
     await until('all are shown', async () => (await shown()).length === ids.length)
@@ -150,12 +182,29 @@ describe.skipIf(!hasBrowser)('a screen', () => {
     await notice.waitFor()
     const others = ids.filter((id) => shardOf(id, 2) === 0).toSorted()
     await until('the others are shown', async () => (await shown()).join() === others.join())
+    for (const tab of ['rows&status=DEAD', 'dead&rows=all']) {
+      await page.goto(`/console/outbox?tab=${tab}`)
+      await notice.waitFor()
+      expect(await page.locator('tbody tr').count()).toBe(2)
+    }
     await page.goto('/console/')
     await page
       .getByText(/shard 1|shard1/i)
       .first()
       .waitFor()
     await page.getByText('Needs attention').waitFor()
+
+    // A pause holds, though a shard cannot be told: that is a state, which ends by itself.
+    await page.goto(`/console/subscriptions/${hook}`)
+    await page.getByRole('button', { name: 'Pause…' }).click()
+    await page.getByLabel('Reason').fill('look at it')
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause', exact: true }).click()
+    await page.getByText('It is paused; deliveries not stopped on shard 1 yet.').waitFor()
+    await page.getByRole('img', { name: 'Lifecycle: paused;' }).waitFor()
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    proxy.setMode('pass')
+    await page.getByText('Deliveries have stopped.').waitFor()
+    proxy.setMode('refuse')
 
     const lost = ids.find((id) => shardOf(id, 2) === 1)!
     await page.goto(`/console/executions/${lost}`)
@@ -169,6 +218,13 @@ describe.skipIf(!hasBrowser)('a screen', () => {
     await page.goto('/console/executions')
     await until('all are shown again', async () => (await shown()).length === ids.length)
     expect(await notice.count()).toBe(0)
+    await page.goto('/console/outbox?tab=dead&rows=all')
+    await until('rows of both shards', async () => (await page.locator('tbody tr').count()) === 4)
+    expect(await notice.count()).toBe(0)
+    // What was ticked is what a key asks about.
+    await page.getByLabel('Choose row').first().check()
+    await page.keyboard.press('d')
+    await page.getByRole('dialog').getByText('Dry run: 1 row would come back').waitFor()
   })
 
   it('that is refused tells the reason in the words of the server, and what was asked', async () => {

@@ -32,6 +32,16 @@ const LINES = `['.scrub-track canvas', '.timeline canvas'].map((which) => {
   return Array.from({ length: canvas.width }, (_, x) => x).filter(isInk).join()
 })`
 
+/** What the first row of the timeline has in the middle: paint that is no background, and a line of ink below it. */
+const ROW_AT_HALF = `(() => {
+  const canvas = document.querySelector('.timeline canvas')
+  const { data } = canvas.getContext('2d').getImageData(Math.round(canvas.width / 2), 0, 1, 26)
+  const at = (y) => data.slice(4 * y, 4 * y + 3).join()
+  const ink = getComputedStyle(document.body).color.match(/\\d+/g).join()
+  const bar = at(13) === at(1) ? 'nothing' : 'bar'
+  return at(23) === ink ? bar + ', underlined' : bar
+})()`
+
 /** Faster than the page is drawn. */
 const TWO_KEYS_AT_ONCE = `for (const key of ['e', 'e']) document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))`
 
@@ -143,6 +153,44 @@ export function timelineTests(shared: RunPage): void {
     await goTo('ArrowLeft', last)
     await raw.getByRole('button', { name: 'state' }).click()
     await shows(await text(`/api/replay/state?execution_id=${id}&as_of_event_id=${events.at(-1)!.event_id}`))
+    expect(faults()).toEqual([])
+    await close()
+  })
+
+  it('begin by the clock when it happened, and are underlined when they are chosen', async () => {
+    const id = String(BigInt(await idOf('COMPLETED', 'demo/daily-report')) + 2n)
+    const log = [
+      ['playbook_started', 'shop/late', 'STARTED', 0],
+      ['step.enter', 'fetch', 'ENTERED', 9],
+      ['command.issued', 'fetch', 'PENDING', 9],
+      ['command.claimed', 'fetch', 'RUNNING', 9],
+      ['command.completed', 'fetch', 'COMPLETED', 10],
+      ['step.exit', 'fetch', 'COMPLETED', 10],
+    ] as const
+    await database.get().sql(
+      `insert into noetl.execution (execution_id, catalog_id, status, start_time, stream_version, event_count, path)
+       values ($1::bigint, 1, 'RUNNING', now(), $2::int, $2::int, 'shop/late')`,
+      [id, log.length],
+    )
+    for (const [index, [type, step, status, second]] of log.entries()) {
+      await database.get().sql(
+        `insert into noetl.event
+           (execution_id, event_id, catalog_id, stream_version, event_type, node_name, status, meta, created_at, event_time)
+         select $1::bigint, $1::bigint + $2::int, 1, $2::int, $3, $4, $5, $6::jsonb, moment at time zone 'UTC', moment
+         from (select timestamptz '2026-11-01 12:00:00Z' + $7::int * interval '1 second' as moment) as clock`,
+        [id, index + 1, type, step, status, type.startsWith('command') ? '{"command_id": "c1"}' : '{}', second],
+      )
+    }
+    const { page, faults, close } = await browser.open(daemon().url)
+    const shown = async (address: string): Promise<string> => {
+      await page.goto(`/console/executions/${id}?${address}`)
+      await page.locator('.row-name').getByText('fetch').waitFor()
+      return page.evaluate(ROW_AT_HALF)
+    }
+    await until('its bar is as wide by event', async () => (await shown('')) === 'bar')
+    await until('nothing was going on by the clock', async () => (await shown('axis=time')) === 'nothing')
+    await until('and nothing is marked', async () => (await shown('sel=command:c2')) === 'bar')
+    await until('what is chosen is', async () => (await shown('sel=command:c1')) === 'bar, underlined')
     expect(faults()).toEqual([])
     await close()
   })

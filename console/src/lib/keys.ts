@@ -8,6 +8,8 @@ const layers: { current: Keys }[] = []
 /** The first key of two, and when it was pressed. */
 let chord: { key: string; atMs: number } | undefined
 const CHORD_MS = 1_000
+/** Nothing is written into it: who has ticked rows goes on with the keys of the screen. */
+const TICK = 'input[type=checkbox]'
 
 /** `g o` is two keys one after the other; a letter in capitals is with Shift. */
 export function useKeys(keys: Keys): void {
@@ -50,9 +52,11 @@ export function listenToKeys(): void {
 
 /** Reached by Tab, it is pressed by these keys itself. One that was clicked lets them through to the screen. */
 function isPressable(target: EventTarget | null): boolean {
-  return target instanceof Element && target.matches('a[href], button, summary') && target.matches(':focus-visible')
+  if (!(target instanceof Element)) return false
+  return target.matches(TICK) || (target.matches('a[href], button, summary') && target.matches(':focus-visible'))
 }
 
 function isWriting(target: EventTarget | null): target is HTMLElement {
-  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  if (!(target instanceof HTMLElement) || target.matches(TICK)) return false
+  return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)
 }

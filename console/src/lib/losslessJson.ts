@@ -20,6 +20,11 @@ export function jsonText(value: Json): string {
   return stringify(value, undefined, 2) ?? ''
 }
 
+/** In one line, as it is sent. */
+export function jsonLine(value: Json): string {
+  return stringify(value) ?? ''
+}
+
 export async function getJson(path: string, signal?: AbortSignal): Promise<Json> {
   const response = await fetchOwn('GET', path, { signal })
   return parseJson(await response.text())
@@ -27,6 +32,6 @@ export async function getJson(path: string, signal?: AbortSignal): Promise<Json>
 
 /** What is sent keeps every digit, too. */
 export async function sendJson(path: string, body: Json): Promise<Json> {
-  const response = await fetchOwn('POST', path, { body: stringify(body) ?? '' })
+  const response = await fetchOwn('POST', path, { body: jsonLine(body) })
   return parseJson(await response.text())
 }

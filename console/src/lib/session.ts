@@ -30,14 +30,36 @@ export const whyNotOperator = computed(() => {
 /** The same for what anybody may do who may write. */
 export const whyNotWriter = computed(() => (session.value?.role === 'writer' ? undefined : whyNotOperator.value))
 
+/** Why somebody who meant to be logged in is not, and what to do; undefined when there is nothing to say. */
+export const loginTrouble = signal<string | undefined>(undefined)
+
+const AGAIN = 'Run "noetl-cp console" again, or log in with a token.'
+
 export async function openSession(): Promise<void> {
-  const code = /^#code=([\w-]{1,100})$/.exec(window.location.hash)?.[1]
-  if (code !== undefined) {
+  const { hash, pathname, search } = window.location
+  if (hash.startsWith('#code=')) {
     // It works once; out of the address and the history it goes at once.
-    window.history.replaceState(null, '', window.location.pathname + window.location.search)
-    await logIn({ code }).catch(() => undefined)
+    window.history.replaceState(null, '', pathname + search)
+    await redeem(hash.slice('#code='.length))
   }
   await refreshSession()
+}
+
+async function redeem(code: string): Promise<void> {
+  // A line that was broken on its way here.
+  if (!/^[\w-]{1,100}$/.test(code)) {
+    loginTrouble.value = `This link did not log you in: it is not whole. ${AGAIN}`
+    return
+  }
+  try {
+    await logIn({ code })
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    loginTrouble.value =
+      error.status === 0
+        ? `This link did not log you in: the daemon did not answer. ${AGAIN}`
+        : `This link did not log you in: ${error.message}.`
+  }
 }
 
 /** A session ends by time, or with its token: a refusal is the first that the page hears of it. */
@@ -51,9 +73,13 @@ effect(() => {
   void refreshSession()
 })
 
-async function refreshSession(): Promise<void> {
+async function refreshSession(hasLoggedOut = false): Promise<void> {
   try {
+    const before = session.peek()
     session.value = await get<Session>('/api/session')
+    if (before?.by === 'session' && session.value.by !== 'session' && !hasLoggedOut) {
+      loginTrouble.value = `Your session has ended. ${AGAIN}`
+    }
   } catch (error) {
     // Without an answer nothing is known; the server decides anyway.
     if (!(error instanceof ApiError)) throw error
@@ -62,9 +88,10 @@ async function refreshSession(): Promise<void> {
 
 export async function logIn(how: { code: string } | { token: string; actor?: string }): Promise<void> {
   session.value = await send<Session>('POST', '/console/session', how)
+  loginTrouble.value = undefined
 }
 
 export async function logOut(): Promise<void> {
   await send('DELETE', '/console/session')
-  await refreshSession()
+  await refreshSession(true)
 }

@@ -29,9 +29,11 @@ export function applyTheme(): void {
     localStorage.setItem('noetl.density', value)
   })
   zone.subscribe((value) => localStorage.setItem('noetl.zone', value))
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
-    paint.value = paint.peek() + 1
-  })
+  for (const look of ['(prefers-color-scheme: dark)', '(forced-colors: active)']) {
+    matchMedia(look).addEventListener('change', () => {
+      paint.value = paint.peek() + 1
+    })
+  }
 }
 
 export function nextTheme(): void {
@@ -51,6 +53,7 @@ export function colorOf(token: string): string {
   if (known !== undefined) return known
   if (probe === undefined) {
     probe = document.createElement('i')
+    probe.className = 'probe'
     probe.hidden = true
     document.body.append(probe)
   }

@@ -20,7 +20,7 @@ export interface ResourceOptions {
   everyMs?: number
   /** Doorbells that ask at once. */
   topics?: readonly string[]
-  /** Asked again when it changes: so long is what the answer is about by now. */
+  /** Asked again when it changes: so long is what the answer is about by now. Left out, it does not matter. */
   length?: number
 }
 
@@ -86,8 +86,9 @@ export function useResource<T>(
   const { length } = options
   const seen = useRef({ tick, length })
   useEffect(() => {
-    const isNews = tick !== seen.current.tick || length !== seen.current.length
-    seen.current = { tick, length }
+    const { length: before } = seen.current
+    const isNews = tick !== seen.current.tick || (length !== undefined && length !== before)
+    seen.current = { tick, length: length ?? before }
     if (!isNews || !live.peek()) return
     if (state.peek().isLoading && state.peek().key === key) isMissed.current = true
     else reload()

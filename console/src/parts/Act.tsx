@@ -6,6 +6,7 @@ import { send } from '../lib/api'
 import { useKeys } from '../lib/keys'
 import { whyNotOperator, whyNotWriter } from '../lib/session'
 import { useAttempt } from '../lib/useAttempt'
+import { ActButton } from './ActButton'
 import { Confirm } from './Confirm'
 import { Dialog } from './Dialog'
 import { Reason } from './Reason'
@@ -38,9 +39,9 @@ export function Act<T = unknown>(props: ActProps<T>) {
   useKeys(props.hotkey === undefined ? {} : { [props.hotkey]: open })
   return (
     <>
-      <button type="button" disabled={why !== undefined} title={why ?? props.consequence} onClick={open}>
+      <ActButton why={why} meaning={props.consequence} onClick={open}>
         {props.name}…
-      </button>
+      </ActButton>
       {isOpen.value && (
         <ActDialog
           {...props}

@@ -12,34 +12,35 @@ export function CopyText({ text, shown = text, name = shown }: { text: string; s
   )
 }
 
-interface CopyButtonProps {
-  /** Asked for when it is copied: it may be long. */
-  text: () => string
-  name: string
-  /** A word beside the picture. */
-  children?: ComponentChildren
-}
-
-export function CopyButton({ text, name, children }: CopyButtonProps) {
+/** Whether it was copied just now, and the way to do so. */
+export function useCopy(text: () => string): readonly [boolean, () => void] {
   const [isCopied, setCopied] = useState(false)
   useEffect(() => {
     if (!isCopied) return
     const timer = setTimeout(() => setCopied(false), 1_500)
     return () => clearTimeout(timer)
   }, [isCopied])
+  const copy = (): void =>
+    void navigator.clipboard.writeText(text()).then(
+      () => setCopied(true),
+      () => undefined,
+    )
+  return [isCopied, copy]
+}
+
+interface CopyButtonProps {
+  /** Asked for when it is copied: it may be long. */
+  text: () => string
+  name: string
+  title?: string
+  /** A word beside the picture. */
+  children?: ComponentChildren
+}
+
+export function CopyButton({ text, name, title = 'Copy', children }: CopyButtonProps) {
+  const [isCopied, copy] = useCopy(text)
   return (
-    <button
-      type="button"
-      class="quiet"
-      aria-label={isCopied ? 'Copied' : `Copy ${name}`}
-      title="Copy"
-      onClick={() =>
-        navigator.clipboard.writeText(text()).then(
-          () => setCopied(true),
-          () => undefined,
-        )
-      }
-    >
+    <button type="button" class="quiet" aria-label={isCopied ? 'Copied' : `Copy ${name}`} title={title} onClick={copy}>
       <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
         <path
           d={

@@ -10,6 +10,7 @@ import { Panel } from './Panel'
 import { Status } from './Status'
 import { StopJob } from './StopJob'
 import { Ago, Lasted } from './Time'
+import { Told } from './Told'
 import '../styles/jobs.css'
 
 /** Somebody waits for it, and a bell is not rung for every item. */
@@ -70,8 +71,8 @@ function Progress({ job, reload }: { job: JobAnswer; reload: () => void }) {
         // Without a value it says that nobody knows yet how many there are.
         <progress aria-label={name} {...(job.matched === null ? {} : { max: job.matched, value: settledOf(job) })} />
       )}
-      <p role="status">
-        {progressText(job)}
+      <p>
+        <Told text={progressText(job)} />
         {job.reason !== null && <span class="muted"> {job.reason}</span>}
       </p>
       {job.error !== null && <p class="notice stale">{job.error}</p>}

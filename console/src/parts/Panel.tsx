@@ -4,8 +4,10 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ApiError } from '../lib/api'
 import { session } from '../lib/session'
+import { clockText } from '../lib/time'
 import type { Resource } from '../lib/useResource'
 import { CopyText } from './CopyText'
+import { Told } from './Told'
 
 interface PanelProps<T> {
   resource: Resource<T>
@@ -19,15 +21,15 @@ interface PanelProps<T> {
 }
 
 export function Panel<T>({ resource, isEmpty, empty, missing, lines = 4, children }: PanelProps<T>) {
-  const { data, error, reload } = resource
+  const { data, error, at, reload } = resource
   if (data === undefined)
     return error === undefined ? <Skeleton lines={lines} /> : <Refusal error={error} retry={reload} />
   return (
     <>
-      {error !== undefined && <Stale error={error} retry={reload} />}
+      {error !== undefined && <Stale error={error} since={at} retry={reload} />}
       {missing !== undefined && (
-        <p class="notice partial" role="status">
-          Shard {missing} did not answer: what it holds is missing here.
+        <p class="notice partial">
+          <Told text={`Shard ${missing} did not answer: what it holds is missing here.`} />
         </p>
       )}
       {isEmpty?.(data) === true ? <div class="empty">{empty}</div> : children(data)}
@@ -80,10 +82,11 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'Not available now',
 }
 
-function Stale({ error, retry }: { error: ApiError; retry: () => void }) {
+function Stale({ error, since, retry }: { error: ApiError; since: number | undefined; retry: () => void }) {
+  const when = since === undefined ? '' : ` at ${clockText(since)}`
   return (
-    <p class="notice stale" role="status">
-      Shown as it was: {error.message}{' '}
+    <p class="notice stale">
+      <Told text={`Shown as it was${when}: ${error.message}`} />{' '}
       <button type="button" class="link" onClick={retry}>
         Try again
       </button>

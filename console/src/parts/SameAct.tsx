@@ -8,14 +8,19 @@ export interface Order {
   /** Words after `noetl-cp`, where a command does the same. */
   cli?: readonly string[]
   path: string
-  /** Undefined: it only asks. */
-  body?: object
+  /** As it is sent, or to be written as JSON. Undefined: it only asks. */
+  body?: object | string
 }
 
 export function SameAct({ cli, path, body }: Order) {
   const daemon = window.location.origin + PREFIX
   const [kind, data] =
-    body === undefined ? ['', ''] : [` -H 'content-type: application/json'`, ` -d ${quoted(JSON.stringify(body))}`]
+    body === undefined
+      ? ['', '']
+      : [
+          ` -H 'content-type: application/json'`,
+          ` -d ${quoted(typeof body === 'string' ? body : JSON.stringify(body))}`,
+        ]
   const request = `curl ${quoted(daemon + path)}${kind}${bearer()}${data}`
   return (
     <details class="same">

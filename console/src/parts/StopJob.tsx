@@ -1,6 +1,8 @@
 // Tells a job to stop; what it has done stays done.
 import { send } from '../lib/api'
+import { whyNotOperator } from '../lib/session'
 import { useAttempt } from '../lib/useAttempt'
+import { ActButton } from './ActButton'
 
 export function StopJob({ id, onStopped }: { id: string; onStopped: () => void }) {
   const { refusal, run } = useAttempt()
@@ -11,9 +13,9 @@ export function StopJob({ id, onStopped }: { id: string; onStopped: () => void }
     })
   return (
     <>
-      <button type="button" title="What is done stays done" onClick={stop}>
+      <ActButton why={whyNotOperator.value} meaning="What is done stays done" onClick={stop}>
         Stop
-      </button>
+      </ActButton>
       {refusal !== undefined && (
         <span class="failed" role="alert">
           {refusal}

@@ -1,15 +1,33 @@
-// A moment: how long ago, with the exact text on hover; and how long something has lasted, counting while it runs.
-
+// A moment: how long ago, with the exact time in a tip, to be copied to the microsecond by a click; and how long something has
+// lasted, counting while it runs.
+import type { ComponentChildren } from 'preact'
 import { now } from '../lib/now'
 import { ago, clockText, lasted, millisOf } from '../lib/time'
+import { useCopy } from './CopyText'
+import { useTip } from './Tip'
 
-export function Ago({ at }: { at: string | null | undefined }) {
+interface AgoProps {
+  at: string | null | undefined
+  /** Inside of what is pressed itself. */
+  isPlain?: boolean
+}
+
+export function Ago({ at, isPlain = false }: AgoProps) {
   const ms = millisOf(at)
   if (Number.isNaN(ms)) return <span class="muted">–</span>
+  const text = ago(ms, now.value)
+  return isPlain ? <time dateTime={at!}>{text}</time> : <Exact at={at!}>{text}</Exact>
+}
+
+/** A moment as the API has it, however it is written here. */
+export function Exact({ at, children }: { at: string; children: ComponentChildren }) {
+  const [isCopied, copy] = useCopy(() => at)
+  const exact = `${clockText(millisOf(at), 3)} · ${at}`
+  const tip = useTip(isCopied ? `Copied: ${at}` : exact, exact)
   return (
-    <time dateTime={at!} title={`${clockText(ms, 3)} · ${at}`}>
-      {ago(ms, now.value)}
-    </time>
+    <button type="button" class="time" aria-label={isCopied ? 'Copied' : undefined} {...tip} onClick={copy}>
+      <time dateTime={at}>{children}</time>
+    </button>
   )
 }
 
@@ -30,9 +48,9 @@ export function Until({ at }: { at: string }) {
   const ms = millisOf(at)
   const left = ms - now.value
   return (
-    <time dateTime={at} title={at}>
+    <Exact at={at}>
       {clockText(ms)}
       {left > 0 && <span class="muted"> in {inSeconds(left + 999)}</span>}
-    </time>
+    </Exact>
   )
 }

@@ -1,5 +1,5 @@
-// A list of any length of which only the visible rows exist. Rows are asked for by their place, a page at a time; the newest
-// pages are kept.
+// A list of any length of which only the visible rows exist; with headings it is a table. Rows are asked for by their place, a page
+// at a time; the newest pages are kept.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 
@@ -14,13 +14,15 @@ interface VirtualRowsProps<T> {
   /** Scrolled into view when it changes. */
   shown?: number | undefined
   label: string
+  /** Of a table, whose rows consist of cells. */
+  headings?: readonly string[]
 }
 
 const PAGE = 200
 const PAGES_KEPT = 20
 const BEYOND = 8
 
-export function VirtualRows<T>({ subject, total, height, load, row, shown, label }: VirtualRowsProps<T>) {
+export function VirtualRows<T>({ subject, total, height, load, row, shown, label, headings }: VirtualRowsProps<T>) {
   const box = useRef<HTMLDivElement>(null)
   const pages = useRef(new Map<number, readonly T[]>())
   const [top, setTop] = useState(0)
@@ -67,15 +69,44 @@ export function VirtualRows<T>({ subject, total, height, load, row, shown, label
   }, [shown])
 
   const visible = Array.from({ length: Math.max(0, last - first) }, (_, index) => first + index)
+  const drawn = visible.map((index) => ({
+    index,
+    place: { top: `${index * height}px`, height: `${height}px` },
+    content: row(pages.current.get(Math.floor(index / PAGE))?.[index % PAGE], index),
+  }))
+  const space = { class: 'virtual-space', style: { height: `${total * height}px` } }
+  const scroll = ({ currentTarget }: { currentTarget: Element }): void => setTop(currentTarget.scrollTop)
+  if (headings === undefined) {
+    return (
+      <div ref={box} class="virtual" onScroll={scroll}>
+        <ol aria-label={label} {...space}>
+          {drawn.map(({ index, place, content }) => (
+            <li key={index} class="virtual-row" style={place}>
+              {content}
+            </li>
+          ))}
+        </ol>
+      </div>
+    )
+  }
   return (
-    <div ref={box} class="virtual" onScroll={(event) => setTop(event.currentTarget.scrollTop)}>
-      <ol class="virtual-space" aria-label={label} style={{ height: `${total * height}px` }}>
-        {visible.map((index) => (
-          <li key={index} class="virtual-row" style={{ top: `${index * height}px`, height: `${height}px` }}>
-            {row(pages.current.get(Math.floor(index / PAGE))?.[index % PAGE], index)}
-          </li>
-        ))}
-      </ol>
+    <div ref={box} class="virtual" onScroll={scroll}>
+      <table aria-label={label} aria-rowcount={total + 1}>
+        <thead class="virtual-head" style={{ height: `${height}px` }}>
+          <tr class="event-row" aria-rowindex={1}>
+            {headings.map((heading) => (
+              <th key={heading}>{heading}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody {...space}>
+          {drawn.map(({ index, place, content }) => (
+            <tr key={index} class="virtual-row event-row" aria-rowindex={index + 2} style={place}>
+              {content}
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </div>
   )
 }

@@ -6,7 +6,9 @@ import { live } from '../lib/live'
 import { followLink, go, hrefOf, isReadable, path } from '../lib/router'
 import { moveAlongRows } from '../lib/rowKeys'
 import { nextTheme } from '../lib/theme'
+import { Tip } from '../parts/Tip'
 import { Help } from './Help'
+import { LoginTrouble } from './LoginTrouble'
 import { Navigation } from './Navigation'
 import { PLACES, placeOf } from './places'
 import { TopBar } from './TopBar'
@@ -60,11 +62,13 @@ export function App() {
       <TopBar />
       <Navigation at={found?.path} />
       <main id="main" tabIndex={-1}>
+        <LoginTrouble />
         {Page === undefined ? <NoSuchPlace /> : <Page />}
       </main>
       <p class="note" role="status">
         {note.value}
       </p>
+      <Tip />
       {isHelpOpen.value && (
         <Help
           onClose={() => {

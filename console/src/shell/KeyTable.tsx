@@ -36,7 +36,7 @@ const EXECUTION: readonly (readonly [string, string])[] = [
 ]
 
 const OPERATIONS: readonly (readonly [string, string])[] = [
-  ['r', 'outbox, dead rows: requeue'],
+  ['r d', 'outbox, dead rows: requeue, its dry run first'],
   ['a', 'outbox, audit: begin one'],
   ['p r d', 'a subscription: pause, resume, drain'],
 ]

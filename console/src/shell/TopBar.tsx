@@ -8,7 +8,9 @@ import { session } from '../lib/session'
 import { isStreaming } from '../lib/streaming'
 import { nextTheme, zone } from '../lib/theme'
 import { wantedBy } from '../pages/executions/searchText'
+import { CopyButton } from '../parts/CopyText'
 import { inSeconds } from '../parts/Time'
+import { Told } from '../parts/Told'
 import { Health } from './Health'
 import { Who } from './Who'
 
@@ -22,11 +24,14 @@ export function TopBar() {
       <Health />
       <Search />
       {silentSince.value !== undefined && (
-        <span class="stale-clock" role="status">
-          no answer for {inSeconds(now.value - silentSince.value)}
+        <span class="stale-clock">
+          <Told text={`no answer for ${inSeconds(now.value - silentSince.value)}`} />
         </span>
       )}
       <span class="switches">
+        <CopyButton text={() => window.location.href} name="link" title="Copy the link to this screen (y)">
+          <span>Copy link</span>
+        </CopyButton>
         <button
           type="button"
           class="quiet"

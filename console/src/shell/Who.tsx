@@ -56,26 +56,41 @@ function WhoDialog({ onClose }: { onClose: () => void }) {
       ) : (
         <p>
           On the machine of the daemon, <CopyText text="noetl-cp console" /> opens this page logged in. Elsewhere paste
-          a token; it is exchanged for a session and not kept.
+          a token; it is exchanged for a session and not kept. What you do is on record under your name beside the first
+          digits of the token's hash, so that several may share one.
         </p>
       )}
       <form
         class="login"
         onSubmit={(event) => {
           event.preventDefault()
-          const token = String(new FormData(event.currentTarget).get('token') ?? '').trim()
-          void attempt(() => (isIn ? logOut() : logIn({ token })))
+          const form = new FormData(event.currentTarget)
+          const textOf = (name: string): string => String(form.get(name) ?? '').trim()
+          const actor = textOf('actor')
+          const how = { token: textOf('token'), ...(actor === '' ? {} : { actor }) }
+          void attempt(() => (isIn ? logOut() : logIn(how)))
         }}
       >
         {!isIn && (
-          <input name="token" type="password" autocomplete="off" aria-label="Token" placeholder="Token" required />
+          <>
+            <label class="field">
+              Token
+              <input name="token" type="password" autocomplete="off" required />
+            </label>
+            <label class="field">
+              Your name, for the record (optional)
+              <input name="actor" type="text" maxLength={64} autocomplete="name" />
+            </label>
+          </>
         )}
-        <button type="submit" class="primary">
-          {isIn ? 'Log out' : 'Log in'}
-        </button>
-        <button type="button" onClick={onClose}>
-          Close
-        </button>
+        <div class="buttons">
+          <button type="submit" class="primary">
+            {isIn ? 'Log out' : 'Log in'}
+          </button>
+          <button type="button" onClick={onClose}>
+            Close
+          </button>
+        </div>
       </form>
       {refusal.value !== undefined && (
         <p class="notice stale" role="alert">

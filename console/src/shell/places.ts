@@ -7,7 +7,6 @@ import { Settings } from '../pages/instance/Settings'
 import { Jobs } from '../pages/jobs/Jobs'
 import { Outbox } from '../pages/outbox/Outbox'
 import { Overview } from '../pages/overview/Overview'
-import { Subscriptions } from '../pages/subscriptions/Subscriptions'
 import { lazy } from '../parts/lazy'
 
 export interface Place {
@@ -31,7 +30,7 @@ export const PLACES: readonly Place[] = [
     path: '/subscriptions',
     key: 's',
     icon: 'M2 12a2 2 0 1 1 4 0 2 2 0 0 1-4 0zM2 6a8 8 0 0 1 8 8H8a6 6 0 0 0-6-6zM2 2a12 12 0 0 1 12 12h-2A10 10 0 0 0 2 4z',
-    page: Subscriptions,
+    page: lazy(() => import('../pages/later').then(({ Subscriptions }) => Subscriptions)),
   },
   {
     name: 'Catalog',

@@ -138,12 +138,15 @@ from (
 ) as given
 where x.execution_id = :execution_id::bigint;
 
+-- part: EXECUTION_ROW
+execution_id, catalog_id, path, parent_execution_id, status, last_event_type, last_node_name, last_event_id,
+  start_time::text as start_time, end_time::text as end_time, error, tenant_id, organization_id, stream_version,
+  event_count, start_event_id, terminal_event_id, start_event_type, updated_at::text as updated_at, engine, labels;
+
 -- name: execution_get(execution_id)
 -- One execution of the read model.
 select
-  execution_id, catalog_id, path, parent_execution_id, status, last_event_type, last_node_name, last_event_id,
-  start_time::text as start_time, end_time::text as end_time, error, tenant_id, organization_id, stream_version,
-  event_count, start_event_id, terminal_event_id, start_event_type, updated_at::text as updated_at, engine, labels
+  :EXECUTION_ROW
 from noetl.execution
 where execution_id = :execution_id::bigint;
 
@@ -184,9 +187,7 @@ coalesce(start_event_type, '') not in ('subscription.registered', 'subscription_
 -- `execution_id` id) and goes no further than (`end_time`, `end_execution_id`); at most `limit_rows` rows.
 -- plan: each time
 select
-  execution_id, catalog_id, path, parent_execution_id, status, last_event_type, last_node_name, last_event_id,
-  start_time::text as start_time, end_time::text as end_time, error, tenant_id, organization_id, stream_version,
-  event_count, start_event_id, terminal_event_id, start_event_type, updated_at::text as updated_at, engine, labels,
+  :EXECUTION_ROW,
   coalesce(start_time, created_at)::text as listed_at
 from noetl.execution
 where :EXECUTION_INDEXED
@@ -204,6 +205,34 @@ from noetl.execution
 where :EXECUTION_INDEXED
   and (:start_time::timestamptz is null or (coalesce(start_time, created_at), execution_id) < (:start_time::timestamptz, :execution_id::bigint))
 order by coalesce(start_time, created_at) desc, execution_id desc
+offset :looked_max::int - 1
+limit 1;
+
+-- name: execution_list_oldest(
+--   EXECUTION_INDEXED, EXECUTION_LOOKED, start_time, execution_id, end_time, end_execution_id, limit_rows
+-- )
+-- A page of the executions that the filters let through, oldest first. Starts after the position (`start_time` time,
+-- `execution_id` id) and goes no further than (`end_time`, `end_execution_id`); at most `limit_rows` rows.
+-- plan: each time
+select
+  :EXECUTION_ROW,
+  coalesce(start_time, created_at)::text as listed_at
+from noetl.execution
+where :EXECUTION_INDEXED
+  and :EXECUTION_LOOKED
+  and (:start_time::timestamptz is null or (coalesce(start_time, created_at), execution_id) > (:start_time::timestamptz, :execution_id::bigint))
+  and (:end_time::timestamptz is null or (coalesce(start_time, created_at), execution_id) <= (:end_time::timestamptz, :end_execution_id::bigint))
+order by coalesce(start_time, created_at), execution_id
+limit :limit_rows::int;
+
+-- name: execution_looked_oldest(EXECUTION_INDEXED, start_time, execution_id, looked_max)
+-- The last of the oldest `looked_max` executions that indexes find after the position (`start_time`, `execution_id`).
+-- plan: each time
+select coalesce(start_time, created_at)::text as listed_at, execution_id
+from noetl.execution
+where :EXECUTION_INDEXED
+  and (:start_time::timestamptz is null or (coalesce(start_time, created_at), execution_id) > (:start_time::timestamptz, :execution_id::bigint))
+order by coalesce(start_time, created_at), execution_id
 offset :looked_max::int - 1
 limit 1;
 

@@ -81,6 +81,12 @@ returning l.slot;
 -- Who holds `slot` of `kind`, if anybody does.
 select owner from noetl.lease where kind = :kind::text and slot = :slot::int and owner is not null and lease_until > now();
 
+-- name: lease_owners(kind_like)
+-- Who holds which slots of the kinds like `kind_like`, each slot with the seconds that are left of its lease.
+select kind, owner, count(*)::int as lanes, bool_and(lease_until > now()) as live, string_agg(slot::text, ',' order by slot) as slots,
+  string_agg(greatest(0, ceil(extract(epoch from lease_until - now())))::int::text, ',' order by slot) as lease_seconds
+from noetl.lease where kind like :kind_like::text and owner is not null group by kind, owner order by kind, owner;
+
 -- name: lease_fence(kind, owner, slots, tokens)
 -- Which of the `slots` (`tokens`) of `kind` are held by `owner`. The lock keeps others from taking them until the end of
 -- the transaction, and lets their holder renew them meanwhile.

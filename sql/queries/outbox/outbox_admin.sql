@@ -38,11 +38,6 @@ select count(*)::int as published from (
   select 1 from noetl.outbox where status = 'PUBLISHED' and published_at > now() - interval '1 minute' limit :backlog_max::int
 ) as fresh;
 
--- name: outbox_lane_owners
--- Who holds how many lanes.
-select owner, count(*)::int as lanes, bool_and(lease_until > now()) as live
-from noetl.lease where kind = 'outbox' and owner is not null group by owner order by owner;
-
 -- name: outbox_relays
 -- The processes that share the lanes.
 select id as relay_id, coalesce((info -> 'outbox' ->> 'lanes')::int, 0) as lanes, coalesce(info -> 'outbox' ->> 'published', '0') as published,

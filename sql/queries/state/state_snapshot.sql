@@ -48,7 +48,8 @@ delete from noetl.projection_snapshot where aggregate_type = :state_snapshot_typ
 -- plan: each time
 select s.aggregate_type, s.aggregate_id, s.tenant_id, s.organization_id, s.version, s.checksum, s.meta, s.snapshot_codec,
   octet_length(s.snapshot_bytes) as stored_bytes, s.created_at::text as created_at, s.updated_at::text as updated_at,
-  x.status as execution_status, x.stream_version as head
+  x.status as execution_status, x.stream_version as head,
+  coalesce(x.start_event_type, '') in ('subscription.registered', 'subscription_registered') as is_subscription
 from noetl.projection_snapshot s
 left join noetl.execution x on x.execution_id = (substring(s.aggregate_id from '^(?:execution/)?([0-9]{1,18})(?:/|$)'))::bigint
 where (:type::text is null or s.aggregate_type = :type::text)
@@ -70,6 +71,27 @@ delete from noetl.projection_snapshot s using old
 where s.tenant_id = old.tenant_id and s.organization_id = old.organization_id
   and s.aggregate_type = old.aggregate_type and s.aggregate_id = old.aggregate_id
 returning s.aggregate_id;
+
+-- name: state_snapshot_prunable(state_snapshot_type, counted_max, limit_rows)
+-- What `state_snapshot_prune` would remove: the first `limit_rows`, each with how many there are, counted up to `counted_max`.
+with old as (
+  select s.aggregate_id, x.status, s.updated_at
+  from noetl.projection_snapshot s
+  left join noetl.execution x on x.execution_id = (substring(s.aggregate_id from '^([0-9]{1,18})$'))::bigint
+  where s.aggregate_type = :state_snapshot_type::text and (x.execution_id is null or x.status in (:TERMINAL_STATUSES))
+  limit :counted_max::int
+)
+select aggregate_id as execution_id, status as execution_status, updated_at::text as updated_at, (count(*) over ())::int as matched
+from old order by aggregate_id limit :limit_rows::int;
+
+-- name: state_snapshot_prunable_keys(counted_max)
+-- How many `state_snapshot_prune_keys` would remove, counted up to `counted_max`.
+select count(*)::int as count from (
+  select from noetl.decision_key k
+  left join noetl.execution x on x.execution_id = k.execution_id
+  where x.execution_id is null or x.status in (:TERMINAL_STATUSES)
+  limit :counted_max::int
+) as old;
 
 -- name: state_snapshot_prune_keys(limit_rows)
 -- Removes up to `limit_rows` decision keys of executions that have ended or are not there.

@@ -2,14 +2,16 @@
 -- The subscription `subscription_id`.
 select subscription_id, path, catalog_id, catalog_version, mode, source, external, listener, spec, state, live, version, epoch, pending,
   reason, actor, paused_until::text as paused_until, last_event_type, last_event_id, updated_at::text as updated_at, owner,
-  case when owner is not null then lease_until > now() else false end as is_owned, trouble
+  case when owner is not null then lease_until > now() else false end as is_owned,
+  case when owner is not null then nullif(lease_until, '-infinity')::text end as lease_until, trouble
 from noetl.subscription where subscription_id = :subscription_id::bigint;
 
 -- name: subscription_by_path(path)
 -- The newest id of `path`: the live one if there is one.
 select subscription_id, path, catalog_id, catalog_version, mode, source, external, listener, spec, state, live, version, epoch, pending,
   reason, actor, paused_until::text as paused_until, last_event_type, last_event_id, updated_at::text as updated_at, owner,
-  case when owner is not null then lease_until > now() else false end as is_owned, trouble
+  case when owner is not null then lease_until > now() else false end as is_owned,
+  case when owner is not null then nullif(lease_until, '-infinity')::text end as lease_until, trouble
 from noetl.subscription where path = :path::text order by live desc, subscription_id desc limit 1;
 
 -- name: subscription_unregistered(limit_rows)
@@ -26,7 +28,8 @@ limit :limit_rows::int;
 -- The live subscription behind `listener`.
 select subscription_id, path, catalog_id, catalog_version, mode, source, external, listener, spec, state, live, version, epoch, pending,
   reason, actor, paused_until::text as paused_until, last_event_type, last_event_id, updated_at::text as updated_at, owner,
-  case when owner is not null then lease_until > now() else false end as is_owned, trouble
+  case when owner is not null then lease_until > now() else false end as is_owned,
+  case when owner is not null then nullif(lease_until, '-infinity')::text end as lease_until, trouble
 from noetl.subscription where listener = :listener::text and live;
 
 -- name: subscription_newer(path, subscription_id)
@@ -157,7 +160,8 @@ update noetl.subscription set trouble = :trouble::text where subscription_id = :
 -- plan: each time
 select subscription_id, path, catalog_id, catalog_version, mode, source, external, listener, spec, state, live, version, epoch, pending,
   reason, actor, paused_until::text as paused_until, last_event_type, last_event_id, updated_at::text as updated_at, owner,
-  case when owner is not null then lease_until > now() else false end as is_owned, trouble
+  case when owner is not null then lease_until > now() else false end as is_owned,
+  case when owner is not null then nullif(lease_until, '-infinity')::text end as lease_until, trouble
 from noetl.subscription
 where (:state::text is null or state = :state)
   and (:path_pattern::text is null or path like :path_pattern)
@@ -171,7 +175,8 @@ limit :limit_rows::int;
 -- plan: each time
 select subscription_id, path, catalog_id, catalog_version, mode, source, external, listener, spec, state, live, version, epoch, pending,
   reason, actor, paused_until::text as paused_until, last_event_type, last_event_id, updated_at::text as updated_at, owner,
-  case when owner is not null then lease_until > now() else false end as is_owned, trouble
+  case when owner is not null then lease_until > now() else false end as is_owned,
+  case when owner is not null then nullif(lease_until, '-infinity')::text end as lease_until, trouble
 from noetl.subscription
 where (:state::text is null or state = :state)
   and (:path_pattern::text is null or path like :path_pattern)
@@ -214,14 +219,16 @@ where live and pending is null and subscription_id > :after::bigint order by sub
 -- Live subscriptions that our runtimes pull, newest first, at most `limit_rows`.
 select subscription_id, path, catalog_id, catalog_version, mode, source, external, listener, spec, state, live, version, epoch, pending,
   reason, actor, paused_until::text as paused_until, last_event_type, last_event_id, updated_at::text as updated_at, owner,
-  case when owner is not null then lease_until > now() else false end as is_owned, trouble
+  case when owner is not null then lease_until > now() else false end as is_owned,
+  case when owner is not null then nullif(lease_until, '-infinity')::text end as lease_until, trouble
 from noetl.subscription where live and mode = 'pull' and not external order by subscription_id desc limit :limit_rows::int;
 
 -- name: subscription_listeners(after, limit_rows)
 -- Listeners of ours after id `after`, at most `limit_rows`: active ones, and those with a trouble that may be over.
 select subscription_id, path, catalog_id, catalog_version, mode, source, external, listener, spec, state, live, version, epoch, pending,
   reason, actor, paused_until::text as paused_until, last_event_type, last_event_id, updated_at::text as updated_at, owner,
-  case when owner is not null then lease_until > now() else false end as is_owned, trouble
+  case when owner is not null then lease_until > now() else false end as is_owned,
+  case when owner is not null then nullif(lease_until, '-infinity')::text end as lease_until, trouble
 from noetl.subscription
 where live and mode = 'push' and not external and (state = 'ACTIVE' or trouble is not null) and subscription_id > :after::bigint
 order by subscription_id limit :limit_rows::int;
@@ -230,7 +237,8 @@ order by subscription_id limit :limit_rows::int;
 -- The `limit_rows` of these that changed last.
 select subscription_id, path, catalog_id, catalog_version, mode, source, external, listener, spec, state, live, version, epoch, pending,
   reason, actor, paused_until::text as paused_until, last_event_type, last_event_id, updated_at::text as updated_at, owner,
-  case when owner is not null then lease_until > now() else false end as is_owned, trouble
+  case when owner is not null then lease_until > now() else false end as is_owned,
+  case when owner is not null then nullif(lease_until, '-infinity')::text end as lease_until, trouble
 from noetl.subscription
 where live and mode = 'push' and not external and (state = 'ACTIVE' or trouble is not null)
 order by subscription.updated_at desc nulls last limit :limit_rows::int;

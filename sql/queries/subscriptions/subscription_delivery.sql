@@ -42,6 +42,12 @@ from noetl.subscription_dead_letter
 where (:subscription_id::bigint is null or subscription_id = :subscription_id) and dead_letter_id > :after::bigint
 order by dead_letter_id limit :limit_rows::int;
 
+-- name: subscription_dead_heads(dead_letter_ids, whole_max, head_bytes)
+-- What can be shown of the given-up messages `dead_letter_ids`: up to `whole_max` bytes all of it, else the first `head_bytes`.
+select dead_letter_id, octet_length(body) <= :whole_max::int as is_whole,
+  case when octet_length(body) <= :whole_max::int then body else substring(body from 1 for :head_bytes::int) end as head
+from noetl.subscription_dead_letter where dead_letter_id = any(:dead_letter_ids::bigint[]);
+
 -- name: subscription_dead_get(dead_letter_id)
 -- The given-up message `dead_letter_id`, with its body.
 select dead_letter_id, subscription_id, identity, subject, headers, body, reason, attempts, created_at::text as created_at

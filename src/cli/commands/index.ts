@@ -56,6 +56,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       executionFinalize,
     ]
   }),
+  group('bulk', 'One act on many executions', async () => {
+    const { bulkActs } = await import('./executions/bulk.js')
+    const { bulkList, bulkShow, bulkStop } = await import('./executions/bulkJob.js')
+    return [...bulkActs, bulkList, bulkShow, bulkStop]
+  }),
   group('events', 'The event log', async () => {
     const { eventsTail, eventsExport } = await import('./events/events.js')
     const { eventsAppend, eventsImport } = await import('./events/eventsWrite.js')

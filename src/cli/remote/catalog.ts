@@ -58,10 +58,9 @@ export async function entryRemotely(
 export async function removedRemotely(
   remote: RemoteClient,
   operation: 'postCatalogDelete' | 'postCatalogRestore',
-  path: string,
-  version: number | undefined,
+  { path, version, reason }: { path: string; version: number | undefined; reason: string | undefined },
 ): Promise<Removed> {
-  const { deleted = [] } = await remote.call(operation, { body: { path, ...given({ version }) } })
+  const { deleted = [] } = await remote.call(operation, { body: { path, ...given({ version, reason }) } })
   return { removed: deleted as unknown as Removed['removed'] }
 }
 

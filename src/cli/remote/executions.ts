@@ -22,7 +22,7 @@ type Told =
 /** What a daemon tells of an execution; the read model has more. */
 export type ShownExecution = Pick<ExecutionRow, Told> & Partial<ExecutionRow>
 
-export interface ListAsked {
+export interface FilterAsked {
   statuses: string[] | null
   parentExecutionId: string | null
   step: string | null
@@ -35,6 +35,10 @@ export interface ListAsked {
   path: string | undefined
   since: string | null
   until: string | null
+}
+
+export interface ListAsked extends FilterAsked {
+  isOldestFirst: boolean
   cursor: string | undefined
   limit: number
 }
@@ -49,8 +53,9 @@ export interface ExecutionList {
 
 const PAGE_MAX = 100
 
-export async function listRemotely(remote: RemoteClient, asked: ListAsked): Promise<ExecutionList> {
-  const query = given({
+/** The same as a daemon takes it, each value a text. */
+export function filterQuery(asked: FilterAsked) {
+  return given({
     status: asked.statuses?.join(','),
     parent: asked.parentExecutionId,
     step: asked.step,
@@ -62,13 +67,17 @@ export async function listRemotely(remote: RemoteClient, asked: ListAsked): Prom
       asked.labels === null
         ? undefined
         : Object.entries(asked.labels)
-            .map((label) => label.join('='))
+            .map((label) => label.join('=').replace(/[\\,]/g, '\\$&'))
             .join(','),
     q: asked.text,
     path: asked.path,
     since: asked.since,
     until: asked.until,
   })
+}
+
+export async function listRemotely(remote: RemoteClient, asked: ListAsked): Promise<ExecutionList> {
+  const query = { ...filterQuery(asked), ...(asked.isOldestFirst ? { order: 'oldest' as const } : {}) }
   const failed = new Set<number>()
   const page = await collectPages(asked.limit, asked.cursor, async (cursor, limit) => {
     const { answer, headers } = await remote.ask('getExecutions', {

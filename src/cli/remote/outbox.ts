@@ -1,16 +1,9 @@
 // The outbox as a daemon answers it, in the rows that the commands show.
 import type { JsonValue } from '../../domain/json/value.js'
+import { cursorText, parseCursor } from '../../domain/outbox/cursor.js'
 import { CpError } from '../../errors.js'
-import type {
-  Cursor,
-  DeadFilter,
-  DeadWork,
-  ListScope,
-  OutboxPage,
-  OutboxStatus,
-  ShardStatus,
-  showOutboxRow,
-} from '../../services/outbox/admin.js'
+import type { DeadWork, ShardStatus, showOutboxRow } from '../../services/outbox/admin.js'
+import type { DeadFilter, ListScope, OutboxPage, OutboxStatus } from '../../services/outbox/pages.js'
 import { collectPages, given, numberOf, type RemoteClient } from '../remote.js'
 
 const PAGE_MAX = 500
@@ -47,13 +40,13 @@ interface RowScope extends ListScope {
 
 export function rowsRemotely(remote: RemoteClient, scope: RowScope): Promise<OutboxPage> {
   return pageRemotely(scope, (page) =>
-    remote.call('getInternalOutboxRows', { query: { ...page, ...given({ status: scope.status }) } }),
+    remote.ask('getInternalOutboxRows', { query: { ...page, ...given({ status: scope.status }) } }),
   )
 }
 
 export function deadRemotely(remote: RemoteClient, scope: ListScope & DeadFilter): Promise<OutboxPage> {
   return pageRemotely(scope, (page) =>
-    remote.call('getInternalOutboxDead', {
+    remote.ask('getInternalOutboxDead', {
       query: { ...page, ...given({ reason: scope.reason, since: scope.since }) },
     }),
   )
@@ -66,23 +59,34 @@ interface PageQuery {
   limit: number
 }
 
-function pageRemotely(
-  scope: ListScope & { executionId?: string | undefined },
-  read: (query: PageQuery) => Promise<{ rows?: readonly object[]; next_cursor?: string | null }>,
-): Promise<OutboxPage> {
-  return collectPages<Row, Cursor>(scope.limit, scope.cursor, async (cursor, limit) => {
-    const { rows = [], next_cursor: next } = await read({
-      ...given({ execution_id: scope.executionId, shard: scope.shard }),
-      ...(cursor === undefined ? {} : { cursor: `${cursor.shard}-${cursor.after}` }),
-      limit: Math.min(limit, PAGE_MAX),
-    })
-    return { rows: rows as Row[], next: next == null ? undefined : cursorOf(next) }
-  })
+interface PageAnswer {
+  answer: { rows?: readonly object[]; next_cursor?: string | null }
+  headers: Headers
 }
 
-function cursorOf(text: string): Cursor {
-  const [shard = '', after = ''] = text.split('-')
-  return { shard: Number(shard), after }
+async function pageRemotely(
+  scope: ListScope & { executionId?: string | undefined },
+  read: (query: PageQuery) => Promise<PageAnswer>,
+): Promise<OutboxPage> {
+  const failed = new Set<number>()
+  const page = await collectPages<Row, string>(
+    scope.limit,
+    scope.cursor === undefined ? undefined : cursorText(scope.cursor, '-'),
+    async (cursor, limit) => {
+      const { answer, headers } = await read({
+        ...given({ execution_id: scope.executionId, shard: scope.shard, cursor }),
+        limit: Math.min(limit, PAGE_MAX),
+      })
+      for (const shard of headers.get('x-noetl-failed-shards')?.split(',') ?? []) failed.add(Number(shard))
+      return { rows: (answer.rows ?? []) as Row[], next: answer.next_cursor ?? undefined }
+    },
+  )
+  const error = new CpError('unavailable', 'its database did not answer the daemon')
+  return {
+    rows: page.rows,
+    next: page.next === undefined ? undefined : parseCursor(page.next, '-'),
+    failures: [...failed].map((shard) => ({ shard, error })),
+  }
 }
 
 export async function rowRemotely(remote: RemoteClient, id: string, shard: number | undefined): Promise<RowShown> {

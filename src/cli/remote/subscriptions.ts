@@ -126,10 +126,14 @@ export async function deadRemotely(
 
 const REDRIVES_MAX = 100
 
-export async function redriveRemotely(remote: RemoteClient, ids: readonly string[]): Promise<Redriven[]> {
+export async function redriveRemotely(
+  remote: RemoteClient,
+  ids: readonly string[],
+  why: string | undefined,
+): Promise<Redriven[]> {
   const done: Redriven[] = []
   for (let from = 0; from < ids.length; from += REDRIVES_MAX) {
-    const body = { ids: ids.slice(from, from + REDRIVES_MAX) }
+    const body = { ids: ids.slice(from, from + REDRIVES_MAX), ...given({ reason: why }) }
     const { results = [] } = await remote.call('postSubscriptionsDeadRedrive', { body })
     for (const { id, outcome, execution_id: executionId, reason } of results) {
       // As the command itself would: what is not there, or not active, ends it.

@@ -28,6 +28,8 @@ export interface RunToFollow {
   pointerOf(step: string): string | undefined
   /** Print what came out on standard output. */
   showsResult: boolean
+  /** Whether it can be looked at when it has ended. */
+  isKept: boolean
   /** Where what steps print can be heard. */
   onLook?: Place['onLook']
   /** Whether Ctrl-C cancels it; otherwise it only ends the watching. */
@@ -93,7 +95,9 @@ export async function followRun(context: CommandContext, run: RunToFollow): Prom
   const result = ending.status === 'COMPLETED' && (isJson || run.showsResult) ? await resultOf(run) : undefined
   if (isJson) printJson(io.stdout, summaryJson(story, ending, executionId, result))
   else if (run.showsResult && result !== undefined) printJson(io.stdout, result)
-  const next = howToCall(context, `execution show ${executionId}`)
+  const next = run.isKept
+    ? howToCall(context, `execution show ${executionId}`)
+    : 'nothing of this run is kept, because the data folder is in use; take another one with --data-dir, or leave out --local'
   const lines = endLines(story, ending, { color, executionId, pointerOf: run.pointerOf, next })
   for (const line of lines) screen?.line(line)
   if (forced !== undefined && ending.status === 'CANCELLED') {

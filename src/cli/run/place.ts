@@ -18,6 +18,8 @@ import { wantsColor } from '../io.js'
 export interface Place {
   api: ApiClient
   isPrivate: boolean
+  /** What ran can be looked at later. */
+  isKept: boolean
   /** Hears what steps print and when they are tried again, as it happens; only in a private instance. */
   onLook(listener: LookListener): void
   /** Ends a private instance; an instance that runs anyway goes on. */
@@ -43,12 +45,12 @@ export async function runningPlace(context: CommandContext, isLocal: boolean): P
       cause: error,
     })
   }
-  return { api, isPrivate: false, onLook: () => undefined, close: async () => undefined }
+  return { api, isPrivate: false, isKept: true, onLook: () => undefined, close: async () => undefined }
 }
 
 export async function privatePlace(context: CommandContext, allow: readonly string[]): Promise<Place> {
   try {
-    return await startPrivate(context, allow, context.dataDir(), async () => undefined)
+    return await startPrivate(context, allow, context.dataDir())
   } catch (error) {
     const isTaken = error instanceof CpError && error.code === 'refused' && error.details['folder'] !== undefined
     if (!isTaken) throw error
@@ -65,7 +67,8 @@ async function startPrivate(
   context: CommandContext,
   allow: readonly string[],
   dataDir: string,
-  cleanUp: () => Promise<void>,
+  /** Of a folder that is not kept. */
+  remove?: () => Promise<void>,
 ): Promise<Place> {
   const { serve } = await import('../../daemon/serve.js')
   const loaded = context.config()
@@ -115,13 +118,14 @@ async function startPrivate(
   return {
     api: createApiClient(httpUrl, token),
     isPrivate: true,
+    isKept: remove === undefined,
     onLook: (given) => {
       listener = given
     },
     close: async () => {
       stopping.abort()
       await ended
-      await cleanUp()
+      await remove?.()
     },
   }
 }

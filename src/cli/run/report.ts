@@ -15,7 +15,7 @@ export interface ReportOptions {
   executionId: string
   /** Where a step stands in its document. */
   pointerOf(step: string): string | undefined
-  /** What to call to learn more. */
+  /** What to call to learn more, or why there is no more. */
   next: string
 }
 

@@ -52,7 +52,7 @@ function compareLists(
   found: Difference[],
 ): void {
   for (let index = 0; index < Math.max(from.length, to.length); index++) {
-    compareChild(`${pointer}/${index}`, from[index], to[index], found)
+    if (from[index] !== to[index]) compareChild(`${pointer}/${index}`, from[index], to[index], found)
   }
 }
 

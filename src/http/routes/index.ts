@@ -44,6 +44,7 @@ import { type CleanupRouteDeps, cleanupRoutes } from './retention/cleanup.js'
 import { type SqlRouteDeps, sqlRoutes } from './sql/sql.js'
 import { type SnapshotRouteDeps, snapshotRoutes } from './state/snapshots.js'
 import { type StateRouteDeps, stateRoutes } from './state/state.js'
+import { type VerifyRouteDeps, verifyRoutes } from './state/verify.js'
 import { type DeadLetterRouteDeps, deadLetterRoutes } from './subscriptions/dead.js'
 import { type IngressRouteDeps, ingressRoutes } from './subscriptions/ingress.js'
 import { type RuntimeRouteDeps, runtimeRoutes } from './subscriptions/runtime.js'
@@ -60,6 +61,7 @@ export type RouteDeps = HealthRouteDeps &
   JobRouteDeps &
   AuditRouteDeps &
   SnapshotRouteDeps &
+  VerifyRouteDeps &
   SeriesRouteDeps &
   EventRouteDeps &
   EventStreamRouteDeps &
@@ -110,6 +112,7 @@ export function buildRoutes(deps: RouteDeps): RouteSpec[] {
     ...jobRoutes(deps),
     ...auditRoutes(deps),
     ...snapshotRoutes(deps),
+    ...verifyRoutes(deps),
     ...seriesRoutes(deps),
     ...eventRoutes(deps),
     ...executeRoutes(deps),

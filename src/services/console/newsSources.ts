@@ -1,5 +1,5 @@
 // Looks for what has changed, for topics that somebody listens to and for no others. Appends of this daemon are heard at once;
-// what other daemons and commands do is found by looking every second.
+// what other daemons and commands do is found by looking every second, and sooner after a hint of theirs.
 import type { Databases } from '../../db/databases.js'
 import type { JsonObject } from '../../domain/json/value.js'
 import { writeJson } from '../../domain/json/write.js'
@@ -25,11 +25,15 @@ export interface NewsSourcesDeps {
 export interface NewsSources extends PollLoop {
   /** These executions were written to. */
   appended: ExecutionNews['appended']
+  /** Somebody else has written something: a look comes soon. A hint may be lost, so nothing depends on it. */
+  hinted(): void
 }
 
 const LOOK_MS = 1_000
 // News of many appends is gathered for a moment: one look for all of them.
 const GATHER_MS = 100
+/** However many hints come, there are no more looks than this. */
+const HINTED_MS = 250
 const ACTS_LOOKED_AT = 20
 const EVERY_ACT = { actor: null, action: null, target: null, since: null, beforeId: null }
 
@@ -46,6 +50,7 @@ export function createNewsSources(deps: NewsSourcesDeps): NewsSources {
   const marks = new Map<string, string>()
   const executions = createExecutionNews({ ...deps, nudge: () => loop.nudge() })
   let lookAt = 0
+  let lookedAt = Number.NEGATIVE_INFINITY
 
   async function ring({ topic, name, look }: Look): Promise<void> {
     const { mark, data } = await look()
@@ -66,7 +71,10 @@ export function createNewsSources(deps: NewsSourcesDeps): NewsSources {
       const topics = board.topics()
       if (topics.size > 0) await clock.sleep(GATHER_MS, signal)
       const isTime = clock.monotonic() >= lookAt
-      if (isTime) lookAt = clock.monotonic() + LOOK_MS
+      if (isTime) {
+        lookedAt = clock.monotonic()
+        lookAt = lookedAt + LOOK_MS
+      }
       const due = isTime ? looks.filter(({ topic }) => topics.has(topic)) : []
       // One that has no answer keeps none of the others from theirs.
       const done = await Promise.allSettled([...due.map(ring), executions.look(topics, isTime)])
@@ -74,7 +82,18 @@ export function createNewsSources(deps: NewsSourcesDeps): NewsSources {
       return 'idle'
     },
   })
-  return { ...loop, appended: executions.appended }
+  return {
+    ...loop,
+    appended: executions.appended,
+    hinted: () => {
+      const now = clock.monotonic()
+      const soon = Math.max(now, lookedAt + HINTED_MS)
+      // One that comes anyhow by then is soon enough.
+      if ((soon >= lookAt && soon > now) || board.topics().size === 0) return
+      lookAt = Math.min(lookAt, soon)
+      void clock.sleep(soon - now).then(() => loop.nudge())
+    },
+  }
 }
 
 function looksOf({ databases, instance }: NewsSourcesDeps): Look[] {

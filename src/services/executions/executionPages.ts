@@ -1,5 +1,5 @@
 // Pages of the list of executions. A page over several shards is merged by start time; a shard that does not answer is
-// named, and the others are shown. What no index finds is looked for among the newest alone, and the page says how far it
+// named, and the others are shown. What no index finds is looked for among the first alone, and the page says how far it
 // looked: the next one goes on from there.
 import type { Databases } from '../../db/databases.js'
 import type { Queryable } from '../../db/db.js'
@@ -9,7 +9,7 @@ import {
   isKnownId,
   type ListedExecution,
   type ListPlace,
-  lastOfNewest,
+  lastOfFirst,
   listExecutions,
   needsLook,
 } from '../../stores/executions/executionListStore.js'
@@ -19,7 +19,7 @@ export interface ExecutionPage {
   rows: ExecutionRow[]
   /** Where the next page starts; undefined on the last. */
   next: { startTime: string; executionId: string } | undefined
-  /** When the last execution began that was looked at, if older ones were not; as Postgres writes it. */
+  /** When the last execution began that was looked at, if those behind it were not; as Postgres writes it. */
   lookedUntil: string | undefined
   failures: { shard: number; error: CpError }[]
 }
@@ -37,11 +37,12 @@ export async function pageOfExecutions(
   // One more than asked for tells whether there is a next page.
   const wanted = { ...(await byIdAlone(databases, filter)), limit: filter.limit + 1 }
   const { answers, failures } = await databases.fanOut((db) => look(db, wanted, lookedMax))
+  const inOrder = filter.isOldestFirst === true ? oldestFirst : newestFirst
   const ends = answers.flatMap(({ value }) => value.end ?? [])
-  const end = ends.sort(newestFirst)[0]
+  const end = ends.sort(inOrder)[0]
   const found = answers.flatMap(({ value }) => value.rows)
   // What one database has beyond the end of another comes with the next page: there may be some in between.
-  const merged = found.filter((row) => end === undefined || newestFirst(row, end) <= 0).sort(newestFirst)
+  const merged = found.filter((row) => end === undefined || inOrder(row, end) <= 0).sort(inOrder)
   const rows = merged.slice(0, filter.limit)
   const isFull = merged.length > filter.limit
   const last = isFull ? rows.at(-1) : end
@@ -78,7 +79,7 @@ async function look(
   filter: ExecutionFilter,
   lookedMax: number,
 ): Promise<{ rows: ListedExecution[]; end: ListPlace | undefined }> {
-  const end = needsLook(filter) ? await lastOfNewest(db, filter, lookedMax) : undefined
+  const end = needsLook(filter) ? await lastOfFirst(db, filter, lookedMax) : undefined
   const rows = await listExecutions(db, filter, end)
   return { rows, end: rows.length < filter.limit ? end : undefined }
 }
@@ -89,6 +90,10 @@ async function byIdAlone(databases: Databases, filter: ExecutionFilter): Promise
   if (textId == null || textId.length < ID_DIGITS_MIN) return filter
   const { answers } = await databases.fanOut((db) => isKnownId(db, textId))
   return answers.some(({ value }) => value) ? { ...filter, textPattern: null } : filter
+}
+
+function oldestFirst(left: ListPlace, right: ListPlace): number {
+  return newestFirst(right, left)
 }
 
 function newestFirst(left: ListPlace, right: ListPlace): number {

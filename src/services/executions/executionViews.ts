@@ -81,17 +81,23 @@ async function listedProgress(
   return found
 }
 
+export type ShownExecution = Omit<ExecutionDetail, 'row'> & { row: NamedExecution; progress: StepCounts | undefined }
+
+/** To count the steps of a long log takes as long as to read it: nobody waits for that who asks for no events, or of one that has ended. */
 export async function shownExecution(
   deps: ExecutionViewsDeps,
   id: ExecutionId,
   page: EventPage,
   pageBytes: number,
-): Promise<Omit<ExecutionDetail, 'row'> & { row: NamedExecution; progress: StepCounts }> {
-  const [detail, progress] = await Promise.all([
-    executionDetail(deps, id, page, pageBytes),
-    deps.stepProgress(deps.databases.of(id), id),
+): Promise<ShownExecution> {
+  const detail = await executionDetail(deps, id, page, pageBytes)
+  const isCounted = page.limit > 0 && !isTerminalStatus(detail.row.status)
+  const [[row], progress] = await Promise.all([
+    named(deps, [detail.row]),
+    isCounted
+      ? deps.stepProgress(deps.databases.of(id), id, detail.row.stream_version)
+      : listedProgress(deps, [detail.row]).then((counts) => counts.get(id)),
   ])
-  const [row] = await named(deps, [detail.row])
   return { ...detail, row: row!, progress }
 }
 

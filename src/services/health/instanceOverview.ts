@@ -6,6 +6,7 @@ import type { DeadOf } from '../../stores/subscriptions/subscriptionDeliveryStor
 import { countSubscriptions } from '../../stores/subscriptions/subscriptionStore.js'
 import { outboxStatus, type ShardStatus } from '../outbox/admin.js'
 import { schemaStates } from '../schema/schema.js'
+import { type Driver, listDrivers } from '../state/ownership.js'
 import type { ViewDeps } from '../subscriptions/views.js'
 import { listWorkerPools, type WorkerPoolView } from '../workers/workerPools.js'
 import { deadMessages, type PausedBacklog, pausedBacklogs, type StuckExecution, stuckExecutions } from './attention.js'
@@ -16,6 +17,7 @@ export interface InstanceOverview {
   checks: CheckResult[]
   shards: ShardStatus[]
   /** Or why there is no answer. */
+  drivers: Driver[] | string
   pools: WorkerPoolView[] | string
   subscriptions: Map<string, number> | string
   schema: { database: string; applied: number; pending: number }[] | string
@@ -50,8 +52,9 @@ export function createInstanceOverview(deps: ViewDeps & { health: Pick<HealthMon
   }
   return sharedAnswer(clock, MADE_EVERY_MS, async (): Promise<InstanceOverview> => {
     lookAtPauses()
-    const [shards, pools, subscriptions, states, stuck, dead] = await Promise.all([
+    const [shards, drivers, pools, subscriptions, states, stuck, dead] = await Promise.all([
       outboxStatus({ databases }),
+      listDrivers(databases).catch(messageOf),
       listWorkerPools(databases, {}).catch(messageOf),
       countSubscriptions(databases.cluster.db).catch(messageOf),
       schema().catch(messageOf),
@@ -61,6 +64,7 @@ export function createInstanceOverview(deps: ViewDeps & { health: Pick<HealthMon
     return {
       ...deps.health.report(),
       shards,
+      drivers,
       pools,
       subscriptions,
       stuck: typeof stuck === 'string' ? stuck : stuck.value,

@@ -2,7 +2,9 @@
 // shards, each row at most once per run, and a shard that does not answer is named beside the others.
 import type { Databases } from '../../db/databases.js'
 import type { Db } from '../../db/db.js'
+import type { Cursor } from '../../domain/outbox/cursor.js'
 import { CpError, toCpError } from '../../errors.js'
+import { type LeaseOwner, listLeaseOwners } from '../../stores/leases/leaseStore.js'
 import {
   type Backlog,
   countDead,
@@ -11,13 +13,7 @@ import {
   type DeadFilter,
   dropDeadRows,
   getRow,
-  type LaneOwner,
-  type ListedRow,
-  listDeadRows,
-  listLaneOwners,
   listRelays,
-  listRows,
-  type OutboxStatus,
   purgeRows,
   type RelayRow,
   readBacklog,
@@ -26,8 +22,11 @@ import {
   retryRows,
   type ShownRow,
 } from '../../stores/outbox/outboxAdminStore.js'
+import { databaseOf, type OutboxPage, pageOfDead } from './pages.js'
 
-export type { DeadFilter, ListedRow, OutboxStatus, ShownRow } from '../../stores/outbox/outboxAdminStore.js'
+export type { ShownRow } from '../../stores/outbox/outboxAdminStore.js'
+
+export type LaneHolder = Omit<LeaseOwner, 'kind'>
 
 export interface ShardStatus {
   shard: number
@@ -39,7 +38,7 @@ export interface ShardStatus {
   /** Undefined when everything is published. */
   oldestAgeSeconds?: number | undefined
   publishedLastMinute?: number
-  owners?: LaneOwner[]
+  owners?: LaneHolder[]
   relays?: RelayRow[]
 }
 
@@ -57,7 +56,7 @@ export async function outboxStatus({ databases }: AdminDeps): Promise<ShardStatu
           countPublished(db),
           readOldestAge(db),
           countPublishedLastMinute(db),
-          listLaneOwners(db),
+          holdersOf(db),
           listRelays(db),
         ])
         return { shard, label, backlog, dead, published, oldestAgeSeconds, publishedLastMinute, owners, relays }
@@ -68,59 +67,8 @@ export async function outboxStatus({ databases }: AdminDeps): Promise<ShardStatu
   )
 }
 
-export interface Cursor {
-  shard: number
-  after: string
-}
-
-export interface OutboxPage {
-  rows: (ListedRow & { shard: number })[]
-  /** Where the next page starts; undefined on the last. */
-  next: Cursor | undefined
-}
-
-/** Shard by shard, each in the order of its ids. */
-async function pageOver(
-  { databases }: AdminDeps,
-  scope: { shard?: number | undefined; cursor?: Cursor | undefined; limit: number },
-  read: (db: Db, after: string, limit: number) => Promise<ListedRow[]>,
-): Promise<OutboxPage> {
-  const rows: OutboxPage['rows'] = []
-  const first = scope.cursor?.shard ?? scope.shard ?? 0
-  const last = scope.shard ?? databases.shards.length - 1
-  for (let shard = first; shard <= last; shard++) {
-    const after = shard === scope.cursor?.shard ? scope.cursor.after : '0'
-    const room = scope.limit - rows.length
-    // One more than there is room for tells whether anything comes after.
-    const found = await read(databaseOf(databases, shard), after, room + 1)
-    rows.push(...found.slice(0, room).map((row) => ({ ...row, shard })))
-    if (found.length > room) {
-      const end = rows[rows.length - 1]
-      return { rows, next: end?.shard === shard ? { shard, after: end.outbox_id } : { shard, after } }
-    }
-  }
-  return { rows, next: undefined }
-}
-
-export interface ListScope {
-  shard?: number | undefined
-  cursor?: Cursor | undefined
-  limit: number
-}
-
-export function pageOfOutbox(
-  deps: AdminDeps,
-  scope: ListScope & { status?: OutboxStatus | undefined; executionId?: string | undefined },
-): Promise<OutboxPage> {
-  const { status, executionId } = scope
-  // All rows of an execution are in its own database.
-  const shard = executionId === undefined ? scope.shard : deps.databases.shardOf(executionId)
-  return pageOver(deps, { ...scope, shard }, (db, after, limit) => listRows(db, { status, executionId, after, limit }))
-}
-
-export function pageOfDead(deps: AdminDeps, scope: ListScope & DeadFilter): Promise<OutboxPage> {
-  const shard = scope.executionId === undefined ? scope.shard : deps.databases.shardOf(scope.executionId)
-  return pageOver(deps, { ...scope, shard }, (db, after, limit) => listDeadRows(db, { ...scope, after, limit }))
+async function holdersOf(db: Db): Promise<LaneHolder[]> {
+  return (await listLeaseOwners(db, 'outbox')).map(({ kind: _, ...holder }) => holder)
 }
 
 export async function showOutboxRow(
@@ -206,6 +154,8 @@ async function forEachDead(
   let cursor: Cursor | undefined
   while (result.matched < scope.limit && scope.signal?.aborted !== true) {
     const page = await pageOfDead(deps, { ...scope, cursor, limit: Math.min(PAGE, scope.limit - result.matched) })
+    // What was counted is what is done: a part that cannot be asked would be left out silently.
+    if (page.failures[0] !== undefined) throw page.failures[0].error
     result.matched += page.rows.length
     result.sample.push(...page.rows.slice(0, SAMPLE - result.sample.length))
     if (!scope.dryRun) {
@@ -250,13 +200,6 @@ function shardsOf(
   const { executionId, shard } = scope
   if (executionId !== undefined) return [databases.shardOf(executionId)]
   return shard === undefined ? databases.shards.map((_, index) => index) : [shard]
-}
-
-export function databaseOf(databases: Databases, shard: number): Db {
-  const named = databases.shards[shard]
-  if (named === undefined)
-    throw new CpError('invalid_input', `--shard must be from 0 to ${databases.shards.length - 1}, not ${shard}`)
-  return named.db
 }
 
 function unknownRow(outboxId: string): CpError {

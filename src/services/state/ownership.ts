@@ -10,7 +10,7 @@ import { type CpError, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
 import { jittered } from '../../runtime/jitter.js'
 import type { Service } from '../../runtime/service.js'
-import { type Fence, prepareLeases } from '../../stores/leases/leaseStore.js'
+import { type Fence, type LeaseOwner, listLeaseOwners, prepareLeases } from '../../stores/leases/leaseStore.js'
 import { createLeaseKeeper, type LeaseKeeper } from '../leases/leaseKeeper.js'
 import type { Membership } from '../leases/membership.js'
 
@@ -36,13 +36,30 @@ export interface Ownership extends Service {
 }
 
 const BEAT_MS = 1_000
+/** Kinds of leases of live states begin with it. */
+const STATE = 'state '
 
 /**
  * The lease kind of the lanes that a group of daemons was given: `<index>/<count>`. Daemons of another version of the engine have
  * lanes of their own: during an upgrade each drives the executions of its version, in all lanes.
  */
 export function stateLeaseKind(share: string, engine = ENGINE_VERSION): string {
-  return engine === 1 ? `state ${share}` : `state ${share} v${engine}`
+  return engine === 1 ? STATE + share : `${STATE}${share} v${engine}`
+}
+
+export interface Driver extends Omit<LeaseOwner, 'kind'> {
+  shard: number
+  /** Which part of the executions, and for which version of the engine: `0/1`, `0/1 v2`. */
+  share: string
+}
+
+/** Who drives the live states of which lanes. Throws when no shard answers. */
+export async function listDrivers(databases: Databases): Promise<Driver[]> {
+  const { answers, failures } = await databases.fanOut((db) => listLeaseOwners(db, `${STATE}%`))
+  if (answers.length === 0 && failures[0] !== undefined) throw failures[0].error
+  return answers.flatMap(({ shard, value }) =>
+    value.map(({ kind, ...owner }) => ({ shard, share: kind.slice(STATE.length), ...owner })),
+  )
 }
 
 export function createOwnership(deps: OwnershipDeps): Ownership {

@@ -6,6 +6,9 @@ import type { ExecutionId } from '../../domain/ids/ids.js'
 import { CpError } from '../../errors.js'
 import {
   listSnapshots,
+  type PrunableRow,
+  prunableDecisionKeys,
+  prunableSnapshots,
   pruneDecisionKeys,
   pruneSnapshots,
   type SnapshotFilter,
@@ -53,6 +56,28 @@ export async function rebuildSnapshotOf(deps: SnapshotDeps, executionId: Executi
   }
   await adoptAll(deps.databases.of(executionId), executionId)
   return deps.threads.ask(0, 'rebuild', { shard: deps.databases.shardOf(executionId), executionId })
+}
+
+const COUNTED_MAX = 1_000_000
+const SAMPLE = 20
+
+/** What `pruneAll` would remove, counted up to a million of each in every database, and the first of it. */
+export async function prunable({ databases }: Pick<SnapshotDeps, 'databases'>): Promise<{
+  snapshots: number
+  decisionKeys: number
+  sample: PrunableRow[]
+  failures: { shard: number; error: CpError }[]
+}> {
+  const { answers, failures } = await databases.fanOut(async (db) => ({
+    ...(await prunableSnapshots(db, { countedMax: COUNTED_MAX, limit: SAMPLE })),
+    keys: await prunableDecisionKeys(db, COUNTED_MAX),
+  }))
+  return {
+    snapshots: answers.reduce((sum, { value }) => sum + value.matched, 0),
+    decisionKeys: answers.reduce((sum, { value }) => sum + value.keys, 0),
+    sample: answers.flatMap(({ value }) => value.rows).slice(0, SAMPLE),
+    failures,
+  }
 }
 
 const PRUNE_PAGE = 1_000

@@ -3,8 +3,9 @@
 // transaction is open meanwhile: whoever holds a connection must not wait for another.
 
 import type { Databases } from '../../db/databases.js'
-import { isJsonObject } from '../../domain/json/value.js'
+import { isJsonObject, type JsonValue } from '../../domain/json/value.js'
 import { deliveryRules } from '../../domain/subscriptions/ingressMessage.js'
+import { SHOWN_HEAD_BYTES, SHOWN_WHOLE_MAX, shownBody } from '../../domain/subscriptions/shownBody.js'
 import { CpError, toCpError } from '../../errors.js'
 import {
   type DeadMessageRow,
@@ -12,6 +13,7 @@ import {
   deleteDead,
   dropDead,
   getDead,
+  headsOfDead,
   listDead,
 } from '../../stores/subscriptions/subscriptionDeliveryStore.js'
 import { getSubscription } from '../../stores/subscriptions/subscriptionStore.js'
@@ -31,6 +33,16 @@ export function pageOfDead(
   limit: number,
 ): Promise<DeadRow[]> {
   return listDead(deps.databases.cluster.db, subscriptionId ?? null, after, limit)
+}
+
+/** What a person is shown of each message, by its id; null where it cannot be shown. */
+export async function shownBodies(
+  deps: { databases: Databases },
+  ids: readonly string[],
+): Promise<Map<string, JsonValue>> {
+  const sizes = { wholeMax: SHOWN_WHOLE_MAX, headBytes: SHOWN_HEAD_BYTES }
+  const heads = await headsOfDead(deps.databases.cluster.db, ids, sizes)
+  return new Map(heads.map(({ dead_letter_id: id, is_whole, head }) => [id, shownBody(head, is_whole)]))
 }
 
 export interface RedriveDeps extends ExecutionsDeps {

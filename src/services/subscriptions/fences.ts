@@ -28,7 +28,9 @@ export async function closeFences(
     if (current === undefined || current.owner === null) return
     await deps.clock.sleep(POLL_MS)
   }
-  const shards = failures.map(({ shard }) => shard).join(', ')
+  const unstopped = failures.map(({ shard }) => shard)
+  const shards = unstopped.join(', ')
+  const detail = { state: row.state, unstopped_shards: unstopped }
   throw new CpError(
     'unavailable',
     `subscription ${row.subscription_id} is ${row.state}, but ` +
@@ -36,6 +38,6 @@ export async function closeFences(
         ? `a start in shard ${shards} is neither committed nor given up; it may still be. The server ends it within a minute`
         : `shard ${shards} does not answer: starts there may still be committed. They end with its return`) +
       '; repeat the command to be sure',
-    { cause: failures[0]!.error, details: { state: row.state } },
+    { cause: failures[0]!.error, details: { state: row.state, detail } },
   )
 }

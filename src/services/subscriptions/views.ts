@@ -2,6 +2,7 @@
 
 import type { Bus } from '../../bus/connect.js'
 import { type ConsumerCounts, consumerCounts } from '../../bus/sourceCounts.js'
+import { missingStream } from '../../bus/sourceSetup.js'
 import type { Databases } from '../../db/databases.js'
 import { wireTimeFromPostgres } from '../../domain/events/wireTime.js'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json/value.js'
@@ -156,6 +157,8 @@ export function verboseStatusOf(row: SubscriptionRow): JsonObject {
     actor: row.actor,
     paused_until: row.paused_until === null ? null : wireTimeFromPostgres(row.paused_until, 'paused_until'),
     runtime: row.is_owned ? row.owner : null,
+    lease_owner: row.owner,
+    lease_until: row.lease_until === null ? null : wireTimeFromPostgres(row.lease_until, 'lease_until'),
     trouble: row.trouble,
     spec: row.spec,
   }
@@ -195,10 +198,28 @@ function secondsSince(clock: Clock, at: Date): number {
 }
 
 /** For views that show more than the backlog: trouble with the source is told, not thrown. */
-export async function backlogOrTrouble(deps: ViewDeps, row: SubscriptionRow): Promise<Backlog | { trouble: string }> {
+export async function backlogOrTrouble(deps: ViewDeps, row: SubscriptionRow): Promise<Backlog | BacklogTrouble> {
   try {
     return await backlogOfRow(deps, row)
   } catch (error) {
-    return { trouble: toCpError(error).message }
+    const missing = await missingSource(deps, row)
+    return { trouble: missing ?? toCpError(error).message, isMissing: missing !== undefined }
+  }
+}
+
+export interface BacklogTrouble {
+  trouble: string
+  /** The source is not there, yet: what a subscription that is only registered may well wait for. */
+  isMissing: boolean
+}
+
+async function missingSource(deps: ViewDeps, row: SubscriptionRow): Promise<string | undefined> {
+  if (deps.bus === undefined || row.mode !== 'pull' || row.external) return undefined
+  try {
+    const { spec } = await entryOf(deps, row.catalog_id)
+    return await missingStream(deps.bus.connection(), natsSourceOf(row.path, spec))
+  } catch {
+    // Something else is wrong with it, which the error that led here says.
+    return undefined
   }
 }

@@ -7,7 +7,15 @@ import type { Labels } from '../../domain/executions/labels.js'
 import { writeJson } from '../../domain/json/write.js'
 import type { ExecutionRow } from './executionStore.js'
 
-const q = queries('execution_list', 'execution_looked', 'execution_known', 'execution_histogram', 'execution_oldest')
+const q = queries(
+  'execution_list',
+  'execution_list_oldest',
+  'execution_looked',
+  'execution_looked_oldest',
+  'execution_known',
+  'execution_histogram',
+  'execution_oldest',
+)
 
 /** Which executions; what is left out or null does not matter. */
 export interface ExecutionSelection {
@@ -34,6 +42,8 @@ export interface ExecutionSelection {
 }
 
 export interface ExecutionFilter extends ExecutionSelection {
+  /** By when they began; otherwise the newest come first. */
+  isOldestFirst?: boolean
   after: { startTime: string; executionId: string } | null
   limit: number
 }
@@ -52,7 +62,7 @@ export function listExecutions(
   filter: ExecutionFilter,
   end?: ListPlace | undefined,
 ): Promise<ListedExecution[]> {
-  return db.run<ListedExecution>(q.execution_list, [
+  return db.run<ListedExecution>(filter.isOldestFirst === true ? q.execution_list_oldest : q.execution_list, [
     ...indexedValues(filter),
     ...lookedValues(filter),
     ...afterValues(filter),
@@ -68,14 +78,15 @@ export function needsLook(selection: ExecutionSelection): boolean {
   return isOfText || [selection.step, selection.tenantId, selection.secondsMin, selection.secondsMax].some(isGiven)
 }
 
-/** The last of so many that indexes find; undefined when there are fewer. */
-export async function lastOfNewest(
+/** The last of so many that indexes find, in the order of the list; undefined when there are fewer. */
+export async function lastOfFirst(
   db: Queryable,
   filter: ExecutionFilter,
   lookedMax: number,
 ): Promise<ListPlace | undefined> {
   const values = [...indexedValues(filter), ...afterValues(filter), lookedMax]
-  return (await db.run<ListPlace>(q.execution_looked, values))[0]
+  const query = filter.isOldestFirst === true ? q.execution_looked_oldest : q.execution_looked
+  return (await db.run<ListPlace>(query, values))[0]
 }
 
 /** Whether it is the id of an execution, of a parent or of a catalog entry that was run. */

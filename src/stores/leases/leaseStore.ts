@@ -10,6 +10,7 @@ const q = queries(
   'lease_unorphan',
   'lease_release',
   'lease_holder',
+  'lease_owners',
   'lease_fence',
 )
 
@@ -127,6 +128,29 @@ export async function releaseLeases(
 
 export async function leaseHolder(db: Queryable, kind: string, slot: number): Promise<string | undefined> {
   return (await db.run<{ owner: string }>(q.lease_holder, [kind, slot]))[0]?.owner
+}
+
+export interface LeaseOwner {
+  kind: string
+  owner: string
+  lanes: number
+  live: boolean
+  slots: number[]
+  /** What is left of each of them, in whole seconds. */
+  leaseSeconds: number[]
+}
+
+/** Everybody who holds a slot of the kinds like this, or held it until its lease ended. */
+export async function listLeaseOwners(db: Queryable, kindLike: string): Promise<LeaseOwner[]> {
+  const rows = await db.run<Omit<LeaseOwner, 'slots' | 'leaseSeconds'> & { slots: string; lease_seconds: string }>(
+    q.lease_owners,
+    [kindLike],
+  )
+  return rows.map(({ slots, lease_seconds: seconds, ...row }) => ({
+    ...row,
+    slots: slots.split(',').map(Number),
+    leaseSeconds: seconds.split(',').map(Number),
+  }))
 }
 
 /** Which fences stand; nobody can take their slots before the transaction ends. All of one kind and owner. */

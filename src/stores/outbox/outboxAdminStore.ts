@@ -10,7 +10,6 @@ const q = queries(
   'outbox_oldest',
   'outbox_published',
   'outbox_rate',
-  'outbox_lane_owners',
   'outbox_relays',
   'outbox_list_unsettled',
   'outbox_list_published',
@@ -72,16 +71,6 @@ export async function countPublished(db: Queryable): Promise<{ rows: number; isE
 export async function countPublishedLastMinute(db: Queryable): Promise<number> {
   const [row] = await db.run<{ published: number }>(q.outbox_rate, [BACKLOG_MAX * 5])
   return row?.published ?? 0
-}
-
-export interface LaneOwner {
-  owner: string
-  lanes: number
-  live: boolean
-}
-
-export function listLaneOwners(db: Queryable): Promise<LaneOwner[]> {
-  return db.run<LaneOwner>(q.outbox_lane_owners)
 }
 
 export interface RelayRow {

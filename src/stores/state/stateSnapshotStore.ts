@@ -13,6 +13,8 @@ const q = queries(
   'state_snapshot_list',
   'state_snapshot_prune',
   'state_snapshot_prune_keys',
+  'state_snapshot_prunable',
+  'state_snapshot_prunable_keys',
 )
 
 export interface SnapshotKey {
@@ -117,6 +119,8 @@ export interface SnapshotListRow {
   updated_at: string
   execution_status: string | null
   head: string | null
+  /** The log is a subscription's: it has a lifecycle, and no status of an execution. */
+  is_subscription: boolean
 }
 
 export interface SnapshotFilter {
@@ -138,6 +142,31 @@ export async function pruneSnapshots(db: Queryable, limit: number): Promise<numb
 
 export async function pruneDecisionKeys(db: Queryable, limit: number): Promise<number> {
   return (await db.run(q.state_snapshot_prune_keys, [limit])).length
+}
+
+export interface PrunableRow {
+  execution_id: string
+  /** Null: it is gone. */
+  execution_status: string | null
+  updated_at: string
+}
+
+/** What a prune would remove, and the first of it. */
+export async function prunableSnapshots(
+  db: Queryable,
+  { countedMax, limit }: { countedMax: number; limit: number },
+): Promise<{ matched: number; rows: PrunableRow[] }> {
+  const rows = await db.run<PrunableRow & { matched: number }>(q.state_snapshot_prunable, [
+    STATE_SNAPSHOT_TYPE,
+    countedMax,
+    limit,
+  ])
+  return { matched: rows[0]?.matched ?? 0, rows: rows.map(({ matched, ...row }) => row) }
+}
+
+export async function prunableDecisionKeys(db: Queryable, countedMax: number): Promise<number> {
+  const [row] = await db.run<{ count: number }>(q.state_snapshot_prunable_keys, [countedMax])
+  return row?.count ?? 0
 }
 
 function columns(key: SnapshotKey): [string, string, string, string] {

@@ -14,6 +14,7 @@ const q = queries(
   'subscription_dedup_claim',
   'subscription_dead_insert',
   'subscription_dead_list',
+  'subscription_dead_heads',
   'subscription_dead_get',
   'subscription_dead_delete',
   'subscription_dead_drop',
@@ -96,6 +97,20 @@ export function listDead(
   limit: number,
 ): Promise<DeadRow[]> {
   return db.run<DeadRow>(q.subscription_dead_list, [subscriptionId, after, limit])
+}
+
+export interface DeadHead {
+  dead_letter_id: string
+  is_whole: boolean
+  head: Buffer
+}
+
+export function headsOfDead(
+  db: Queryable,
+  ids: readonly string[],
+  { wholeMax, headBytes }: { wholeMax: number; headBytes: number },
+): Promise<DeadHead[]> {
+  return db.run<DeadHead>(q.subscription_dead_heads, [ids, wholeMax, headBytes])
 }
 
 export type DeadMessageRow = Omit<DeadRow, 'bytes'> & { body: Buffer }

@@ -57,6 +57,8 @@ export interface SubscriptionRow {
   updated_at: string | null
   owner: string | null
   is_owned: boolean
+  /** Of the owner; one that is over tells since when nobody drives it. */
+  lease_until: string | null
   trouble: string | null
 }
 

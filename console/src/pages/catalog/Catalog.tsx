@@ -1,20 +1,22 @@
 // What is on file: playbooks, subscriptions and the rest, as a tree by path; one of them in full.
+import { isReadOnly } from '../../lib/readOnly'
 import { ask, path as place, query } from '../../lib/router'
 import { whyNotWriter } from '../../lib/session'
 import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
+import { ActButton } from '../../parts/ActButton'
 import { CopyText } from '../../parts/CopyText'
 import { Panel } from '../../parts/Panel'
 import { EntryPage } from './EntryPage'
-import { ENTRIES_MAX, loadEntries } from './entry'
+import { ENTRIES_MAX, entryAt, loadEntries } from './entry'
 import { NewEntry } from './NewEntry'
 import { Tree } from './Tree'
 import { type Listed, listedOf } from './treeRows'
 
 export function Catalog() {
-  const path = /^\/catalog\/(.+)$/.exec(place.value)?.[1]
-  if (path !== undefined) return <EntryPage key={path} path={path.split('/').map(decodeURIComponent).join('/')} />
-  return query.value.has('new') ? <NewEntry /> : <List />
+  const at = entryAt(place.value)
+  if (at !== undefined) return <EntryPage key={at.path} {...at} />
+  return query.value.has('new') && !isReadOnly.value ? <NewEntry /> : <List />
 }
 
 function List() {
@@ -27,14 +29,9 @@ function List() {
       <div class="run-title">
         <h1>Catalog</h1>
         <span class="buttons">
-          <button
-            type="button"
-            disabled={whyNotWriter.value !== undefined}
-            title={whyNotWriter.value}
-            onClick={() => ask({ new: '1' })}
-          >
+          <ActButton why={whyNotWriter.value} onClick={() => ask({ new: '1' })}>
             New entry
-          </button>
+          </ActButton>
         </span>
       </div>
       <Panel resource={list} lines={8} isEmpty={({ entries }) => entries.length === 0} empty={<NoneYet />}>

@@ -1,12 +1,15 @@
 // A document being written: what is wrong with it is said while it is written, and it becomes a version when told so.
 import { useSignal } from '@preact/signals'
+import { useRef } from 'preact/hooks'
 import { ApiError, send } from '../../lib/api'
-import { ask } from '../../lib/router'
+import { go } from '../../lib/router'
 import { whyNotWriter } from '../../lib/session'
 import { useResource } from '../../lib/useResource'
 import { useRested } from '../../lib/useRested'
-import { type Entry, loadProblems } from './entry'
+import { ActButton } from '../../parts/ActButton'
+import { type Entry, entryHref, loadProblems, type Problem } from './entry'
 import { Problems } from './Problems'
+import { showProblem, WrittenText } from './WrittenText'
 
 /** So long nothing was typed: then it is looked at. */
 const WRITING_MS = 400
@@ -23,7 +26,7 @@ export function EditTab({ entry, onRegistered }: { entry: Entry; onRegistered: (
       first={entry.content ?? ''}
       kind={entry.kind}
       onRegistered={() => {
-        ask({ version: undefined, tab: undefined })
+        go(entryHref(entry.path))
         onRegistered()
       }}
     />
@@ -42,6 +45,10 @@ export function Editor({ first, kind, onRegistered }: EditorProps) {
   const isBusy = useSignal(false)
   const rested = useRested(text.value, WRITING_MS)
   const problems = useResource(rested.trim() === '' ? null : `problems ${rested}`, () => loadProblems(rested, kind))
+  // They stay until the next are known: nothing flickers while somebody writes.
+  const found = useRef<readonly Problem[]>([])
+  found.current = problems.data ?? found.current
+  const area = useRef<HTMLTextAreaElement>(null)
   const why = whyNotWriter.value
   const register = async (): Promise<void> => {
     isBusy.value = true
@@ -58,17 +65,17 @@ export function Editor({ first, kind, onRegistered }: EditorProps) {
   }
   return (
     <div class="editor">
-      <textarea
-        class="mono"
-        aria-label="Document"
-        spellcheck={false}
-        rows={Math.min(40, Math.max(14, text.value.split('\n').length + 1))}
-        value={text.value}
-        onInput={(event) => {
-          text.value = event.currentTarget.value
+      <WrittenText
+        area={area}
+        text={text.value}
+        problems={found.current}
+        onWrite={(written) => {
+          text.value = written
         }}
       />
-      {problems.data !== undefined && problems.data.length > 0 && <Problems problems={problems.data} />}
+      {found.current.length > 0 && (
+        <Problems problems={found.current} onShow={(problem) => showProblem(area.current!, problem)} />
+      )}
       {problems.error !== undefined && <p class="notice stale">{problems.error.message}</p>}
       {said.value !== undefined && (
         <p class="notice stale" role="alert">
@@ -76,15 +83,15 @@ export function Editor({ first, kind, onRegistered }: EditorProps) {
         </p>
       )}
       <div class="buttons">
-        <button
-          type="button"
+        <ActButton
           class="primary"
-          disabled={why !== undefined || isBusy.value || text.value.trim() === ''}
-          title={why ?? 'Becomes the newest version; older ones stay'}
+          why={why}
+          meaning="Becomes the newest version; older ones stay"
+          isBusy={isBusy.value || text.value.trim() === ''}
           onClick={register}
         >
           Register
-        </button>
+        </ActButton>
         {problems.data?.length === 0 && text.value === rested && <span class="muted">No problems found.</span>}
       </div>
     </div>

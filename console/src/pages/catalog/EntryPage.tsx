@@ -1,5 +1,6 @@
 // One entry of the catalog: its document with what is wrong with it, a form that runs it, and its versions.
-import { ask, hrefOf, query } from '../../lib/router'
+import { isReadOnly } from '../../lib/readOnly'
+import { hrefOf } from '../../lib/router'
 import { useResource } from '../../lib/useResource'
 import { CopyText } from '../../parts/CopyText'
 import { Panel } from '../../parts/Panel'
@@ -8,7 +9,8 @@ import { Ago } from '../../parts/Time'
 import { EntryGraph } from '../graph/EntryGraph'
 import { DocumentTab } from './DocumentTab'
 import { EditTab } from './EditTab'
-import { type Entry, type EntryHead, loadEntries, loadEntry } from './entry'
+import { type Entry, type EntryHead, entryHref, loadEntries, loadEntry } from './entry'
+import { Removal } from './Removal'
 import { RunTab } from './RunTab'
 import { UsedByTab } from './UsedByTab'
 import { VersionsTab } from './VersionsTab'
@@ -23,13 +25,13 @@ const EDIT: Tab = { id: 'edit', name: 'New version' }
 /** Kinds that an execution can be started of. */
 const RUNNABLE = ['playbook', 'agent']
 
-export function EntryPage({ path }: { path: string }) {
-  const version = query.value.get('version') ?? 'latest'
+export function EntryPage({ path, version = 'latest' }: { path: string; version: string | undefined }) {
   const one = useResource(`${path}@${version}`, () => loadEntry({ path, version }))
   const versions = useResource(`versions of ${path}`, () => loadEntries({ path, include_archived: true }))
-  const tabs = RUNNABLE.includes(one.data?.kind ?? '')
+  const every = RUNNABLE.includes(one.data?.kind ?? '')
     ? [DOCUMENT, RUN, GRAPH, VERSIONS, USED_BY, EDIT]
     : [DOCUMENT, VERSIONS, EDIT]
+  const tabs = isReadOnly.value ? every.filter((tab) => tab !== RUN && tab !== EDIT) : every
   const reload = (): void => {
     one.reload()
     versions.reload()
@@ -40,7 +42,7 @@ export function EntryPage({ path }: { path: string }) {
       <Panel resource={one} lines={8}>
         {(entry) => (
           <>
-            <Head entry={entry} versions={versions.data?.entries ?? []} />
+            <Head entry={entry} versions={versions.data?.entries ?? []} reload={reload} />
             <Tabs tabs={tabs} label="About this entry" />
             <Chosen entry={entry} versions={versions.data?.entries ?? [entry]} tab={chosenTab(tabs)} reload={reload} />
           </>
@@ -74,7 +76,7 @@ function Chosen({ entry, versions, tab, reload }: ChosenProps) {
   }
 }
 
-function Head({ entry, versions }: { entry: Entry; versions: readonly EntryHead[] }) {
+function Head({ entry, versions, reload }: Omit<ChosenProps, 'tab'>) {
   const newest = Math.max(entry.version, ...versions.map(({ version }) => version))
   return (
     <>
@@ -84,10 +86,13 @@ function Head({ entry, versions }: { entry: Entry; versions: readonly EntryHead[
           <span class="muted">@{entry.version}</span>
         </h1>
         {entry.version < newest && (
-          <button type="button" onClick={() => ask({ version: undefined })}>
+          <a class="button" href={entryHref(entry.path)}>
             Newest is @{newest}
-          </button>
+          </a>
         )}
+        <span class="buttons">
+          <Removal entry={entry} versions={versions} reload={reload} />
+        </span>
       </div>
       <dl class="facts">
         <div>

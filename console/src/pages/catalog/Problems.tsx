@@ -1,9 +1,14 @@
 // What is wrong with a document, errors before warnings; a line is a link into the text.
 import { Glyph } from '../../parts/Status'
-import type { Problem } from './entry'
-import { lineId } from './Yaml'
+import { isError, type Problem } from './entry'
 
-export function Problems({ problems }: { problems: readonly Problem[] }) {
+interface ProblemsProps {
+  problems: readonly Problem[]
+  /** Shows where it is in the text. */
+  onShow: (problem: Problem) => void
+}
+
+export function Problems({ problems, onShow }: ProblemsProps) {
   const sorted = [...problems].sort((left, right) => Number(isError(right)) - Number(isError(left)))
   return (
     <ul class="problems" aria-label="Problems">
@@ -14,11 +19,7 @@ export function Problems({ problems }: { problems: readonly Problem[] }) {
             {isError(problem) ? 'Error' : 'Warning'}
             {problem.line == null ? '' : ', '}
             {problem.line != null && (
-              <button
-                type="button"
-                class="link"
-                onClick={() => document.getElementById(lineId(problem.line!))?.scrollIntoView({ block: 'center' })}
-              >
+              <button type="button" class="link" onClick={() => onShow(problem)}>
                 line {problem.line}
               </button>
             )}
@@ -28,8 +29,4 @@ export function Problems({ problems }: { problems: readonly Problem[] }) {
       ))}
     </ul>
   )
-}
-
-export function isError({ severity }: Problem): boolean {
-  return severity === 'error'
 }

@@ -5,15 +5,15 @@ import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { ApiError, apiPath } from '../../lib/api'
 import { getJson, type Json, jsonText, sendJson } from '../../lib/losslessJson'
-import { PREFIX } from '../../lib/prefix'
 import { go, hrefOf } from '../../lib/router'
 import { whyNotWriter } from '../../lib/session'
 import { useResource } from '../../lib/useResource'
-import { CopyText } from '../../parts/CopyText'
 import { Panel } from '../../parts/Panel'
+import { SameAct } from '../../parts/SameAct'
 import { type EntryHead, uiSchemaPath } from './entry'
 import { FieldInput } from './FieldInput'
 import { type Field, type Filled, fill, type Written, workloadOf } from './runForm'
+import { requestOf, startOrder } from './startOrder'
 
 export function RunTab({ entry }: { entry: EntryHead }) {
   // Numbers of the workload are no ids: as text they would be sent as text.
@@ -141,12 +141,9 @@ function Form({ entry, fields }: { entry: EntryHead; fields: readonly Field[] })
         </button>
         {why !== undefined && <span class="muted">{why}</span>}
       </div>
-      <p class="as-command">
-        The same from a terminal{' '}
-        <CopyText
-          text={curlOf(requestOf(entry, hideSecrets(fields, filled), { key: key.value, labels: labels.value }))}
-        />
-      </p>
+      <SameAct
+        {...startOrder(requestOf(entry, hideSecrets(fields, filled), { key: key.value, labels: labels.value }))}
+      />
     </form>
   )
 }
@@ -182,36 +179,10 @@ function filledByText(text: string): Filled {
   }
 }
 
-function requestOf(
-  entry: EntryHead,
-  workload: { [key: string]: Json },
-  { key, labels }: { key: string; labels: string },
-): { [key: string]: Json } {
-  const pairs = labels.split(/\s+/).flatMap((text) => (text === '' ? [] : [splitLabel(text)]))
-  return {
-    path: entry.path,
-    version: String(entry.version),
-    payload: workload,
-    ...(pairs.length === 0 ? {} : { labels: Object.fromEntries(pairs) }),
-    ...(key.trim() === '' ? {} : { dedup: { key: key.trim() } }),
-  }
-}
-
-/** Without a value it is sent as it is: the server says what is wrong with it. */
-function splitLabel(text: string): [string, string] {
-  const at = text.indexOf('=')
-  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
-}
-
 /** A command that is copied ends in a history of commands. */
 function hideSecrets(fields: readonly Field[], { workload }: Filled): { [key: string]: Json } {
   const secret = new Set(fields.flatMap((field) => (field.secret ? [field.name] : [])))
   return Object.fromEntries(Object.entries(workload).map(([name, value]) => [name, secret.has(name) ? '…' : value]))
-}
-
-function curlOf(request: Json): string {
-  const body = jsonText(request).replace(/\n\s*/g, ' ').replaceAll("'", "'\\''")
-  return `curl ${window.location.origin}${PREFIX}/api/execute -H 'content-type: application/json' -d '${body}'`
 }
 
 function randomKey(): string {

@@ -109,10 +109,12 @@ function Folder({ row, onToggle }: { row: FolderRow; onToggle: (() => void) | un
 }
 
 function Entry({ row: { entry, label, depth } }: { row: EntryRow }) {
+  // The newest that counts would be another one, or none.
+  const version = entry.archived_at === null ? undefined : String(entry.version)
   return (
     <tr style={indented(depth)}>
       <td class="ellipsis main">
-        <a href={entryHref(entry.path)} title={entry.path} aria-label={entry.path}>
+        <a href={entryHref(entry.path, { version })} title={entry.path} aria-label={entry.path}>
           <bdi>{label}</bdi>
         </a>
         {entry.archived_at !== null && <span class="muted"> archived</span>}

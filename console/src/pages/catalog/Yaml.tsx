@@ -1,13 +1,12 @@
 // A document with numbered lines, in colours, of which what is indented can be folded.
 import { useMemo, useState } from 'preact/hooks'
 import { whole } from '../../lib/time'
+import { colouredLines } from './colouredLines'
 import type { Problem } from './entry'
 import { foldsOf } from './folds'
-import { highlightYaml, type Piece } from './highlight'
+import { Pieces } from './Pieces'
 
 const LINES_MAX = 2_000
-/** Beyond it the colours are not worth the wait. */
-const COLOURED_MAX = 200_000
 
 export function lineId(line: number): string {
   return `line-${line}`
@@ -51,13 +50,7 @@ export function Yaml({ text, problems }: { text: string; problems: readonly Prob
             ) : (
               <span />
             )}
-            <code>
-              {pieces.map((piece, at) => (
-                <span key={at} class={piece.look}>
-                  {piece.text}
-                </span>
-              ))}
-            </code>
+            <Pieces pieces={pieces} />
           </li>
         ))}
       </ol>
@@ -72,9 +65,4 @@ export function Yaml({ text, problems }: { text: string; problems: readonly Prob
 
 function insideOf(head: number, folds: ReadonlyMap<number, number>): number[] {
   return Array.from({ length: (folds.get(head) ?? head) - head }, (_, index) => head + 1 + index)
-}
-
-function colouredLines(text: string): Piece[][] {
-  if (text.length <= COLOURED_MAX) return highlightYaml(text)
-  return text.split('\n').map((line) => [{ text: line, look: undefined }])
 }

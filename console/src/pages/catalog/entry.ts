@@ -26,6 +26,10 @@ export interface Problem {
   column?: number | null
 }
 
+export function isError({ severity }: Problem): boolean {
+  return severity === 'error'
+}
+
 interface Page {
   entries: EntryHead[]
   next_cursor?: string
@@ -62,9 +66,19 @@ export async function loadProblems(content: string, kind?: string): Promise<Prob
   return problems
 }
 
-/** Slashes of the path stay slashes of the address. */
-export function entryHref(path: string, asked: Record<string, string | undefined> = {}): string {
-  return hrefOf(`/catalog/${path.split('/').map(encodeURIComponent).join('/')}`, asked)
+/** Slashes of the path stay slashes of the address; a version stands behind an @, which within a path is encoded. */
+export function entryHref(
+  path: string,
+  { version, ...asked }: Record<string, string | undefined> & { version?: string | undefined } = {},
+): string {
+  const place = path.split('/').map(encodeURIComponent).join('/')
+  return hrefOf(`/catalog/${place}${version === undefined ? '' : `@${version}`}`, asked)
+}
+
+/** What entryHref has made; undefined if it is the place of none. */
+export function entryAt(place: string): { path: string; version: string | undefined } | undefined {
+  const [, path, version] = /^\/catalog\/(.+?)(?:@(\d+))?$/.exec(place) ?? []
+  return path === undefined ? undefined : { path: path.split('/').map(decodeURIComponent).join('/'), version }
 }
 
 export function uiSchemaPath(path: string): string {

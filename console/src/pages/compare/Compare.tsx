@@ -82,7 +82,7 @@ function Others({ run }: { run: ExecutionSummary }) {
                     <Status status={other.status} />
                     <code>{other.execution_id}</code>
                     <span class="muted">@{other.version}</span>
-                    <Ago at={other.start_time} />
+                    <Ago at={other.start_time} isPlain />
                   </button>
                 </li>
               ))}

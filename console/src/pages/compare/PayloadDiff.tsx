@@ -6,6 +6,7 @@ import { useResource } from '../../lib/useResource'
 import { useRested } from '../../lib/useRested'
 import { Differences } from '../../parts/Differences'
 import { Panel } from '../../parts/Panel'
+import { OWN_ID } from './ownId'
 
 interface Place {
   executionId: string
@@ -45,8 +46,6 @@ async function payloadAt({ executionId, position }: Place, signal: AbortSignal):
   const payload = PAYLOAD.flatMap((name) => (event[name] == null ? [] : [[name, event[name]] as const]))
   return withoutOwnId(Object.fromEntries(payload), executionId)
 }
-
-const OWN_ID = '‹id of the run›'
 
 function withoutOwnId(value: Json, id: string): Json {
   if (typeof value === 'string') return value.replaceAll(id, OWN_ID)

@@ -4,7 +4,7 @@ import { counted } from '../../lib/counted'
 import { type Difference, differencesOf, leavesOf } from '../../lib/difference'
 import { pointerTo } from '../../lib/jsonSearch'
 import { ask, query } from '../../lib/router'
-import { Between, SincePin, StateDifferences, wordOf } from './StateDifference'
+import { Between, SincePin, SinceSnapshot, StateDifferences } from './StateDifference'
 import type { Slice } from './slices'
 import type { Here } from './useMoment'
 
@@ -12,6 +12,8 @@ interface ChangesTabProps {
   executionId: string
   here: Here
   position: number
+  /** The end of the log. */
+  end: number
   pinned: number | undefined
 }
 
@@ -24,7 +26,7 @@ const SIDES = {
 } as const
 type Side = keyof typeof SIDES
 
-export function ChangesTab({ executionId, here, position, pinned }: ChangesTabProps) {
+export function ChangesTab({ executionId, here, position, end, pinned }: ChangesTabProps) {
   const sides = (Object.keys(SIDES) as Side[]).filter((side) => side !== 'pin' || pinned !== undefined)
   // Who has pinned a moment wants to compare with it.
   const usual: Side = pinned === undefined ? 'before' : 'pin'
@@ -50,13 +52,12 @@ export function ChangesTab({ executionId, here, position, pinned }: ChangesTabPr
 
   function changes() {
     const { slices } = here
-    if (chosen === 'pin') {
-      return <SincePin executionId={executionId} slices={slices} position={position} pinned={pinned!} />
-    }
+    if (chosen === 'pin') return <SincePin slices={slices} position={position} pinned={pinned!} />
     if (position === 0) return <div class="empty">There is nothing before the first event to compare with.</div>
-    const now = wordOf(position, slices)
-    if (chosen === 'now') return <Between executionId={executionId} from={now} to="now" />
-    if (chosen === 'snapshot') return <Between executionId={executionId} from="snapshot" to={now} />
+    if (chosen === 'now') return <Between slices={slices} from={position} to={end} />
+    if (chosen === 'snapshot') {
+      return <SinceSnapshot executionId={executionId} eventId={slices.peek(position)?.eventId} />
+    }
     return <SinceLastEvent here={here} />
   }
 }

@@ -8,6 +8,7 @@ import { clockText, millisOf, whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { Panel } from '../../parts/Panel'
 import { Glyph, kindOf } from '../../parts/Status'
+import { Exact } from '../../parts/Time'
 import { VirtualRows } from '../../parts/VirtualRows'
 import type { ExecutionSummary } from '../executions/summary'
 import { moveTo } from './cursor'
@@ -32,6 +33,7 @@ interface Window {
 }
 
 const ROW_HEIGHT = 28
+const HEADINGS = ['Position', 'Time', 'Type', 'Step', 'Status', 'What went wrong']
 /** Who wants one of more writes a part of it. */
 const NAMES_MAX = 500
 
@@ -72,6 +74,7 @@ export function EventsTab({ run, tape }: { run: ExecutionSummary; tape: RunTape 
         />
         <OneOf name="type" names={tape.tape.head.types} />
         <OneOf name="step" names={tape.tape.head.steps} />
+        <OneOf name="status" names={statusesOf(tape)} />
         <span class="muted">{total.data === undefined ? '' : counted(total.data, 'event')}</span>
       </div>
       <div class={chosen === undefined ? 'beside' : 'beside open'}>
@@ -83,6 +86,7 @@ export function EventsTab({ run, tape }: { run: ExecutionSummary; tape: RunTape 
           {(count) => (
             <VirtualRows<WindowEvent>
               label="Events"
+              headings={HEADINGS}
               subject={subject}
               total={count}
               height={ROW_HEIGHT}
@@ -90,7 +94,7 @@ export function EventsTab({ run, tape }: { run: ExecutionSummary; tape: RunTape 
                 (await get<Window>(apiPath(base, { ...asked, from: from + 1, limit }), signal)).events
               }
               row={(event) => (
-                <EventRow
+                <EventCells
                   event={event}
                   isChosen={event?.event_id === chosen}
                   onChoose={({ event_id: id, position }) => {
@@ -108,8 +112,13 @@ export function EventsTab({ run, tape }: { run: ExecutionSummary; tape: RunTape 
   )
 }
 
+/** As they are asked for, whatever the writers of events call them. */
+function statusesOf({ tape }: RunTape): readonly string[] {
+  return [...new Set([...tape.head.statuses.map((status) => status.toLowerCase()), 'failed'])]
+}
+
 /** Names of the tape, of which the first is none. */
-function OneOf({ name, names }: { name: 'type' | 'step'; names: readonly string[] }) {
+function OneOf({ name, names }: { name: 'type' | 'step' | 'status'; names: readonly string[] }) {
   const asked = `event_${name}`
   return (
     <select
@@ -125,26 +134,33 @@ function OneOf({ name, names }: { name: 'type' | 'step'; names: readonly string[
   )
 }
 
-interface EventRowProps {
+interface EventCellsProps {
   event: WindowEvent | undefined
   isChosen: boolean
   onChoose: (event: WindowEvent) => void
 }
 
-function EventRow({ event, isChosen, onChoose }: EventRowProps) {
-  if (event === undefined) return <span class="event-row muted">…</span>
+function EventCells({ event, isChosen, onChoose }: EventCellsProps) {
+  if (event === undefined) return <td class="muted">…</td>
   const kind = /fail|error/i.test(`${event.event_type} ${event.status}`) ? 'failed' : kindOf(event.status ?? '')
   return (
-    <button type="button" class="event-row" aria-pressed={isChosen} onClick={() => onChoose(event)}>
-      <span class="number muted">{whole(event.position)}</span>
-      <span class="mono">{clockText(millisOf(event.timestamp), 3).slice(11)}</span>
-      <span class={`event-type ${kind === 'failed' ? 'failed' : ''}`}>
+    <>
+      <td class="muted">
+        <button type="button" class="opener" aria-pressed={isChosen} onClick={() => onChoose(event)}>
+          {whole(event.position)}
+          <span class="visually-hidden"> {event.event_type}</span>
+        </button>
+      </td>
+      <td class="mono">
+        <Exact at={event.timestamp}>{clockText(millisOf(event.timestamp), 3).slice(11)}</Exact>
+      </td>
+      <td class={`event-type ${kind === 'failed' ? 'failed' : ''}`}>
         {kind === 'failed' && <Glyph kind="failed" />}
         {event.event_type}
-      </span>
-      <span class="ellipsis">{event.node_name}</span>
-      <span class="muted ellipsis">{event.status?.toLowerCase()}</span>
-      <span class="ellipsis failed">{event.error}</span>
-    </button>
+      </td>
+      <td class="ellipsis">{event.node_name}</td>
+      <td class="muted ellipsis">{event.status?.toLowerCase()}</td>
+      <td class="ellipsis failed">{event.error}</td>
+    </>
   )
 }

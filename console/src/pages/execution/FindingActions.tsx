@@ -84,7 +84,7 @@ function actionsOf(executionId: string, { target }: Finding): Readonly<Record<st
       name: 'Run again',
       consequence: 'Starts a new execution with the same workload; this one stays as it is.',
       isPublic: true,
-      order: () => rerunOrder(executionId),
+      order: (reason) => rerunOrder(executionId, reason),
     },
   }
 }

@@ -33,7 +33,7 @@ export function Header({ run, reload }: { run: ExecutionSummary; reload: () => v
               name="Run again"
               isPublic
               consequence="Starts a new execution of the same playbook with the same workload. This one stays as it is."
-              order={() => rerunOrder(run.execution_id)}
+              order={(reason) => rerunOrder(run.execution_id, reason)}
               onDone={(started: { execution_id: string }) => go(hrefOf(`/executions/${started.execution_id}`))}
             />
           ) : (

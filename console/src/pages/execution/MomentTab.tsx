@@ -56,6 +56,7 @@ export function MomentTab({ executionId, total, here, position, pinned }: Moment
             executionId={executionId}
             eventId={slice.eventId}
             checksum={checksum}
+            isEnd={position === total}
           />
         )}
         {isExact && slice.eventId !== undefined && (
@@ -83,7 +84,7 @@ export function MomentTab({ executionId, total, here, position, pinned }: Moment
               Unpin to see the state
             </button>
           </p>
-          <SincePin executionId={executionId} slices={here.slices} position={position} pinned={pin} />
+          <SincePin slices={here.slices} position={position} pinned={pin} />
         </>
       )}
     </div>

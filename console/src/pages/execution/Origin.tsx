@@ -1,16 +1,18 @@
-// What can be told where there is no log to show: who created the execution; or, of an id that nobody knows, where it would be
-// and which ids come next to it.
+// What can be told where there is no log to show: who created the execution; or, of an id that is none, what else has it, where
+// it would be and which ids come next to it.
 import { apiPath, getAnswer } from '../../lib/api'
 import { hrefOf } from '../../lib/router'
 import { useResource } from '../../lib/useResource'
 import { Panel } from '../../parts/Panel'
 import { Status } from '../../parts/Status'
 import { Ago } from '../../parts/Time'
+import { entryHref } from '../catalog/entry'
 
 interface Origin {
   shard: number
   shards: number
   created: { at: string; catalog_id: string; path: string | null; parent_execution_id: string | null } | null
+  instead: { kind: 'subscription' | 'catalog'; path: string; version: number | null } | null
   nearest: { execution_id: string; path: string | null; status: string; created_at: string }[]
 }
 
@@ -53,17 +55,34 @@ export function NearestIds({ id }: { id: string }) {
   const origin = useOrigin(id)
   return (
     <Panel resource={origin} missing={origin.data?.headers.get('x-noetl-failed-shards') ?? undefined}>
-      {({ body: { shard, shards, nearest } }) => (
+      {({ body: { shard, shards, created, instead, nearest } }) => (
         <section aria-label="Nearest ids">
-          {shards > 1 && (
+          {instead !== null && <Instead id={id} thing={instead} />}
+          {shards > 1 && instead === null && (
             <p>
               It would be on shard {shard} of {shards}, 0 to {shards - 1}.
             </p>
           )}
-          {nearest.length === 0 ? <p>There is no execution at all.</p> : <Nearest ids={nearest} />}
+          {nearest.length > 0 && <Nearest ids={nearest} />}
+          {nearest.length === 0 && created === null && <p>There is no execution at all.</p>}
         </section>
       )}
     </Panel>
+  )
+}
+
+function Instead({ id, thing: { kind, path, version } }: { id: string; thing: NonNullable<Origin['instead']> }) {
+  const isEntry = kind === 'catalog'
+  const href = isEntry ? entryHref(path, { version: String(version) }) : hrefOf(`/subscriptions/${id}`)
+  return (
+    <p>
+      It is the id of the {isEntry ? 'catalog entry' : 'subscription'}{' '}
+      <a href={href}>
+        <bdi>{path}</bdi>
+        {isEntry && `@${version}`}
+      </a>
+      .
+    </p>
   )
 }
 

@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import { ask, query } from '../../lib/router'
 import { whole } from '../../lib/time'
 import { chosenTab, type Tab, Tabs } from '../../parts/Tabs'
+import { Told } from '../../parts/Told'
 import type { ExecutionSummary } from '../executions/summary'
 import { GraphTab } from '../graph/GraphTab'
 import { axisOf, chosenAxis, view, viewOf, viewText } from './axis'
@@ -22,7 +23,7 @@ import { Timeline } from './Timeline'
 import type { RunTape } from './tape'
 import { useMoment } from './useMoment'
 import { useSnapshots } from './useSnapshots'
-import { useTape } from './useTape'
+import { DRAWN_MAX, useTape } from './useTape'
 import { WhyTab } from './WhyTab'
 
 const TABS: readonly Tab[] = [
@@ -75,6 +76,24 @@ export function Replay({ run }: { run: ExecutionSummary }) {
   )
 }
 
+function drawnSoFar({ length, total }: RunTape): string {
+  if (length < total)
+    return `${whole(length)} of ${whole(total)} events are drawn so far; the list of events has all of them.`
+  return total > DRAWN_MAX
+    ? `An overview: above ${whole(DRAWN_MAX)} events the bars stand for parts of the log. State, checksum and events are those of each event.`
+    : 'An overview; the events themselves are on their way.'
+}
+
+function NoGraph({ tape }: { tape: RunTape }) {
+  if (tape.total <= DRAWN_MAX) return <div class="skeleton" aria-busy="true" />
+  return (
+    <div class="empty">
+      The graph is made from the single events, of which this log has more than {whole(DRAWN_MAX)}. Its document is in
+      the catalog, and <b>State here</b> has what every step has become.
+    </div>
+  )
+}
+
 const REST_MS = 250
 
 /** A link shows the same part; a zoom is written down once it rests. */
@@ -105,10 +124,8 @@ function Moments({ run, tape, reload }: { run: ExecutionSummary; tape: RunTape; 
       <Scrubber run={tape} axis={axis} position={position} snapshots={snapshots} life={life} />
       <Timeline run={tape} axis={axis} position={position} />
       {(tape.isCoarse || tape.length < tape.total) && (
-        <p class="notice partial" role="status">
-          {tape.length < tape.total
-            ? `${whole(tape.length)} of ${whole(tape.total)} events are drawn so far; the list of events has all of them.`
-            : 'An overview; the events themselves are on their way.'}
+        <p class="notice partial">
+          <Told text={drawnSoFar(tape)} />
         </p>
       )}
       {entity !== undefined && <Life run={tape} entity={entity} life={life} position={position} />}
@@ -126,15 +143,11 @@ function Moments({ run, tape, reload }: { run: ExecutionSummary; tape: RunTape; 
     const eventId = position === 0 ? undefined : here.slice?.eventId
     switch (tab) {
       case 'changes':
-        return <ChangesTab executionId={id} here={here} position={position} pinned={pin.value} />
+        return <ChangesTab executionId={id} here={here} position={position} end={tape.length} pinned={pin.value} />
       case 'event':
         return eventId === undefined ? NOTHING_YET : <EventDetail executionId={id} eventId={eventId} />
       case 'graph':
-        return tape.isCoarse ? (
-          <div class="skeleton" aria-busy="true" />
-        ) : (
-          <GraphTab run={run} tape={tape} position={position} />
-        )
+        return tape.isCoarse ? <NoGraph tape={tape} /> : <GraphTab run={run} tape={tape} position={position} />
       case 'events':
         return <EventsTab run={run} tape={tape} />
       case 'state':

@@ -1,45 +1,59 @@
-// What differs between two moments of a run: the daemon folds both and compares the two whole states.
+// What differs between two states of a run. Two places of its log are compared by the daemon from the states that it keeps
+// for this page; the stored snapshot with the state that the daemon folds.
 import { useRef } from 'preact/hooks'
 import { apiPath } from '../../lib/api'
 import { type Difference, leavesOf } from '../../lib/difference'
 import { getJson } from '../../lib/losslessJson'
 import { whole } from '../../lib/time'
-import { useResource } from '../../lib/useResource'
+import { type Resource, useResource } from '../../lib/useResource'
 import { useRested } from '../../lib/useRested'
 import { Differences, SHOWN_MAX } from '../../parts/Differences'
 import { Panel } from '../../parts/Panel'
-import type { Slices } from './slices'
+import type { Differing, Slices } from './slices'
 
 const SIDES = ['Before', 'After'] as const
 
-/** A moment as the daemon reads it; undefined while it is not known which event it is. */
-export function wordOf(position: number, slices: Slices): string | undefined {
-  if (position === 0) return 'version:0'
-  const eventId = slices.peek(position)?.eventId
-  return eventId === undefined ? undefined : `event:${eventId}`
-}
+type Shown = Parameters<typeof StateDifferences>[0]
 
 interface BetweenProps {
-  executionId: string
-  from: string | undefined
-  to: string | undefined
+  slices: Slices
+  from: number
+  to: number
   sides?: readonly [string, string]
 }
 
-export function Between({ executionId, from = '', to = '', sides = SIDES }: BetweenProps) {
+/** Two positions of the log, the earlier one first. */
+export function Between({ slices, from, to, sides = SIDES }: BetweenProps) {
   const [left, right, ...names] = useRested([from, to, ...sides].join('\n')).split('\n') as [
     string,
     string,
     ...string[],
   ]
-  const path = apiPath('/api/replay/diff', { execution_id: executionId, from: left, to: right, ids: 'number' })
-  const isKnown = left !== '' && right !== ''
-  const diff = useResource(isKnown ? path : null, async (signal) => {
-    const { differences } = (await getJson(path, signal)) as unknown as { differences: Difference[] }
-    // The daemon tells of a new entity as a whole. No more of them are taken apart than there are lines for.
-    const list = differences.slice(0, SHOWN_MAX).flatMap(leavesOf)
-    return { list, places: differences.length, sides: names as [string, string] }
+  const diff = useResource(`${slices.epoch} ${left} ${right}`, async (signal): Promise<Shown> => {
+    const differing = await slices.differences(Number(left), Number(right), signal)
+    return { ...linesOf(differing), sides: names as [string, string] }
   })
+  return <Comparison diff={diff} />
+}
+
+interface SinceSnapshotProps {
+  executionId: string
+  /** Undefined while it is not known which event it is. */
+  eventId: string | undefined
+}
+
+export function SinceSnapshot({ executionId, eventId }: SinceSnapshotProps) {
+  const rested = useRested(eventId)
+  const asked = { execution_id: executionId, from: 'snapshot', to: `event:${rested}`, ids: 'string' }
+  const path = rested === undefined ? null : apiPath('/api/replay/diff', asked)
+  const diff = useResource(path, async (signal): Promise<Shown> => {
+    const { differences } = (await getJson(path!, signal)) as unknown as { differences: Difference[] }
+    return linesOf({ differences, count: differences.length })
+  })
+  return <Comparison diff={diff} />
+}
+
+function Comparison({ diff }: { diff: Resource<Shown> }) {
   // What was shown stays while the next is asked for, with the names of what it was between.
   const last = useRef(diff.data)
   last.current = diff.data ?? last.current
@@ -52,25 +66,22 @@ export function Between({ executionId, from = '', to = '', sides = SIDES }: Betw
   )
 }
 
+/** The daemon tells of a new entity as a whole. No more of them are taken apart than there are lines for. */
+function linesOf({ differences, count }: Differing): Pick<Shown, 'list' | 'places'> {
+  return { list: differences.slice(0, SHOWN_MAX).flatMap(leavesOf), places: count }
+}
+
 interface SincePinProps {
-  executionId: string
   slices: Slices
   position: number
   pinned: number
 }
 
 /** Between the pin and the handle, whichever comes first in the log. */
-export function SincePin({ executionId, slices, position, pinned }: SincePinProps) {
+export function SincePin({ slices, position, pinned }: SincePinProps) {
   const name = (at: number): string => `At ${whole(at)}${at === pinned ? ', pinned' : ''}`
   const [from, to] = pinned < position ? [pinned, position] : [position, pinned]
-  return (
-    <Between
-      executionId={executionId}
-      from={wordOf(from, slices)}
-      to={wordOf(to, slices)}
-      sides={[name(from), name(to)]}
-    />
-  )
+  return <Between slices={slices} from={from} to={to} sides={[name(from), name(to)]} />
 }
 
 interface StateDifferencesProps {

@@ -1,15 +1,19 @@
 // Steps, workers or pools as rows, and within an opened one a row for each command, loop, stage and frame. Names are text of the page, the
 // bars are painted; of both only what is in sight exists.
 import { useMemo, useRef, useState } from 'preact/hooks'
+import { now } from '../../lib/now'
 import { clockText, lasted, whole } from '../../lib/time'
 import { Glyph } from '../../parts/Status'
 import { type Axis, positionOf, view, zoomBy } from './axis'
 import { BarTable } from './BarTable'
 import { moveTo, pin } from './cursor'
 import { drawBars, isInView, ROW, type Scene, spanAt } from './drawBars'
+import { drawLabels } from './drawLabels'
 import { chosenLanes, lanesOf } from './lanes'
 import { choose, chosenEntity } from './life'
 import {
+  END_FLAG,
+  hasFlag,
   kindAt,
   kindOfRow,
   momentAt,
@@ -20,7 +24,7 @@ import {
   standingWord,
   type TimelineRow,
 } from './tape'
-import { useCanvas } from './useCanvas'
+import { type Pen, useCanvas } from './useCanvas'
 
 const SHARE_OF_SCREEN = 0.4
 /** To each side: the narrowest bar can be hit. */
@@ -53,6 +57,9 @@ function Rows({ run, axis, position }: TimelineProps) {
     return lanes.flatMap((lane) => [lane, ...(inside.get(lane)?.filter(isSeen) ?? [])])
   }, [lanes, inside, axis, view.value])
   const height = Math.min(rows.length * ROW, Math.max(8 * ROW, Math.round(window.innerHeight * SHARE_OF_SCREEN)))
+  const chosen = chosenEntity()
+  const number = useMemo(() => (chosen === undefined ? -1 : run.tape.keys().indexOf(chosen)), [run, chosen])
+  const beat = useBeat(run, position)
   const scene: Scene = {
     run,
     rows,
@@ -61,15 +68,14 @@ function Rows({ run, axis, position }: TimelineProps) {
     position,
     pinned: pin.value,
     top: Math.min(top, rows.length * ROW - height),
+    chosen: number === -1 ? undefined : number,
+    beat,
   }
-  const canvas = useCanvas(height, (pen) => drawBars(pen, scene), [
-    rows,
-    axis,
-    position,
-    pin.value,
-    view.value,
-    scene.top,
-  ])
+  const draw = (pen: Pen): void => {
+    drawBars(pen, scene)
+    drawLabels(pen, scene)
+  }
+  const canvas = useCanvas(height, draw, [rows, axis, position, pin.value, view.value, scene.top, number, beat])
   const first = Math.floor(scene.top / ROW)
   const inSight = rows.slice(first, Math.ceil((scene.top + height) / ROW))
   const pointed = (event: PointerEvent | WheelEvent) => {
@@ -142,6 +148,17 @@ function Rows({ run, axis, position }: TimelineProps) {
       </div>
     </section>
   )
+}
+
+/** Seconds, while the end of a log is looked at in which something is at work; those who want nothing to move see it stand. */
+function useBeat(run: RunTape, position: number): number {
+  const isAtWork = useMemo(() => {
+    const { begun, ended } = run.marks
+    const isOver = run.tape.columns['flags']!.some((flags) => hasFlag(flags, END_FLAG))
+    return !isOver && begun.some((begin, span) => begin !== 0 && ended[span] === 0)
+  }, [run])
+  if (!isAtWork || position < run.length || matchMedia('(prefers-reduced-motion: reduce)').matches) return 0
+  return Math.floor(now.value / 1_000)
 }
 
 interface NameProps {

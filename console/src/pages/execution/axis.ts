@@ -13,6 +13,8 @@ export interface Axis {
   kind: AxisKind
   /** 0 to 1 by position, never falling. */
   fractions: Float64Array
+  /** A bar begins so many events before its own: by event it has the whole step of it, by the clock it begins when that happened. */
+  lead: 0 | 1
   /** From the first event to the last. */
   spanMs: number
 }
@@ -42,7 +44,7 @@ export function axisOf(kind: AxisKind, run: RunTape): Axis {
   const places = kind === 'work' ? withoutPauses(clock, atWork(run)) : clock
   const last = Math.max(1, places[length]!)
   const fractions = places.map((place, position) => (kind === 'event' ? position / Math.max(1, length) : place / last))
-  return { kind, fractions, spanMs }
+  return { kind, fractions, lead: kind === 'event' ? 1 : 0, spanMs }
 }
 
 /** By position how many commands somebody has then; of a run without commands, steps. */

@@ -18,6 +18,10 @@ export interface Scene {
   pinned: number | undefined
   /** Pixels scrolled away above. */
   top: number
+  /** The number of the entity that was chosen: its bars are underlined. */
+  chosen: number | undefined
+  /** Counts seconds while something is at work: the edge of such a bar moves. */
+  beat: number
 }
 
 /** From the least to the worst: the later ones are painted over the earlier ones. */
@@ -39,22 +43,34 @@ const NARROWEST = 3
 const ROOMY = 10
 /** And of the gap after it: what waits is dotted. */
 const DOT = 3
+/** From the end of its bar, second by second. */
+const EDGES = [11, 7, 3] as const
+
+type Mark = (wide: number, tall: number, beat: number) => { x: number; y: number; wide: number; tall: number }
+/** What is left out of a bar, so that it says the same without its colour: an edge that moves, a notch, all but the outline. */
+const MARKS: Readonly<Record<string, Mark>> = {
+  running: (wide, tall, beat) => ({ x: Math.max(2, wide - EDGES[beat % EDGES.length]!), y: 0, wide: 2, tall }),
+  failed: (wide, tall) => ({ x: wide - 6, y: 4, wide: 3, tall: tall - 8 }),
+  cancelled: (wide, tall) => ({ x: 2, y: 2, wide: wide - 4, tall: tall - 4 }),
+}
 
 export function drawBars({ context, width, height }: Pen, scene: Scene): void {
   const { run, rows, axis, view, position, top } = scene
-  const scale = width / (view.to - view.from)
-  const xOf = (place: number): number => (axis.fractions[place]! - view.from) * scale
+  const { xOf, startOf } = placesOf(axis, view, width)
   const now = xOf(position)
   context.fillStyle = colorOf('bg')
   context.fillRect(0, 0, width, height)
   const bars = LOOKS.map((): number[] => [])
+  const marked: number[] = []
   const first = Math.floor(top / ROW)
   const last = Math.min(rows.length, Math.ceil((top + height) / ROW))
   context.fillStyle = colorOf('faint')
   for (let row = first; row < last; row++) {
     const y = row * ROW - top
     context.fillRect(0, y + ROW - 1, width, 1)
-    collectRow(run, rows[row]!, y, { xOf, now, width, position }, bars)
+    const reach = { xOf, startOf, now, width, position }
+    collectRow(run, rows[row]!, y, reach, bars)
+    if (scene.chosen !== undefined) collectChosen(run, rows[row]!, y, reach, scene.chosen, marked)
   }
   LOOKS.forEach(({ name, color, tall }, look) => {
     context.fillStyle = colorOf(color)
@@ -69,13 +85,18 @@ export function drawBars({ context, width, height }: Pen, scene: Scene): void {
         continue
       }
       context.fillRect(left, y, wide, tall)
-      if (wide < ROOMY || (name !== 'failed' && name !== 'cancelled')) continue
+      const mark = wide < ROOMY ? undefined : MARKS[name]?.(wide, tall, scene.beat)
+      if (mark === undefined) continue
       context.fillStyle = colorOf('bg')
-      if (name === 'failed') context.fillRect(left + wide - 6, y + 4, 3, tall - 8)
-      else context.fillRect(left + 2, y + 2, wide - 4, tall - 4)
+      context.fillRect(left + mark.x, y + mark.y, mark.wide, mark.tall)
       context.fillStyle = colorOf(color)
     }
   })
+  context.fillStyle = colorOf('ink')
+  for (let at = 0; at < marked.length; at += 3) {
+    const left = Math.round(marked[at + 1]!)
+    context.fillRect(left, marked[at]! + ROW - 4, Math.max(NARROWEST, Math.round(marked[at + 2]!) - left), 2)
+  }
   const line = (x: number, color: string): void => {
     if (x < 0 || x > width) return
     context.fillStyle = colorOf(color)
@@ -85,16 +106,28 @@ export function drawBars({ context, width, height }: Pen, scene: Scene): void {
   line(now, 'ink')
 }
 
-interface Reach {
-  xOf: (place: number) => number
+interface Reach extends Places {
   now: number
   width: number
   position: number
 }
 
+export interface Places {
+  /** From a position of the log to a place on the screen. */
+  xOf: (position: number) => number
+  /** Where a bar begins that begins with the event of this position. */
+  startOf: (position: number) => number
+}
+
+export function placesOf({ fractions, lead }: Axis, { from, to }: View, width: number): Places {
+  const scale = width / (to - from)
+  const xOf = (position: number): number => (fractions[position]! - from) * scale
+  return { xOf, startOf: (position) => xOf(position - lead) }
+}
+
 /** Adds y, left and right of each bar of a row to the list of its look. */
 function collectRow(run: RunTape, row: TimelineRow, y: number, reach: Reach, bars: readonly number[][]): void {
-  const { xOf, now, width, position } = reach
+  const { xOf, startOf, now, width, position } = reach
   const { issued, begun, ended, outcome } = run.marks
   const lefts = new Float64Array(LOOKS.length).fill(Number.NaN)
   const rights = new Float64Array(LOOKS.length)
@@ -115,14 +148,14 @@ function collectRow(run: RunTape, row: TimelineRow, y: number, reach: Reach, bar
     rights[look] = right
   }
   for (const span of row.spans) {
-    const left = xOf(issued[span]! - 1)
+    const left = startOf(issued[span]!)
     // They are in the order in which they begin.
     if (left > width) break
     const end = ended[span]!
     const right = xOf(end || run.length)
     if (right < 0) continue
     const begin = begun[span]!
-    const work = begin === 0 ? right : xOf(begin - 1)
+    const work = begin === 0 ? right : startOf(begin)
     const isLater = issued[span]! > position
     if (right > now || isLater) {
       if (work > now) add(LATER_WAIT, Math.max(left, now), work)
@@ -142,9 +175,32 @@ function collectRow(run: RunTape, row: TimelineRow, y: number, reach: Reach, bar
   for (let look = 0; look < LOOKS.length; look++) flush(look)
 }
 
-export function isInView({ tape, length }: RunTape, { fractions }: Axis, { from, to }: View, span: number): boolean {
+/** The same of the bars of one entity, where there is one in sight. */
+function collectChosen(
+  run: RunTape,
+  row: TimelineRow,
+  y: number,
+  { xOf, startOf, width }: Reach,
+  chosen: number,
+  marked: number[],
+): void {
+  const { issued, ended } = run.marks
+  const keys = run.tape.columns['span_key']!
+  for (const span of row.spans) {
+    if (keys[span] !== chosen) continue
+    const [left, right] = [startOf(issued[span]!), xOf(ended[span]! || run.length)]
+    if (right >= 0 && left <= width) marked.push(y, Math.max(0, left), Math.min(width, right))
+  }
+}
+
+export function isInView(
+  { tape, length }: RunTape,
+  { fractions, lead }: Axis,
+  { from, to }: View,
+  span: number,
+): boolean {
   const { span_issued: issued, span_ended: ended } = tape.columns
-  return fractions[issued![span]! - 1]! <= to && fractions[ended![span]! || length]! >= from
+  return fractions[issued![span]! - lead]! <= to && fractions[ended![span]! || length]! >= from
 }
 
 /** The span of a row at a place of the screen, the one that began last. */

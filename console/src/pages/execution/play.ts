@@ -20,8 +20,11 @@ export function togglePlay(): void {
   isPlaying.value = !isPlaying.value
 }
 
-/** The page is drawn at most so often. */
+/** The page is drawn at most so often. Who wants no motion gets steps to read. */
 const FRAME_MS = 50
+const STEP_MS = 1_000
+const wantsSteps = matchMedia('(prefers-reduced-motion: reduce)')
+const frameMs = (): number => (wantsSteps.matches ? STEP_MS : FRAME_MS)
 /** Nobody watches a run wait. */
 const PAUSE_MAX_MS = 2_000
 
@@ -54,7 +57,7 @@ function nextStep(run: RunTape, position: number, how: Speed): Step {
 /** About ten seconds for the whole run, but never fewer than two events a second. */
 function evenStep({ length }: RunTape, position: number): Step {
   const perMs = Math.max(2, length / 10) / 1_000
-  const events = Math.max(1, Math.round(perMs * FRAME_MS))
+  const events = Math.max(1, Math.round(perMs * frameMs()))
   return { position: position + events, afterMs: events / perMs }
 }
 
@@ -63,7 +66,9 @@ function clockStep({ tape, length }: RunTape, position: number, times: number): 
   const clock = tape.columns['time']!
   const from = clock[Math.max(0, position - 1)]!
   const waitMs = (to: number): number => (clock[to - 1]! - from) / times
+  const frame = frameMs()
   let next = position + 1
-  while (next < length && waitMs(next + 1) <= FRAME_MS) next++
-  return { position: next, afterMs: Math.min(PAUSE_MAX_MS, waitMs(next)) }
+  while (next < length && waitMs(next + 1) <= frame) next++
+  const atLeast = wantsSteps.matches ? frame : 0
+  return { position: next, afterMs: Math.max(atLeast, Math.min(PAUSE_MAX_MS, waitMs(next))) }
 }

@@ -1,5 +1,6 @@
 // What the daemon knows about positions of one log, as far as it was asked: the newest 32 are kept.
-import { ApiError, apiPath } from '../../lib/api'
+import { ApiError, type Asked, apiPath } from '../../lib/api'
+import type { Difference } from '../../lib/difference'
 import { getJson, isNumber, type Json } from '../../lib/losslessJson'
 
 export interface Touched {
@@ -21,6 +22,12 @@ export interface Slice {
   foldedMs: number
   /** Between two states that the daemon keeps, in events. */
   distance: number
+}
+
+/** Between two positions; of very many only the first. */
+export interface Differing {
+  differences: readonly Difference[]
+  count: number
 }
 
 type Fields = { [key: string]: Json }
@@ -59,8 +66,16 @@ export class Slices {
     keep(this.sums, position, String(answer['checksum']))
   }
 
-  private async ask(what: 'at' | 'checksum', position: number, signal: AbortSignal): Promise<Fields> {
-    const path = apiPath(`/api/executions/${this.executionId}/${what}`, { position })
+  async differences(from: number, to: number, signal: AbortSignal): Promise<Differing> {
+    const answer = await this.ask('at', to, signal, { since: from, part: 'counts' })
+    return {
+      differences: answer['differences'] as unknown as Difference[],
+      count: numberOf(answer['differences_count']),
+    }
+  }
+
+  private async ask(what: 'at' | 'checksum', position: number, signal: AbortSignal, more: Asked = {}): Promise<Fields> {
+    const path = apiPath(`/api/executions/${this.executionId}/${what}`, { position, ...more })
     const answer = (await getJson(path, signal)) as Fields
     if (answer['epoch'] === this.epoch) return answer
     this.onMoved()

@@ -1,6 +1,6 @@
 // The log of a run as the screen draws it: columns decoded from the tape of the daemon, and per step the spans of its
 // visits, commands, loops, stages and frames. Everything here is answered without asking the daemon.
-import { FAILED_FLAG, LATE_FLAG, OUTCOMES, type Tape } from '../../../../src/domain/tape/decodeTape.js'
+import { END_FLAG, FAILED_FLAG, LATE_FLAG, OUTCOMES, type Tape } from '../../../../src/domain/tape/decodeTape.js'
 import type { StatusKind } from '../../parts/Status'
 
 export interface Moment {
@@ -187,4 +187,4 @@ export function standingWord(run: RunTape, spans: readonly number[], kind: Statu
   return kind ?? 'not yet'
 }
 
-export { FAILED_FLAG, LATE_FLAG }
+export { END_FLAG, FAILED_FLAG, LATE_FLAG }

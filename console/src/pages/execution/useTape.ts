@@ -1,4 +1,4 @@
-// Loads the tape of a run, of a long one an overview first; when the log has grown what is new, and all of it when its places
+// Loads the tape of a run, of a long one an overview first, of a very long one nothing else; when the log has grown what is new, and all of it when its places
 // have moved. While the daemon still reads a long log, what it has read is shown.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { continues, decodeTape, growTape, type Tape } from '../../../../src/domain/tape/decodeTape.js'
@@ -7,12 +7,13 @@ import { useAskAgain } from '../../lib/useAskAgain'
 import { fromCoarse } from './coarse'
 import { type RunTape, runTapeOf } from './tape'
 
-/** Beyond it the page says how much of the log is drawn: a tape has about 30 bytes per event. */
+/** Beyond it the overview stays, in which parts of the log are counted: a tape of events has about 30 bytes for each. */
 export const DRAWN_MAX = 1_000_000
 /** The daemon reads a log on as long as somebody waits for it. */
 const WAIT_MS = 30_000
-/** The first drawing does not wait for more of a long log than is read by then. */
-const FIRST_WAIT_MS = 400
+/** The first drawing does not wait for more of a long log than is read by then, those after it for more. */
+const FIRST_WAIT_MS = 100
+const NEXT_WAIT_MS = 400
 const FIRST_ROUNDS = 50
 const FIRST_PAUSE_MS = 100
 const PAUSE_MS = 1_000
@@ -44,25 +45,30 @@ export function useTape(executionId: string, eventCount: number): LoadedTape {
   useEffect(() => {
     const control = new AbortController()
     const path = `/api/executions/${executionId}/tape`
-    const askFrom = async (from: number, level = 'full', waitMs = WAIT_MS): Promise<Tape> => {
-      const asked = apiPath(path, { level, from, to: DRAWN_MAX, wait_ms: waitMs })
+    const askFrom = async (from: number, level: Level = 'full', waitMs = WAIT_MS): Promise<Tape> => {
+      const asked = apiPath(path, { level, from, wait_ms: waitMs })
       return decodeTape(await (await fetchOwn('GET', asked, { signal: control.signal })).arrayBuffer())
     }
     const askFirst = async (): Promise<Tape> => {
+      let waitMs = FIRST_WAIT_MS
       for (let round = 0; round < FIRST_ROUNDS; round++) {
-        const first = await askFrom(1, 'auto', FIRST_WAIT_MS)
+        const first = await askFrom(1, 'auto', waitMs)
         const { level, built, total } = first.head
         // Before the daemon has begun to read, it does not know how much there is.
         const isWhole = built === total && (built > 0 || newest.current === 0)
-        if (isWhole && level === 'full') return first
-        if (built > 0) setOverview(runTapeOf(level === 'full' ? first : fromCoarse(first)))
+        if (isWhole && level === levelOf(total)) return first
+        if (built > 0) {
+          setOverview(drawn(first))
+          waitMs = NEXT_WAIT_MS
+        }
         if (isWhole) break
         if (built === 0) await pause(FIRST_PAUSE_MS)
       }
-      return askFrom(1)
+      return askFrom(1, levelOf(newest.current))
     }
     const loadTape = async (known: Tape | undefined): Promise<Tape> => {
       if (known === undefined || known.head.execution_id !== executionId) return askFirst()
+      if (levelOf(Math.max(newest.current, known.head.total)) === 'coarse') return askFrom(1, 'coarse')
       const piece = await askFrom(known.head.to + 1)
       return continues(known, piece) ? growTape(known, piece) : askFrom(1)
     }
@@ -75,9 +81,9 @@ export function useTape(executionId: string, eventCount: number): LoadedTape {
         counted = newest.current
         const tape = await loadTape(latest.current)
         latest.current = tape
-        loaded = runTapeOf(tape)
+        loaded = drawn(tape)
         setRun(loaded)
-        isPart = loaded.length < Math.min(loaded.total, DRAWN_MAX)
+        isPart = loaded.length < loaded.total
       } while (isPart || counted !== newest.current)
     }
     isLoading.current = true
@@ -102,6 +108,16 @@ export function useTape(executionId: string, eventCount: number): LoadedTape {
   }, [executionId, round])
   useAskAgain(error, reload)
   return { run, overview, error, reload }
+}
+
+type Level = 'auto' | 'full' | 'coarse'
+
+function levelOf(total: number): Level {
+  return total > DRAWN_MAX ? 'coarse' : 'full'
+}
+
+function drawn(tape: Tape): RunTape {
+  return runTapeOf(tape.head.level === 'coarse' ? fromCoarse(tape) : tape)
 }
 
 function pause(ms: number): Promise<void> {

@@ -3,8 +3,10 @@ import { useSignal } from '@preact/signals'
 import { apiPath, getAnswer } from '../../lib/api'
 import { useKeys } from '../../lib/keys'
 import { go, hrefOf } from '../../lib/router'
+import { whyNotOperator } from '../../lib/session'
 import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
+import { ActButton } from '../../parts/ActButton'
 import { BulkDialog } from './BulkDialog'
 import { ACTIONS, type BulkAction, type BulkScope } from './bulk'
 import { ExportIds } from './ExportIds'
@@ -46,16 +48,16 @@ export function BulkBar({ ids, asked, isWholePage, onClear }: BulkBarProps) {
           </button>
         )}
         {Object.entries(ACTIONS).map(([action, { name, consequence }]) => (
-          <button
+          <ActButton
             key={action}
-            type="button"
-            title={consequence}
+            why={whyNotOperator.value}
+            meaning={consequence}
             onClick={() => {
               open.value = action as BulkAction
             }}
           >
             {name}…
-          </button>
+          </ActButton>
         ))}
         {pair !== undefined && (
           <a class="button" href={pair}>

@@ -1,22 +1,23 @@
-// The rows of the list. `j` and `k` move along them, Enter opens one, `w` tells why it has not ended; with `chosen` each can be
-// ticked, by `x` as well.
+// The rows of the list. `j` and `k` move along them, Enter opens one, `w` tells why it has not ended, `x` ticks it.
+// The heading of the start turns the order round.
 import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 import { useKeys } from '../../lib/keys'
 import { ask, go, hrefOf } from '../../lib/router'
-import { COLUMNS, shownColumns, TIMELINE } from './columns'
+import { COLUMNS, STARTED, shownColumns, TIMELINE } from './columns'
 import { type ExecutionSummary, hasEnded } from './summary'
 import { useTimelines } from './timelines'
 
 interface ExecutionTableProps {
   rows: readonly ExecutionSummary[]
-  chosen?: ReadonlySet<string> | undefined
-  onChoose?: (ids: ReadonlySet<string>) => void
+  isOldestFirst: boolean
+  chosen: ReadonlySet<string>
+  onChoose: (ids: ReadonlySet<string>) => void
 }
 
 const NONE: readonly ExecutionSummary[] = []
 
-export function ExecutionTable({ rows, chosen, onChoose }: ExecutionTableProps) {
+export function ExecutionTable({ rows, isOldestFirst, chosen, onChoose }: ExecutionTableProps) {
   const [at, setAt] = useState(-1)
   const columns = COLUMNS.filter(
     ({ name, isAbout }) => shownColumns.value.has(name) && (isAbout === undefined || rows.some(isAbout)),
@@ -30,9 +31,9 @@ export function ExecutionTable({ rows, chosen, onChoose }: ExecutionTableProps) 
   const toggle = (id: string): void => {
     const next = new Set(chosen)
     if (!next.delete(id)) next.add(id)
-    onChoose?.(next)
+    onChoose(next)
   }
-  const isEach = rows.every((row) => chosen?.has(row.execution_id))
+  const isEach = rows.every((row) => chosen.has(row.execution_id))
   useKeys({
     j: () => move(1),
     k: () => move(-1),
@@ -44,44 +45,44 @@ export function ExecutionTable({ rows, chosen, onChoose }: ExecutionTableProps) 
       const row = rows[at]
       if (row !== undefined && !hasEnded(row)) ask({ why: row.execution_id })
     },
-    ...(chosen === undefined || rows[at] === undefined ? {} : { x: () => toggle(rows[at]!.execution_id) }),
+    ...(rows[at] === undefined ? {} : { x: () => toggle(rows[at]!.execution_id) }),
   })
   return (
     <div class="scroll">
       <table class="wide rows">
         <thead>
           <tr>
-            {chosen !== undefined && (
-              <th class="tick">
-                <input
-                  type="checkbox"
-                  aria-label="Choose all of this page"
-                  checked={isEach}
-                  onChange={() => onChoose?.(new Set(isEach ? [] : rows.map((row) => row.execution_id)))}
-                />
-              </th>
+            <th class="tick">
+              <input
+                type="checkbox"
+                aria-label="Choose all of this page"
+                checked={isEach}
+                onChange={() => onChoose(new Set(isEach ? [] : rows.map((row) => row.execution_id)))}
+              />
+            </th>
+            {columns.map(({ name, isNumber }) =>
+              name === STARTED ? (
+                <StartedHead key={name} isOldestFirst={isOldestFirst} />
+              ) : (
+                <th key={name} class={isNumber === true ? 'number' : ''}>
+                  {name}
+                </th>
+              ),
             )}
-            {columns.map(({ name, isNumber }) => (
-              <th key={name} class={isNumber === true ? 'number' : ''}>
-                {name}
-              </th>
-            ))}
           </tr>
         </thead>
         <tbody>
           {rows.map((row, index) => (
             <Fragment key={row.execution_id}>
               <tr id={`row-${row.execution_id}`} aria-selected={index === at}>
-                {chosen !== undefined && (
-                  <td class="tick">
-                    <input
-                      type="checkbox"
-                      aria-label={`Choose ${row.execution_id}`}
-                      checked={chosen.has(row.execution_id)}
-                      onChange={() => toggle(row.execution_id)}
-                    />
-                  </td>
-                )}
+                <td class="tick">
+                  <input
+                    type="checkbox"
+                    aria-label={`Choose ${row.execution_id}`}
+                    checked={chosen.has(row.execution_id)}
+                    onChange={() => toggle(row.execution_id)}
+                  />
+                </td>
                 {columns.map(({ name, isNumber, style = '', cell }) => (
                   <td
                     key={name}
@@ -94,7 +95,7 @@ export function ExecutionTable({ rows, chosen, onChoose }: ExecutionTableProps) 
               </tr>
               {row.error !== null && (
                 <tr class="more" aria-selected={index === at}>
-                  {chosen !== undefined && <td />}
+                  <td />
                   <td colSpan={columns.length}>
                     <div class="failed two-lines" title={row.error}>
                       {row.error}
@@ -107,5 +108,20 @@ export function ExecutionTable({ rows, chosen, onChoose }: ExecutionTableProps) 
         </tbody>
       </table>
     </div>
+  )
+}
+
+function StartedHead({ isOldestFirst }: { isOldestFirst: boolean }) {
+  return (
+    <th aria-sort={isOldestFirst ? 'ascending' : 'descending'}>
+      <button
+        type="button"
+        class="link"
+        title={isOldestFirst ? 'Show the newest first' : 'Show the oldest first'}
+        onClick={() => ask({ order: isOldestFirst ? undefined : 'oldest', cursor: undefined })}
+      >
+        {STARTED} <span aria-hidden="true">{isOldestFirst ? '▲' : '▼'}</span>
+      </button>
+    </th>
   )
 }

@@ -3,14 +3,14 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { apiPath, getAnswer } from '../../lib/api'
 import { loadPart } from '../../lib/loadPart'
 import { ask, path as place, query } from '../../lib/router'
-import { isOperator } from '../../lib/session'
+import { clockText, millisOf } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { CopyText } from '../../parts/CopyText'
 import { Job } from '../../parts/Job'
 import { lazy } from '../../parts/lazy'
 import { Panel } from '../../parts/Panel'
 import { SameAct } from '../../parts/SameAct'
-import { Ago } from '../../parts/Time'
+import { Told } from '../../parts/Told'
 import { BulkBar } from './BulkBar'
 import { ColumnChoice } from './columns'
 import { ExecutionTable } from './ExecutionTable'
@@ -32,7 +32,9 @@ export function Executions() {
 function ExecutionList() {
   const asked = Object.fromEntries(FILTERS.map((name) => [name, query.value.get(name) ?? undefined]))
   const cursor = query.value.get('cursor') ?? undefined
-  const path = apiPath('/api/executions', { ...asked, cursor })
+  const isOldestFirst = query.value.get('order') === 'oldest'
+  const order = isOldestFirst ? 'oldest' : undefined
+  const path = apiPath('/api/executions', { ...asked, order, cursor })
   const list = useResource(path, (signal) => getAnswer<ExecutionSummary[]>(path, signal), {
     everyMs: 3_000,
     topics: ['executions'],
@@ -40,7 +42,7 @@ function ExecutionList() {
   // Whoever looks at the list opens one of them next.
   useEffect(() => void loadPart(loadLater).catch(() => undefined), [])
   const why = query.value.get('why')
-  const cli = commandOf({ ...asked, cursor })
+  const cli = commandOf({ ...asked, order, cursor })
   const isFiltered = Object.values(asked).some((value) => value !== undefined)
   const next = list.data?.headers.get('x-noetl-next-cursor') ?? undefined
   const lookedUntil = list.data?.headers.get('x-noetl-looked-until') ?? undefined
@@ -61,7 +63,15 @@ function ExecutionList() {
         empty={isFiltered ? <NoneMatch asked={asked} /> : <NoneYet />}
       >
         {({ body }) => (
-          <HeldRows key={path} rows={body} next={next} asked={asked} cursor={cursor} lookedUntil={lookedUntil} />
+          <HeldRows
+            key={path}
+            rows={body}
+            isOldestFirst={isOldestFirst}
+            next={next}
+            asked={asked}
+            cursor={cursor}
+            lookedUntil={lookedUntil}
+          />
         )}
       </Panel>
       <SameAct path={path} {...(cli === undefined ? {} : { cli })} />
@@ -72,12 +82,13 @@ function ExecutionList() {
 
 interface HeldRowsProps {
   rows: readonly ExecutionSummary[]
-  /** Where older ones begin, if there are any. */
+  isOldestFirst: boolean
+  /** Where the next page begins, if there is one. */
   next: string | undefined
   asked: Record<string, string | undefined>
   /** Undefined on the first page. */
   cursor: string | undefined
-  /** What is older was not looked at. */
+  /** What comes after it was not looked at. */
   lookedUntil: string | undefined
 }
 
@@ -85,14 +96,15 @@ interface HeldRowsProps {
  * Rows change in place; new ones wait behind a button, so that nothing moves under the eye. What comes after the rows that are shown
  * is where it was when they came: by now others may be the last of the newest.
  */
-function HeldRows({ rows, next, asked, cursor, lookedUntil }: HeldRowsProps) {
+function HeldRows({ rows, isOldestFirst, next, asked, cursor, lookedUntil }: HeldRowsProps) {
   const held = useRef({ rows, next, lookedUntil })
   const [, show] = useState(rows)
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set())
-  const kept = stillHeld(held.current.rows, rows, next !== undefined)
+  // What is new comes last where the oldest come first, and pushes nothing out.
+  const kept = stillHeld(held.current.rows, rows, next !== undefined && !isOldestFirst)
   const list = kept.length === 0 ? rows : kept
   held.current = kept.length === 0 ? { rows, next, lookedUntil } : { ...held.current, rows: kept }
-  const { next: older, lookedUntil: until } = held.current
+  const { next: after, lookedUntil: until } = held.current
   const shown = new Set(list.map((row) => row.execution_id))
   const fresh = rows.filter((row) => !shown.has(row.execution_id)).length
   // What nobody sees any more is not acted on.
@@ -111,12 +123,8 @@ function HeldRows({ rows, next, asked, cursor, lookedUntil }: HeldRowsProps) {
           Show {fresh === rows.length ? `${fresh} or more` : fresh} new
         </button>
       )}
-      {isOperator.value ? (
-        <ExecutionTable rows={list} chosen={chosen} onChoose={setTicked} />
-      ) : (
-        <ExecutionTable rows={list} />
-      )}
-      {isOperator.value && chosen.size > 0 && (
+      <ExecutionTable rows={list} isOldestFirst={isOldestFirst} chosen={chosen} onChoose={setTicked} />
+      {chosen.size > 0 && (
         <BulkBar
           ids={[...chosen]}
           asked={asked}
@@ -125,25 +133,36 @@ function HeldRows({ rows, next, asked, cursor, lookedUntil }: HeldRowsProps) {
         />
       )}
       {until !== undefined && (
-        <p class="notice" role="status">
-          {list.length === 0 && 'Nothing found so far. '}
-          Looked at the newest executions, back to <Ago at={until} />. Older ones may match as well.
+        <p class="notice">
+          <Told text={`${list.length === 0 ? 'Nothing found so far. ' : ''}${lookedText(isOldestFirst, until)}`} />
         </p>
       )}
       <nav class="pages" aria-label="Pages">
         {cursor !== undefined && (
           <button type="button" onClick={() => ask({ cursor: undefined })}>
-            Newest
+            {isOldestFirst ? 'Oldest' : 'Newest'}
           </button>
         )}
-        {older !== undefined && (
-          <button type="button" onClick={() => ask({ cursor: older })}>
-            {until === undefined ? 'Load older' : 'Look further back'}
+        {after !== undefined && (
+          <button type="button" onClick={() => ask({ cursor: after })}>
+            {nextText(isOldestFirst, until !== undefined)}
           </button>
         )}
       </nav>
     </>
   )
+}
+
+function lookedText(isOldestFirst: boolean, until: string): string {
+  const at = clockText(millisOf(until))
+  return isOldestFirst
+    ? `Looked at the oldest executions, up to ${at}. Newer ones may match as well.`
+    : `Looked at the newest executions, back to ${at}. Older ones may match as well.`
+}
+
+function nextText(isOldestFirst: boolean, isLooking: boolean): string {
+  if (isOldestFirst) return isLooking ? 'Look further on' : 'Load newer'
+  return isLooking ? 'Look further back' : 'Load older'
 }
 
 /** As they are now. What is not among the newest any more stays as it was; what does not match any more goes. */

@@ -9,10 +9,11 @@ const WIDTH = 96
 const HEIGHT = 18
 const LANES_MAX = 6
 const SHORTEST = 3
+const LOWEST = 2
 
 export function MiniTimeline({ row }: { row: ExecutionSummary }) {
   const timeline = timelines.value.get(row.execution_id)?.timeline
-  if (timeline === undefined) return <svg class="mini" width={WIDTH} height={HEIGHT} aria-hidden="true" />
+  if (timeline === undefined) return <span class="mini" />
   const begin = Math.min(millisOf(row.start_time ?? timeline.begins_at), millisOf(timeline.begins_at))
   const end = millisOf(row.end_time)
   const bars = placed(timeline, begin, Number.isNaN(end) ? now.value : end)
@@ -20,20 +21,20 @@ export function MiniTimeline({ row }: { row: ExecutionSummary }) {
   const height = Math.min(6, Math.floor(HEIGHT / lanes))
   const top = (HEIGHT - lanes * height) / 2
   return (
-    <svg class="mini" width={WIDTH} height={HEIGHT} role="img" aria-label={textOf(timeline)}>
-      <title>{textOf(timeline)}</title>
-      <rect class="ground" y={HEIGHT / 2 - 1} width={WIDTH} height={1} />
+    <span class="mini" role="img" aria-label={textOf(timeline)} title={textOf(timeline)}>
       {bars.map(({ step, status, x, width, lane }) => (
-        <rect
+        <i
           key={step}
           class={`bar ${kindOf(status)}`}
-          x={x}
-          y={top + lane * height}
-          width={width}
-          height={Math.max(2, height - 1)}
+          style={{
+            left: `${x}px`,
+            top: `${top + lane * height}px`,
+            width: `${width}px`,
+            height: `${Math.max(LOWEST, height - 1)}px`,
+          }}
         />
       ))}
-    </svg>
+    </span>
   )
 }
 

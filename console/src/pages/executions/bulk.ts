@@ -1,6 +1,7 @@
 // Acts on many executions, as POST /api/bulk takes them.
 import { apiPath, getAnswer, send } from '../../lib/api'
 import type { Order } from '../../parts/SameAct'
+import { commandOf } from './searchText'
 
 export type BulkScope = { ids: readonly string[] } | { filter: Readonly<Record<string, string>> }
 
@@ -54,6 +55,7 @@ export interface BulkHow {
 /** Never on more than the dry run has counted. */
 export function orderOf(action: BulkAction, scope: BulkScope, plan: BulkPlan, how: BulkHow): Order {
   return {
+    ...cliOf(action, scope, plan, how),
     path: PATH,
     body: {
       action,
@@ -63,6 +65,25 @@ export function orderOf(action: BulkAction, scope: BulkScope, plan: BulkPlan, ho
       ...(action === 'cancel' ? { cascade: how.cascade } : {}),
       ...(action === 'finalize' ? { status: how.status } : {}),
     },
+  }
+}
+
+/** As far as a line that is copied may grow. */
+const CLI_IDS_MAX = 100
+
+/** Nothing where no command says the same: more ids than a line takes, more executions than a job, a filter it does not have. */
+function cliOf(action: BulkAction, scope: BulkScope, plan: BulkPlan, how: BulkHow): Pick<Order, 'cli'> {
+  // The command of the list has the same options.
+  const which = 'ids' in scope ? scope.ids : commandOf(scope.filter)?.slice(2)
+  if (which === undefined || ('ids' in scope && which.length > CLI_IDS_MAX) || plan.more) return {}
+  return {
+    cli: [
+      ...['bulk', action],
+      ...(which.length === 0 ? ['--all'] : which),
+      ...(action === 'cancel' && how.cascade ? ['--cascade'] : []),
+      ...(action === 'finalize' ? ['--as', how.status] : []),
+      ...['--reason', how.reason, '--yes', '--expect', String(plan.matched)],
+    ],
   }
 }
 

@@ -22,6 +22,7 @@ interface Column {
 }
 
 const ALWAYS = 'Path'
+export const STARTED = 'Started'
 export const TIMELINE = 'Timeline'
 
 export const COLUMNS: readonly Column[] = [
@@ -29,7 +30,7 @@ export const COLUMNS: readonly Column[] = [
   { name: ALWAYS, style: 'ellipsis main', cell: (row) => <PathCell row={row} /> },
   { name: 'Id', cell: (row) => <code class="whole">{row.execution_id}</code> },
   { name: 'Parent', isExtra: true, cell: ({ parent_execution_id: id }) => id !== null && <RunLink id={id} /> },
-  { name: 'Started', cell: (row) => <Ago at={row.start_time} /> },
+  { name: STARTED, cell: (row) => <Ago at={row.start_time} /> },
   { name: 'Ended', isExtra: true, cell: (row) => row.end_time !== null && <Ago at={row.end_time} /> },
   { name: 'Lasted', isNumber: true, cell: (row) => <Lasted from={row.start_time} to={row.end_time} /> },
   {

@@ -21,8 +21,8 @@ export function finalizeOrder(id: string, reason: string, status: string): Order
   return orderOf(id, 'finalize', { status, ...why(reason) })
 }
 
-export function rerunOrder(id: string): Order {
-  return orderOf(id, 'rerun', {})
+export function rerunOrder(id: string, reason: string): Order {
+  return orderOf(id, 'rerun', why(reason))
 }
 
 function why(reason: string): Record<string, string> {

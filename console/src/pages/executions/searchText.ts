@@ -75,6 +75,7 @@ function readValue(filter: Filter, value: string, nowMs: number): string | undef
 export function commandOf(asked: Readonly<Record<string, string | undefined>>): string[] | undefined {
   const given = Object.entries(asked).filter((entry): entry is [string, string] => Boolean(entry[1]))
   const words = given.map(([filter, value]) => {
+    if (filter === 'order') return value === 'oldest' ? ['--oldest-first'] : []
     if (filter === 'label') return labelsIn(value).flatMap((label) => ['--label', label])
     const option = filter === 'cursor' ? filter : Object.keys(OPTIONS).find((name) => OPTIONS[name] === filter)
     return option === undefined ? undefined : [`--${option}`, filter.endsWith('_seconds') ? `${value}s` : value]

@@ -3,6 +3,7 @@
 import { useRef, useState } from 'preact/hooks'
 import { whole } from '../../lib/time'
 import { Glyph, type StatusKind } from '../../parts/Status'
+import { entryHref } from '../catalog/entry'
 import type { Placed } from './placed'
 import { STEP_HEIGHT, STEP_WIDTH } from './placed'
 import type { GraphArc, GraphStep, PlaybookGraph } from './playbook'
@@ -83,14 +84,20 @@ function Drawn({ graph, placed, standing, isTaken, onChoose }: GraphProps & { pl
           })}
         </svg>
         {graph.steps.map((step, index) => (
-          <Step
-            key={step.name}
-            step={step}
-            standing={standing?.(step.name)}
-            place={placed.steps[index]!}
-            onChoose={onChoose}
-            onKeyDown={(event) => walk(event, index)}
-          />
+          <div key={step.name} class="graph-place" style={boxOf(placed.steps[index]!)}>
+            <Step
+              step={step}
+              standing={standing?.(step.name)}
+              onChoose={onChoose}
+              onKeyDown={(event) => walk(event, index)}
+            />
+            {step.calls !== undefined && (
+              <a class="graph-call" href={entryHref(step.calls, { tab: 'graph' })} title={`Open ${step.calls}`}>
+                <span aria-hidden="true">↗</span>
+                <span class="visually-hidden">playbook {step.calls}</span>
+              </a>
+            )}
+          </div>
         ))}
       </div>
     </div>
@@ -115,15 +122,18 @@ function Arrow({ id }: { id: string }) {
   )
 }
 
-interface StepProps {
-  step: GraphStep
-  standing: StepStanding | undefined
-  place: { x: number; y: number }
-  onChoose: ((step: string) => void) | undefined
-  onKeyDown: (event: KeyboardEvent) => void
+function boxOf({ x, y }: { x: number; y: number }) {
+  return { left: `${x}px`, top: `${y}px`, width: `${STEP_WIDTH}px`, height: `${STEP_HEIGHT}px` }
 }
 
-function Step({ step, standing, place, onChoose, onKeyDown }: StepProps) {
+interface StepProps {
+  step: Pick<GraphStep, 'name' | 'tool' | 'isLoop'>
+  standing: StepStanding | undefined
+  onChoose: ((step: string) => void) | undefined
+  onKeyDown?: (event: KeyboardEvent) => void
+}
+
+export function Step({ step, standing, onChoose, onKeyDown }: StepProps) {
   const { name, tool, isLoop } = step
   const kind = standing?.kind
   const parts = [tool, standing?.detail ?? ''].filter((part) => part !== '').join(' · ')
@@ -131,7 +141,6 @@ function Step({ step, standing, place, onChoose, onKeyDown }: StepProps) {
     <button
       type="button"
       class={`graph-step ${standing === undefined ? '' : (kind ?? 'later')}`}
-      style={{ left: `${place.x}px`, top: `${place.y}px`, width: `${STEP_WIDTH}px`, height: `${STEP_HEIGHT}px` }}
       title={name}
       onClick={() => onChoose?.(name)}
       onKeyDown={onKeyDown}

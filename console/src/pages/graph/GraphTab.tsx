@@ -1,5 +1,6 @@
 // The playbook of a run, with every step as it stands at the handle. It is worked out from the tape, without a question.
 import { useMemo } from 'preact/hooks'
+import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { Panel } from '../../parts/Panel'
 import { loadEntry } from '../catalog/entry'
@@ -7,10 +8,13 @@ import { moveTo } from '../execution/cursor'
 import { choose } from '../execution/life'
 import type { RunTape } from '../execution/tape'
 import type { ExecutionSummary } from '../executions/summary'
-import { Graph } from './Graph'
+import { Graph, Step, type StepStanding } from './Graph'
 import { graphOf } from './playbook'
 import { claimsOf, standingOf } from './standing'
 import { arcsTaken } from './taken'
+
+/** Of steps that the playbook does not have. */
+const APART_MAX = 50
 
 interface GraphTabProps {
   run: ExecutionSummary
@@ -41,23 +45,31 @@ function RunGraph({ layout, version, tape, position }: RunGraphProps) {
   const claims = useMemo(() => claimsOf(tape), [tape])
   const known = new Set(graph.steps.map(({ name }) => name))
   const strange = tape.steps.filter(({ name, spans }) => !known.has(name) && spans.length > 0)
+  const standing = (step: string): StepStanding => standingOf(tape, rows.get(step), position, claims.get(step))
+  const show = (step: string): void => {
+    const row = rows.get(step)
+    if (row === undefined) return
+    choose(row.key)
+    moveTo(tape.marks.issued[row.spans[0]!]!, tape.length)
+  }
   return (
     <>
       <Graph
         graph={graph}
-        standing={(step) => standingOf(tape, rows.get(step), position, claims.get(step))}
+        standing={standing}
         isTaken={(arc) => (taken.get(arc) ?? Number.POSITIVE_INFINITY) <= position}
-        onChoose={(step) => {
-          const row = rows.get(step)
-          if (row === undefined) return
-          choose(row.key)
-          moveTo(tape.marks.issued[row.spans[0]!]!, tape.length)
-        }}
+        onChoose={show}
       />
       {strange.length > 0 && (
-        <p class="muted">
-          Not in version {version}: {strange.map(({ name }) => name).join(', ')}
-        </p>
+        <section class="graph-apart" aria-label={`Not in version ${version}`}>
+          <h3>Not in version {version}</h3>
+          {strange.slice(0, APART_MAX).map(({ name }) => (
+            <div key={name} class="graph-place">
+              <Step step={{ name, tool: '', isLoop: false }} standing={standing(name)} onChoose={show} />
+            </div>
+          ))}
+          {strange.length > APART_MAX && <p class="muted">and {whole(strange.length - APART_MAX)} more</p>}
+        </section>
       )}
     </>
   )

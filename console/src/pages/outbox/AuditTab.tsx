@@ -14,25 +14,19 @@ const SPANS = [
 
 export function AuditTab() {
   const follow = (job: JobAnswer): void => ask({ job: job.job_id })
-  const choice = { label: 'Published within', options: SPANS }
   return (
     <div class="empty">
-      <p>Compares every published row with what the stream holds. What its limits have removed is no loss.</p>
+      <p>
+        Compares every published row with what the stream holds. What its limits have removed is no loss. “Publish
+        again” is a second step: it stands below what an audit has found missing.
+      </p>
       <div class="buttons">
         <Act
           name="Audit"
           consequence="Reads the published rows and the stream, and changes nothing."
-          choice={choice}
+          choice={{ label: 'Published within', options: SPANS }}
           hotkey="a"
-          order={(note, span) => orderOf(note, span, false)}
-          onDone={follow}
-        />
-        <Act
-          name="Publish again"
-          consequence="Compares once more, and publishes again whatever the stream does not hold. Consumers may see a message twice."
-          needsReason
-          choice={choice}
-          order={(note, span) => orderOf(note, span, true)}
+          order={orderOf}
           onDone={follow}
         />
       </div>
@@ -40,7 +34,7 @@ export function AuditTab() {
   )
 }
 
-function orderOf(note: string, span: string, republish: boolean): Order {
+function orderOf(note: string, span: string): Order {
   const since = span === '0' ? null : new Date(Date.now() - Number(span)).toISOString()
-  return { path: '/api/internal/outbox/audit', body: { since, republish, note: note === '' ? null : note } }
+  return { path: '/api/internal/outbox/audit', body: { since, note: note === '' ? null : note } }
 }

@@ -1,13 +1,13 @@
 // What was given up, by reason: what died of the same thing comes back together. Rows can be chosen one by one, too.
 import { useEffect, useState } from 'preact/hooks'
-import { apiPath, get } from '../../lib/api'
+import { apiPath, get, getAnswer } from '../../lib/api'
 import { ask, hrefOf, query } from '../../lib/router'
 import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { Pages } from '../../parts/Pages'
 import { Panel } from '../../parts/Panel'
 import { Ago } from '../../parts/Time'
-import { keyOf, type OutboxRows } from './outbox'
+import { keyOf, missingOf, type OutboxRows } from './outbox'
 import { Requeue, type RequeueScope } from './Requeue'
 import { RowDetail } from './RowDetail'
 import { RowTable } from './RowTable'
@@ -46,7 +46,7 @@ function Groups() {
       {(data) => (
         <>
           <div class="buttons section">
-            <Requeue name="Requeue all" scope={{}} hotkey="r" onDone={groups.reload} />
+            <Requeue name="Requeue all" scope={{}} hasKeys onDone={groups.reload} />
             <a href={hrefOf('/outbox', { tab: 'dead', rows: 'all' })}>Choose rows</a>
           </div>
           <div class="scroll">
@@ -115,7 +115,10 @@ function DeadRows({ reason }: { reason: string | undefined }) {
   const cursor = query.value.get('cursor') ?? undefined
   const row = query.value.get('row')
   const path = apiPath('/api/internal/outbox/dead', { reason, cursor })
-  const rows = useResource(path, (signal) => get<OutboxRows>(path, signal), { everyMs: 5_000, topics: ['outbox'] })
+  const rows = useResource(path, (signal) => getAnswer<OutboxRows>(path, signal), {
+    everyMs: 5_000,
+    topics: ['outbox'],
+  })
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   useEffect(() => setChosen(new Set()), [path])
   const all: RequeueScope = reason === undefined ? {} : { reason }
@@ -133,9 +136,9 @@ function DeadRows({ reason }: { reason: string | undefined }) {
           ‹ All reasons
         </button>
         {chosen.size === 0 ? (
-          <Requeue name={reason === undefined ? 'Requeue all' : 'Requeue these'} scope={all} hotkey="r" onDone={done} />
+          <Requeue name={reason === undefined ? 'Requeue all' : 'Requeue these'} scope={all} hasKeys onDone={done} />
         ) : (
-          <Requeue name={`Requeue ${chosen.size}`} scope={{ keys: [...chosen] }} hotkey="r" onDone={done} />
+          <Requeue name={`Requeue ${chosen.size}`} scope={{ keys: [...chosen] }} hasKeys onDone={done} />
         )}
         <span class="muted ellipsis">{reason ?? 'whatever the reason'}</span>
       </div>
@@ -143,12 +146,13 @@ function DeadRows({ reason }: { reason: string | undefined }) {
         <div>
           <Panel
             resource={rows}
-            isEmpty={(data) => data.rows.length === 0}
+            missing={missingOf(rows.data)}
+            isEmpty={({ body }) => body.rows.length === 0}
             empty={<p>No dead row has this reason any more.</p>}
           >
-            {(data) => <RowTable rows={data.rows} chosen={chosen} onChoose={setChosen} />}
+            {({ body }) => <RowTable rows={body.rows} chosen={chosen} onChoose={setChosen} />}
           </Panel>
-          <Pages cursor={cursor} next={rows.data?.next_cursor ?? undefined} />
+          <Pages cursor={cursor} next={rows.data?.body.next_cursor ?? undefined} />
         </div>
         {row !== null && <RowDetail key={row} row={row} />}
       </div>

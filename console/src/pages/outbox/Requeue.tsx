@@ -9,6 +9,7 @@ import { whyNotOperator } from '../../lib/session'
 import { whole } from '../../lib/time'
 import { useAttempt } from '../../lib/useAttempt'
 import { useResource } from '../../lib/useResource'
+import { ActButton } from '../../parts/ActButton'
 import { Confirm } from '../../parts/Confirm'
 import { Dialog } from '../../parts/Dialog'
 import type { JobAnswer } from '../../parts/jobKinds'
@@ -31,7 +32,8 @@ export interface RequeueScope {
 interface RequeueProps {
   name: string
   scope: RequeueScope
-  hotkey?: string
+  /** The one of the screen that its keys open. */
+  hasKeys?: boolean
   onDone: () => void
 }
 
@@ -50,12 +52,13 @@ export function Requeue(props: RequeueProps) {
   const open = (): void => {
     isOpen.value = why === undefined
   }
-  useKeys(props.hotkey === undefined ? {} : { [props.hotkey]: open })
+  // Either begins with the dry run.
+  useKeys(props.hasKeys === true ? { r: open, d: open } : {})
   return (
     <>
-      <button type="button" disabled={why !== undefined} title={why ?? 'First shows what it would do'} onClick={open}>
+      <ActButton why={why} meaning="First shows what it would do" onClick={open}>
         {props.name}…
-      </button>
+      </ActButton>
       {isOpen.value && (
         <RequeueDialog
           {...props}

@@ -1,15 +1,13 @@
 // One row with its message, beside the list.
 import { apiPath } from '../../lib/api'
-import { getJson } from '../../lib/losslessJson'
 import { ask } from '../../lib/router'
-import { useResource } from '../../lib/useResource'
-import { JsonView } from '../../parts/JsonView'
+import { LargeJson, useBegun } from '../../parts/LargeJson'
 import { Panel } from '../../parts/Panel'
 
 export function RowDetail({ row }: { row: string }) {
   const [, shard = '0', id = row] = /^(\d+)-(\d+)$/.exec(row) ?? []
   const path = apiPath(`/api/internal/outbox/rows/${id}`, { shard })
-  const detail = useResource(path, (signal) => getJson(path, signal))
+  const detail = useBegun(path)
   return (
     <aside class="detail" aria-label="Row">
       <div class="detail-head">
@@ -18,7 +16,9 @@ export function RowDetail({ row }: { row: string }) {
           ✕
         </button>
       </div>
-      <Panel resource={detail}>{(value) => <JsonView value={value} />}</Panel>
+      <Panel resource={detail}>
+        {(begun) => <LargeJson path={path} name={`outbox-row-${row}.json`} begun={begun} />}
+      </Panel>
     </aside>
   )
 }

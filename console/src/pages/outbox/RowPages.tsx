@@ -1,12 +1,12 @@
 // Rows of the outbox, page by page, and the one that was opened whole beside them.
 import type { ComponentChildren } from 'preact'
-import { apiPath, get } from '../../lib/api'
+import { apiPath, getAnswer } from '../../lib/api'
 import { useKeys } from '../../lib/keys'
 import { ask, query } from '../../lib/router'
 import { useResource } from '../../lib/useResource'
 import { Pages } from '../../parts/Pages'
 import { Panel } from '../../parts/Panel'
-import type { OutboxRows } from './outbox'
+import { missingOf, type OutboxRows } from './outbox'
 import { RowDetail } from './RowDetail'
 import { RowTable } from './RowTable'
 
@@ -22,15 +22,24 @@ interface RowPagesProps {
 export function RowPages({ status, executionId, empty, ...shown }: RowPagesProps) {
   const [cursor, row] = ['cursor', 'row'].map((name) => query.value.get(name) ?? undefined)
   const path = apiPath('/api/internal/outbox/rows', { status, execution_id: executionId, cursor })
-  const rows = useResource(path, (signal) => get<OutboxRows>(path, signal), { everyMs: 3_000, topics: ['outbox'] })
+  const rows = useResource(path, (signal) => getAnswer<OutboxRows>(path, signal), {
+    everyMs: 3_000,
+    topics: ['outbox'],
+  })
   useKeys(row === undefined ? {} : { Escape: () => ask({ row: undefined }) })
   return (
     <div class={row === undefined ? 'beside' : 'beside open'}>
       <div>
-        <Panel resource={rows} lines={8} isEmpty={(data) => data.rows.length === 0} empty={empty}>
-          {(data) => <RowTable rows={data.rows} {...shown} />}
+        <Panel
+          resource={rows}
+          lines={8}
+          missing={missingOf(rows.data)}
+          isEmpty={({ body }) => body.rows.length === 0}
+          empty={empty}
+        >
+          {({ body }) => <RowTable rows={body.rows} {...shown} />}
         </Panel>
-        <Pages cursor={cursor} next={rows.data?.next_cursor ?? undefined} />
+        <Pages cursor={cursor} next={rows.data?.body.next_cursor ?? undefined} />
       </div>
       {row !== undefined && <RowDetail key={row} row={row} />}
     </div>

@@ -1,4 +1,6 @@
 // The outbox as the routes for operators have it.
+import type { Answer } from '../../lib/api'
+
 export interface ShardOutbox {
   shard: number
   label: string
@@ -48,6 +50,11 @@ export interface OutboxRow {
 export interface OutboxRows {
   rows: OutboxRow[]
   next_cursor: string | null
+}
+
+/** The shards that did not answer. */
+export function missingOf(answer: Answer<OutboxRows> | undefined): string | undefined {
+  return answer?.headers.get('x-noetl-failed-shards') ?? undefined
 }
 
 export const OUTBOX_STATUSES = ['PENDING', 'IN_FLIGHT', 'FAILED', 'PUBLISHED', 'DEAD'] as const

@@ -1,81 +1,108 @@
-// Who publishes which part of each shard: one strip of its lanes, a part per relay, hatched where nobody holds any.
+// Who publishes and who drives which lanes of each shard, and a line for everybody who does.
 import { lasted, whole } from '../../lib/time'
+import { Status } from '../../parts/Status'
 import { waitingOf } from '../outbox/outbox'
-import { LANES, type ShardOverview } from './instance'
+import type { InstanceOverview } from './instance'
+import { LaneStrip, lookClass } from './LaneStrip'
+import { cellsOf, type Look, looksOf, stripsOf } from './laneHolders'
 
-export function Lanes({ shards }: { shards: readonly ShardOverview[] }) {
+type LanesProps = Pick<InstanceOverview, 'shards' | 'drivers'>
+
+export function Lanes({ shards, drivers }: LanesProps) {
+  const looks = looksOf({ shards, drivers })
   return (
-    <div class="scroll section">
-      <table class="wide">
-        <caption>Shards and their lanes</caption>
-        <thead>
-          <tr>
-            <th>Shard</th>
-            <th class="strip">Lanes</th>
-            <th class="number">Waiting</th>
-            <th class="number">Oldest</th>
-            <th class="number">Dead</th>
-            <th class="number">Last minute</th>
-          </tr>
-        </thead>
-        <tbody>
-          {shards.map((shard) => (
-            <tr key={shard.shard}>
-              <td>
-                {shard.shard} <span class="muted">{shard.label}</span>
-              </td>
-              {shard.backlog === null ? (
-                <td colSpan={5} class="failed">
-                  {shard.error}
-                </td>
-              ) : (
-                <>
-                  <td class="strip">
-                    <Strip owners={shard.owners} />
-                  </td>
-                  <td class="number">{whole(waitingOf(shard.backlog))}</td>
-                  <td class="number">
-                    {shard.oldest_age_seconds === null ? '–' : lasted(shard.oldest_age_seconds * 1_000)}
-                  </td>
-                  <td class="number">{whole(shard.dead ?? 0)}</td>
-                  <td class="number">{whole(shard.published_last_minute ?? 0)}</td>
-                </>
-              )}
+    <>
+      <div class="scroll section">
+        <table class="wide">
+          <caption>Shards and their lanes</caption>
+          <thead>
+            <tr>
+              <th>Shard</th>
+              <th class="strip">Lanes</th>
+              <th class="number">Waiting</th>
+              <th class="number">Oldest</th>
+              <th class="number">Dead</th>
+              <th class="number">Last minute</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+          </thead>
+          <tbody>
+            {shards.map((shard) => (
+              <tr key={shard.shard}>
+                <td>
+                  {shard.shard} <span class="muted">{shard.label}</span>
+                </td>
+                {shard.backlog === null ? (
+                  <td colSpan={5} class="failed">
+                    {shard.error}
+                  </td>
+                ) : (
+                  <>
+                    <td class="strip">
+                      {stripsOf({ shards, drivers }, shard.shard).map((strip) => (
+                        <LaneStrip key={strip.name} strip={strip} shard={shard.shard} looks={looks} />
+                      ))}
+                    </td>
+                    <td class="number">{whole(waitingOf(shard.backlog))}</td>
+                    <td class="number">
+                      {shard.oldest_age_seconds === null ? '–' : lasted(shard.oldest_age_seconds * 1_000)}
+                    </td>
+                    <td class="number">{whole(shard.dead ?? 0)}</td>
+                    <td class="number">{whole(shard.published_last_minute ?? 0)}</td>
+                  </>
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {looks.size > 0 && <Holders shards={shards} drivers={drivers} looks={looks} />}
+    </>
   )
 }
 
-function Strip({ owners }: { owners: ShardOverview['owners'] }) {
-  const live = owners.filter(({ live }) => live)
-  const free = LANES - live.reduce((sum, { lanes }) => sum + lanes, 0)
-  const parts = [
-    ...live.map(({ owner, lanes }) => ({ name: owner, lanes, isFree: false })),
-    ...(free > 0 ? [{ name: 'nobody', lanes: free, isFree: true }] : []),
-  ]
-  let x = 0
+/** What each look in the strips stands for. */
+function Holders({ shards, drivers, looks }: LanesProps & { looks: ReadonlyMap<string, Look> }) {
+  const publishing = shards.flatMap(({ owners }) => cellsOf(owners))
+  const driving = shards
+    .flatMap(({ shard }) => stripsOf({ shards, drivers }, shard).slice(1))
+    .flatMap(({ holders }) => cellsOf(holders))
+  const alive = new Set(
+    shards.flatMap(({ relays }) => relays.filter((relay) => relay.alive).map(({ relay_id }) => relay_id)),
+  )
   return (
-    <div class="lanes">
-      <svg viewBox={`0 0 ${LANES} 1`} preserveAspectRatio="none" aria-hidden="true">
-        {parts.map(({ name, lanes, isFree }, index) => {
-          const from = x
-          x += lanes
-          return (
-            <rect
-              key={name}
-              class={isFree ? 'free' : `held held-${index % 4}`}
-              x={from}
-              width={lanes - 0.15}
-              y={0}
-              height={1}
-            />
-          )
-        })}
-      </svg>
-      <span>{parts.map(({ name, lanes }) => `${name} ${lanes}`).join(', ')}</span>
+    <div class="scroll section">
+      <table class="wide">
+        <caption>Relays and drivers</caption>
+        <thead>
+          <tr>
+            <th>Daemon</th>
+            <th>State</th>
+            <th class="number">Publishes lanes</th>
+            <th class="number">Drives lanes</th>
+            <th class="number">Lease</th>
+          </tr>
+        </thead>
+        <tbody>
+          {[...looks.keys()].map((name) => {
+            const held = [...publishing, ...driving].filter(({ owner }) => owner === name)
+            const of = (cells: typeof held): number => cells.filter(({ owner }) => owner === name).length
+            const isHere = held.length > 0 || alive.has(name)
+            return (
+              <tr key={name}>
+                <td>
+                  <i class={`${lookClass(name, looks)} swatch`} /> {name}
+                </td>
+                <td>{isHere ? <Status status="alive" kind="completed" /> : <Status status="gone" kind="stuck" />}</td>
+                <td class="number">{of(publishing)}</td>
+                <td class="number">{of(driving)}</td>
+                <td class="number">
+                  {held.length === 0 ? '–' : `${Math.min(...held.map(({ leaseSeconds }) => leaseSeconds))} s`}
+                </td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
     </div>
   )
 }

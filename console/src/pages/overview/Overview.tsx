@@ -1,7 +1,7 @@
 // In five seconds: is it healthy, is it keeping up, where is the trouble.
 import { get } from '../../lib/api'
 import { hrefOf } from '../../lib/router'
-import { session } from '../../lib/session'
+import { isOperator } from '../../lib/session'
 import { agoText, clockText } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { CopyText } from '../../parts/CopyText'
@@ -10,14 +10,14 @@ import { Panel } from '../../parts/Panel'
 import { Glyph, Status } from '../../parts/Status'
 import { type Problem, type Trouble, troublesOf, troublesOfDoctor } from './attention'
 import type { InstanceOverview } from './instance'
-import { Lanes } from './Lanes'
 import { Tiles } from './Tiles'
 import { verdictOf } from './verdict'
 
 const PATH = '/api/overview'
 const DOCTOR = '/api/doctor'
 
-const Charts = lazy(() => import('./Charts').then((module) => module.Charts))
+const Charts = lazy(() => import('./below').then((module) => module.Charts))
+const Lanes = lazy(() => import('./below').then((module) => module.Lanes))
 
 export function Overview() {
   const overview = useResource(PATH, (signal) => get<InstanceOverview>(PATH, signal), {
@@ -25,11 +25,14 @@ export function Overview() {
     topics: ['overview'],
   })
   // Its word is for operators alone.
-  const isOperator = session.value?.role === 'operator'
-  const doctor = useResource(isOperator ? DOCTOR : null, (signal) => get<{ findings: Problem[] }>(DOCTOR, signal), {
-    everyMs: 30_000,
-  })
-  const found = isOperator ? (doctor.data?.findings ?? []) : []
+  const doctor = useResource(
+    isOperator.value ? DOCTOR : null,
+    (signal) => get<{ findings: Problem[] }>(DOCTOR, signal),
+    {
+      everyMs: 30_000,
+    },
+  )
+  const found = isOperator.value ? (doctor.data?.findings ?? []) : []
   return (
     <div class="page">
       <h1 class="visually-hidden">Overview</h1>
@@ -46,7 +49,7 @@ export function Overview() {
             )}
             <Tiles subscriptions={data.subscriptions} />
             <Charts />
-            <Lanes shards={data.shards} />
+            <Lanes shards={data.shards} drivers={data.drivers} />
             <Pools pools={data.pools} />
             <Checks checks={data.checks} />
             <p class="muted section">

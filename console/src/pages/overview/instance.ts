@@ -8,6 +8,8 @@ export interface InstanceOverview {
   ready: boolean
   checks: { name: string; ok: boolean; required: boolean; detail: string | null; ms: number }[]
   shards: ShardOverview[]
+  /** Who holds the lanes of live states. */
+  drivers: (Holder & { shard: number; share: string })[]
   pools: { name: string; kind: string; alive: boolean; silent_seconds: number | null; capacity: number }[]
   subscriptions: Record<string, number>
   /** Some of them, if there are many. */
@@ -27,8 +29,17 @@ export interface ShardOverview {
   dead: number | null
   oldest_age_seconds: number | null
   published_last_minute: number | null
-  owners: { owner: string; lanes: number; live: boolean }[]
+  owners: Holder[]
   relays: Relay[]
+}
+
+/** Of lanes: which ones, and what is left of each lease. */
+export interface Holder {
+  owner: string
+  lanes: number
+  live: boolean
+  slots: number[]
+  lease_seconds: number[]
 }
 
 export const LANES = 64

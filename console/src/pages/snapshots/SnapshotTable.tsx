@@ -4,7 +4,18 @@ import { hrefOf } from '../../lib/router'
 import { whole } from '../../lib/time'
 import { Glyph, Status } from '../../parts/Status'
 import { Ago } from '../../parts/Time'
-import { executionOf, keyOf, type Outcome, REBUILD, type Snapshot, TAKE, TYPES, typeOf, VERIFY } from './snapshot'
+import {
+  executionOf,
+  keyOf,
+  type Outcome,
+  REBUILD,
+  type Snapshot,
+  TAKE,
+  TYPES,
+  typeOf,
+  VERIFY,
+  VERIFY_REPLAY,
+} from './snapshot'
 import { WorkButton } from './WorkButton'
 
 const ENDED = ['COMPLETED', 'FAILED', 'CANCELLED']
@@ -65,14 +76,18 @@ function Row({ row, outcome, onOutcome }: RowProps) {
         {id === undefined || row.execution_status === null ? (
           <code class="whole">{row.name}</code>
         ) : (
-          <a class="mono" href={hrefOf(`/executions/${id}`)}>
+          <a class="mono" href={hrefOf(`/${row.is_subscription ? 'subscriptions' : 'executions'}/${id}`)}>
             {id}
           </a>
         )}
         {row.shard > 0 && <span class="muted"> shard {row.shard}</span>}
       </td>
       <td>
-        {row.execution_status === null ? <span class="muted">gone</span> : <Status status={row.execution_status} />}
+        {row.is_subscription || row.execution_status === null ? (
+          <span class="muted">{row.is_subscription ? 'subscription' : 'gone'}</span>
+        ) : (
+          <Status status={row.execution_status} />
+        )}
       </td>
       <td title={row.name}>{type === undefined ? row.type : TYPES[type]}</td>
       <td class="number" data-name="Version">
@@ -101,7 +116,14 @@ function Row({ row, outcome, onOutcome }: RowProps) {
 
   function workOf() {
     if (id === undefined || type === undefined || row.execution_status === null) return null
-    if (type === 'replay') return <WorkButton work={TAKE} executionId={id} onOutcome={onOutcome} />
+    if (type === 'replay') {
+      return (
+        <>
+          <WorkButton work={VERIFY_REPLAY} executionId={id} onOutcome={onOutcome} />
+          <WorkButton work={TAKE} executionId={id} onOutcome={onOutcome} />
+        </>
+      )
+    }
     const hasEnded = ENDED.includes(row.execution_status)
     return (
       <>

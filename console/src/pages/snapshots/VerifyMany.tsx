@@ -4,6 +4,7 @@ import { ApiError, send } from '../../lib/api'
 import { ask } from '../../lib/router'
 import { whyNotOperator } from '../../lib/session'
 import { whole } from '../../lib/time'
+import { ActButton } from '../../parts/ActButton'
 import { Dialog } from '../../parts/Dialog'
 import type { JobAnswer } from '../../parts/jobKinds'
 
@@ -22,16 +23,15 @@ export function VerifyMany() {
   const why = whyNotOperator.value
   return (
     <>
-      <button
-        type="button"
-        disabled={why !== undefined}
-        title={why ?? 'Compares full fold, snapshot and read model of many executions; changes nothing'}
+      <ActButton
+        why={why}
+        meaning="Compares full fold, snapshot and read model of many executions; changes nothing"
         onClick={() => {
           isOpen.value = true
         }}
       >
         Verify many…
-      </button>
+      </ActButton>
       {isOpen.value && (
         <VerifyDialog
           onClose={() => {

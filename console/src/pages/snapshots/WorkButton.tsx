@@ -3,6 +3,7 @@
 import { useSignal } from '@preact/signals'
 import { ApiError } from '../../lib/api'
 import { whyNotOperator } from '../../lib/session'
+import { ActButton } from '../../parts/ActButton'
 import type { Outcome, Work } from './snapshot'
 
 interface WorkButtonProps {
@@ -27,8 +28,8 @@ export function WorkButton({ work, executionId, needless, onOutcome }: WorkButto
     }
   }
   return (
-    <button type="button" disabled={why !== undefined || isBusy.value} title={why ?? work.meaning} onClick={run}>
+    <ActButton why={why} meaning={work.meaning} isBusy={isBusy.value} onClick={run}>
       {isBusy.value ? 'Working…' : work.name}
-    </button>
+    </ActButton>
   )
 }

@@ -1,5 +1,5 @@
 // A stored snapshot as GET /api/snapshots has it, and what operators have the daemon do about one.
-import { send } from '../../lib/api'
+import { get, send } from '../../lib/api'
 
 export interface Snapshot {
   shard: number
@@ -13,6 +13,8 @@ export interface Snapshot {
   updated_at: string
   /** Null: the execution is gone. */
   execution_status: string | null
+  /** Its log has a lifecycle, and no status of an execution. */
+  is_subscription: boolean
   meta: { event_count?: number }
 }
 
@@ -66,6 +68,18 @@ export const VERIFY: Work = {
     if (!said.found) return { isGood: false, text: 'no snapshot of its live state is stored' }
     const place = `version ${said.version} of ${said.head}`
     return { isGood: said.ok, text: `${place}: ${said.detail}` }
+  },
+}
+
+export const VERIFY_REPLAY: Work = {
+  name: 'Verify',
+  meaning: 'Holds the snapshot, and the events after it, against a fold of the whole log; nothing is changed',
+  run: async (id) => {
+    const { checks } = await get<{ checks: { check: string; ok: boolean; detail: string }[] }>(
+      `/api/replay/verify/${encodeURIComponent(id)}`,
+    )
+    const { ok, detail } = checks.find(({ check }) => check === 'snapshot')!
+    return { isGood: ok, text: detail }
   },
 }
 

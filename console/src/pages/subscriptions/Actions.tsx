@@ -1,9 +1,9 @@
 // What can be done with a subscription in its state, by the word of the server; what cannot says why.
-import { ApiError, send } from '../../lib/api'
 import { session } from '../../lib/session'
 import { Act } from '../../parts/Act'
 import type { Order } from '../../parts/SameAct'
 import { ACTIONS, type Action, LEADS_TO, type Subscription } from './subscription'
+import { useStopping } from './useStopping'
 
 const NAMES: Readonly<Record<Action, string>> = {
   activate: 'Activate',
@@ -43,6 +43,7 @@ const OTHER_ENDS = ENDS.filter(({ value }) => value !== '').map(({ value, name }
 
 export function Actions({ subscription, onDone }: { subscription: Subscription; onDone: () => void }) {
   const { subscription_id: id, state, allowed_actions: allowed, paused_until: end } = subscription
+  const { stopping, change } = useStopping(id)
   const refused = ACTIONS.filter((action) => !allowed.includes(action))
   // The server takes them, so that a repeated call does no harm; to a reader they offer nothing.
   const offered = ACTIONS.filter((action) => allowed.includes(action) && LEADS_TO[action] !== state)
@@ -77,6 +78,16 @@ export function Actions({ subscription, onDone }: { subscription: Subscription; 
           />
         )}
       </div>
+      {stopping.value !== undefined && (
+        <p class={stopping.value.isOver ? 'notice' : 'notice partial'} role="status">
+          {stopping.value.text}{' '}
+          {stopping.value.again !== undefined && (
+            <button type="button" class="link" onClick={stopping.value.again}>
+              Ask again
+            </button>
+          )}
+        </p>
+      )}
       {refused.length > 0 && (
         <p class="muted">
           Not from {state.toLowerCase()}: {refused.join(', ')}.
@@ -84,22 +95,6 @@ export function Actions({ subscription, onDone }: { subscription: Subscription; 
       )}
     </>
   )
-}
-
-const TRIES = 5
-const BETWEEN_MS = 2_000
-
-/** 503: changed, but not stopped everywhere yet. Repeating it changes nothing more and waits for the rest. */
-async function change({ path, body }: Order): Promise<void> {
-  for (let tried = 1; ; tried++) {
-    try {
-      await send('POST', path, body)
-      return
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 503 || tried === TRIES) throw error
-      await new Promise((resolve) => setTimeout(resolve, BETWEEN_MS))
-    }
-  }
 }
 
 interface Wanted {

@@ -1,13 +1,16 @@
 // Messages that were given up, each with the way back: it starts an execution after all, or says why it cannot.
 import { useSignal } from '@preact/signals'
-import { apiPath, get } from '../../lib/api'
-import { hrefOf } from '../../lib/router'
+import { apiPath, fetchOwn } from '../../lib/api'
+import { type Json, parseJson } from '../../lib/losslessJson'
+import { hrefOf, query } from '../../lib/router'
 import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { Act } from '../../parts/Act'
+import { Pages } from '../../parts/Pages'
 import { Panel } from '../../parts/Panel'
 import type { Order } from '../../parts/SameAct'
 import { Ago } from '../../parts/Time'
+import { MessageHead } from './MessageHead'
 
 interface DeadMessage {
   dead_letter_id: string
@@ -17,6 +20,14 @@ interface DeadMessage {
   attempts: number
   reason: string
   created_at: string
+  headers: Json
+  /** Null: too large to be shown. */
+  body: Json
+}
+
+interface Dead {
+  dead_letters: DeadMessage[]
+  has_more: boolean
 }
 
 interface Started {
@@ -30,14 +41,17 @@ interface Redriven {
   results: Started[]
 }
 
-const LIMIT = 200
-
 export function DeadMessages({ id }: { id: string }) {
-  const path = apiPath('/api/subscriptions/dead', { subscription_id: id, limit: LIMIT })
-  const dead = useResource(path, (signal) => get<{ dead_letters: DeadMessage[]; has_more: boolean }>(path, signal), {
-    everyMs: 5_000,
-    topics: ['subscriptions'],
+  const cursor = query.value.get('cursor') ?? undefined
+  const path = apiPath('/api/subscriptions/dead', {
+    subscription_id: id,
+    after: cursor,
+    limit: 50,
+    body: true,
+    ids: 'number',
   })
+  const dead = useResource(path, (signal) => read(path, signal), { everyMs: 5_000, topics: ['subscriptions'] })
+  const last = dead.data?.has_more === true ? dead.data.dead_letters.at(-1)?.dead_letter_id : undefined
   const outcome = useSignal<Started | undefined>(undefined)
   const tell = ({ results }: Redriven): void => {
     outcome.value = results[0]
@@ -46,23 +60,37 @@ export function DeadMessages({ id }: { id: string }) {
   return (
     <>
       {outcome.value !== undefined && <Outcome started={outcome.value} />}
-      <Panel resource={dead} isEmpty={(data) => data.dead_letters.length === 0} empty={<p>No message was given up.</p>}>
-        {(data) => (
-          <>
-            <Messages messages={data.dead_letters} onDone={tell} />
-            {data.has_more && <p class="muted">The oldest {LIMIT}; there are more.</p>}
-          </>
-        )}
+      <Panel
+        resource={dead}
+        isEmpty={(data) => data.dead_letters.length === 0}
+        empty={<p>{cursor === undefined ? 'No message was given up.' : 'No further message was given up.'}</p>}
+      >
+        {(data) => <Messages messages={data.dead_letters} onDone={tell} />}
       </Panel>
+      <Pages cursor={cursor} next={last} />
     </>
   )
 }
 
-function redriveOf({ dead_letter_id: id }: DeadMessage): Order {
+/** What the messages hold keeps every digit. */
+async function read(path: string, signal: AbortSignal): Promise<Dead> {
+  const text = await (await fetchOwn('GET', path, { signal })).text()
+  const answer = JSON.parse(text) as Dead
+  const { dead_letters: exact } = parseJson(text) as { dead_letters: { headers: Json; body: Json }[] }
+  const whole = answer.dead_letters.map((message, index) => ({
+    ...message,
+    headers: exact[index]!.headers,
+    body: exact[index]!.body,
+  }))
+  return { ...answer, dead_letters: whole }
+}
+
+function redriveOf({ dead_letter_id: id }: DeadMessage, reason: string): Order {
+  const hasReason = reason !== ''
   return {
-    cli: ['subscription', 'dead', 'redrive', id],
+    cli: ['subscription', 'dead', 'redrive', id, ...(hasReason ? ['--reason', reason] : [])],
     path: '/api/subscriptions/dead/redrive',
-    body: { ids: [id] },
+    body: { ids: [id], ...(hasReason ? { reason } : {}) },
   }
 }
 
@@ -115,8 +143,11 @@ function Messages({ messages, onDone }: MessagesProps) {
               <td class="ellipsis narrow" title={message.subject ?? undefined}>
                 {message.subject}
               </td>
-              <td class="ellipsis main" title={message.reason}>
-                {message.reason}
+              <td class="main">
+                <div class="ellipsis" title={message.reason}>
+                  {message.reason}
+                </div>
+                <MessageHead headers={message.headers} body={message.body} />
               </td>
               <td class="number" data-name="Attempts">
                 {message.attempts}
@@ -131,7 +162,7 @@ function Messages({ messages, onDone }: MessagesProps) {
                 <Act
                   name="Start again"
                   consequence={`Starts an execution from the message ${message.dead_letter_id}. If it fails again, it stays here.`}
-                  order={() => redriveOf(message)}
+                  order={(reason) => redriveOf(message, reason)}
                   onDone={onDone}
                 />
               </td>

@@ -2,22 +2,21 @@
 import type { ComponentChildren } from 'preact'
 import { get } from '../../lib/api'
 import { hrefOf } from '../../lib/router'
-import { lasted, whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { CopyText } from '../../parts/CopyText'
-import { lazy } from '../../parts/lazy'
 import { Panel } from '../../parts/Panel'
 import { Status } from '../../parts/Status'
 import { chosenTab, type Tab, Tabs } from '../../parts/Tabs'
 import { Ago, Until } from '../../parts/Time'
+import { EntryDocument } from '../catalog/EntryDocument'
 import { entryHref } from '../catalog/entry'
 import { Actions } from './Actions'
 import { DeadMessages } from './DeadMessages'
+import { DrivenBy } from './DrivenBy'
 import { History } from './History'
 import { Machine } from './Machine'
 import type { SubscriptionDetail } from './subscription'
-
-const EntryDocument = lazy(() => import('../later').then((module) => module.EntryDocument))
+import { Waiting } from './Waiting'
 
 const TABS: readonly Tab[] = [
   { id: 'history', name: 'History' },
@@ -51,7 +50,7 @@ export function SubscriptionPage({ id }: { id: string }) {
 }
 
 function Head({ subscription, onDone }: { subscription: SubscriptionDetail; onDone: () => void }) {
-  const { path, state, source, mode, driver, runtime, reason, actor, trouble } = subscription
+  const { path, state, source, mode, reason, actor, trouble } = subscription
   const starts = subscription.spec.playbook
   return (
     <>
@@ -67,12 +66,14 @@ function Head({ subscription, onDone }: { subscription: SubscriptionDetail; onDo
       <Actions subscription={subscription} onDone={onDone} />
       <dl class="facts">
         <Fact name="Waiting">
-          <Waiting backlog={subscription.backlog} />
+          <Waiting subscription={subscription} />
         </Fact>
         <Fact name="Source">
           {source}, {mode}
         </Fact>
-        <Fact name="Driven by">{driver === 'external' ? 'a runtime of its own' : (runtime ?? 'nobody now')}</Fact>
+        <Fact name="Driven by">
+          <DrivenBy subscription={subscription} />
+        </Fact>
         <Fact name="Starts">
           <a href={entryHref(starts)}>
             <bdi>{starts}</bdi>
@@ -107,17 +108,4 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
       <dd>{children}</dd>
     </div>
   )
-}
-
-function Waiting({ backlog }: { backlog: SubscriptionDetail['backlog'] }) {
-  if ('error' in backlog) return <span class="failed">{backlog.error}</span>
-  if (backlog.backlog === 0) return <>nothing</>
-  const { pending, ack_pending: held, redelivered, oldest_age_seconds: oldest } = backlog
-  const parts = [
-    `${whole(pending)} in the source`,
-    `${whole(held)} handed out`,
-    ...(redelivered === 0 ? [] : [`${whole(redelivered)} again`]),
-    `the oldest for ${lasted(oldest * 1_000)}`,
-  ]
-  return <>{parts.join(', ')}</>
 }

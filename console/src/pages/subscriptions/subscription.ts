@@ -30,14 +30,17 @@ export interface Subscription {
   actor: string | null
   paused_until: string | null
   runtime: string | null
+  /** Also of a lease that is over. */
+  lease_owner: string | null
+  lease_until: string | null
   trouble: string | null
   catalog_id: string
   /** In short. */
-  spec: { playbook: string }
+  spec: { playbook: string; stream?: string; subject?: string }
 }
 
 export interface SubscriptionDetail extends Subscription {
   backlog:
-    | { error: string }
+    | { error: string; is_missing: boolean }
     | { backlog: number; pending: number; ack_pending: number; redelivered: number; oldest_age_seconds: number }
 }

@@ -41,6 +41,7 @@ export const FILE_BYTES_MAX = YAML_LIMITS.bytesMax * 2
 const KINDS: readonly string[] = ['playbook', 'subscription']
 export const fileArgument = { name: 'file', help: 'YAML file, or - for standard input', completes: 'file' } as const
 const versionOption = { flags: '--version <n>', help: 'this version only' }
+const reasonOption = { flags: '--reason <text>', help: 'why, for the record', isWhy: true } as const
 
 export const catalogRegister: CommandSpec = {
   path: ['catalog', 'register'],
@@ -189,7 +190,7 @@ export const catalogDelete: CommandSpec = {
   description:
     'Deletes every version of a path, or one. A version that executions were started from is archived instead, so that their history stays readable; "catalog restore" takes that back.',
   args: [{ name: 'path', help: 'catalog path', completes: 'path' }],
-  options: [versionOption, { flags: '--yes', help: 'really' }],
+  options: [versionOption, reasonOption, { flags: '--yes', help: 'really' }],
   examples: [
     ['catalog delete demo/hello --yes', 'all versions'],
     ['catalog delete demo/hello --version 2 --yes', 'one'],
@@ -200,7 +201,7 @@ export const catalogDelete: CommandSpec = {
     const version = versionOf(input)
     const { removed } = await thereOrHere(
       context,
-      (remote) => removedRemotely(remote, 'postCatalogDelete', path, version),
+      (remote) => removedRemotely(remote, 'postCatalogDelete', { path, version, reason: textOption(input, 'reason') }),
       async () => deleteEntry(await context.deps(), path, version),
     )
     if (removed.length === 0) throw nothingThere(path, input, 'catalog list')
@@ -213,14 +214,14 @@ export const catalogRestore: CommandSpec = {
   changes: true,
   summary: 'Bring archived versions of a path back',
   args: [{ name: 'path', help: 'catalog path', completes: 'path' }],
-  options: [versionOption],
+  options: [versionOption, reasonOption],
   examples: [['catalog restore demo/hello', 'all archived versions']],
   run: async (context, input) => {
     const path = input.args['path']!
     const version = versionOf(input)
     const { removed } = await thereOrHere(
       context,
-      (remote) => removedRemotely(remote, 'postCatalogRestore', path, version),
+      (remote) => removedRemotely(remote, 'postCatalogRestore', { path, version, reason: textOption(input, 'reason') }),
       async () => restoreEntry(await context.deps(), path, version),
     )
     if (removed.length === 0) throw nothingThere(path, input, 'catalog list --archived')

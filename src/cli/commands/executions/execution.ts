@@ -3,9 +3,7 @@
 import type { Deps } from '../../../daemon/deps.js'
 import { type WireTime, wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
 import { formatCursor, parseCursor, pathPattern } from '../../../domain/executions/executionPage.js'
-import { TERMINAL_STATUSES } from '../../../domain/executions/executionStatus.js'
-import { readLabelTexts } from '../../../domain/executions/labels.js'
-import { severalOf, textFilter } from '../../../domain/executions/listFilter.js'
+import { textFilter } from '../../../domain/executions/listFilter.js'
 import { parseExecutionId } from '../../../domain/ids/ids.js'
 import type { JsonObject } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
@@ -13,11 +11,11 @@ import { CpError } from '../../../errors.js'
 import { systemClock } from '../../../runtime/clock.js'
 import { searchExecutions } from '../../../services/executions/executionPages.js'
 import { executionDetail, latestEvents } from '../../../services/executions/executionQueries.js'
-import type { CommandSpec, Input } from '../../command.js'
-import { formatAge, parseDuration, parseInstant } from '../../duration.js'
+import type { CommandSpec } from '../../command.js'
+import { formatAge } from '../../duration.js'
 import { EXIT } from '../../exit.js'
 import { NOT_ANSWERED } from '../../notAnswered.js'
-import { integerOption, listOption, textOption } from '../../options.js'
+import { integerOption, textOption } from '../../options.js'
 import { type Cell, type Tone, type ToneCell, toned } from '../../output.js'
 import {
   type DetailShown,
@@ -28,8 +26,8 @@ import {
   showRemotely,
 } from '../../remote/executions.js'
 import { thereOrHere } from '../../remote.js'
+import { FILTER_OPTIONS, readFilter } from './filterOptions.js'
 
-const STATUSES: readonly string[] = ['UNKNOWN', 'RUNNING', ...TERMINAL_STATUSES]
 const LIMIT_MAX = 1_000
 const EVENTS_DEFAULT = 20
 const EVENTS_MAX = 2_000
@@ -41,30 +39,26 @@ export const executionList: CommandSpec = {
   description:
     'Lists executions from the read model, newest first. The next page starts at the cursor that a page ends with. A shard that does not answer is named, the others are shown, and the exit code is 69.',
   options: [
-    { flags: '--status <status>', help: `${STATUSES.join(', ')}; several with commas`, completes: STATUSES },
-    { flags: '--path <path>', help: 'catalog path; a star at the end stands for any rest', completes: 'path' },
-    { flags: '--since <time>', help: 'started at or after: a time, a date, or a span before now such as 2h' },
-    { flags: '--until <time>', help: 'started before' },
-    { flags: '--q <text>', help: 'text in path, step or error; the name of a worker; or an id' },
-    { flags: '--parent <id>', help: 'children of this execution', completes: 'execution' },
-    { flags: '--step <name>', help: 'at this step, or ended there' },
-    { flags: '--tenant <id>', help: 'of this tenant' },
-    { flags: '--label <key=value>', help: 'with this label, as given at its start', isRepeatable: true },
-    { flags: '--worker <id>', help: 'holds, or held, one of its commands' },
-    { flags: '--longer-than <span>', help: 'lasts, or lasted, at least so long, such as 90s or 2h' },
-    { flags: '--shorter-than <span>', help: 'at most so long' },
+    ...FILTER_OPTIONS,
+    { flags: '--oldest-first', help: 'by when they began, the other way round' },
     { flags: '--limit <n>', help: `page size, up to ${LIMIT_MAX}`, default: '50' },
     { flags: '--cursor <cursor>', help: 'where the page before ended' },
   ],
   examples: [
     ['execution list --status FAILED --since 24h', 'what failed since yesterday'],
+    ['execution list --status RUNNING --oldest-first', 'what has been running for longest'],
     ["execution list --path 'demo/*' --limit 10", 'the newest ten below a path'],
     ['execution list --label team=payments --label env=prod', 'with both labels'],
     ["execution list --json | jq -r '.executions[].execution_id'", 'just the ids'],
   ],
   run: async (context, input) => {
     const nowMs = systemClock.now()
-    const asked = readFilter(input, nowMs)
+    const asked = {
+      ...readFilter(input, nowMs),
+      isOldestFirst: input.options['oldestFirst'] === true,
+      cursor: textOption(input, 'cursor'),
+      limit: integerOption(input, 'limit', { min: 1, max: LIMIT_MAX }) ?? 50,
+    }
     const list = await thereOrHere(
       context,
       (remote) => listRemotely(remote, asked),
@@ -185,27 +179,6 @@ function present(entries: readonly (readonly [string, Cell | ToneCell])[]) {
   return entries.filter(([, value]) => value !== null)
 }
 
-/** What was asked for, in values of the read model. */
-function readFilter(input: Input, nowMs: number): ListAsked {
-  const parent = textOption(input, 'parent')
-  return {
-    statuses: readStatuses(input),
-    parentExecutionId: parent === undefined ? null : parseExecutionId(parent, 'parent'),
-    step: textOption(input, 'step') ?? null,
-    tenantId: textOption(input, 'tenant') ?? null,
-    secondsMin: seconds(input, 'longer-than'),
-    secondsMax: seconds(input, 'shorter-than'),
-    labels: readLabelTexts(listOption(input, 'label'), '--label') ?? null,
-    workerId: textOption(input, 'worker') ?? null,
-    text: textOption(input, 'q'),
-    path: textOption(input, 'path'),
-    since: instant(input, 'since', nowMs),
-    until: instant(input, 'until', nowMs),
-    cursor: textOption(input, 'cursor'),
-    limit: integerOption(input, 'limit', { min: 1, max: LIMIT_MAX }) ?? 50,
-  }
-}
-
 async function listHere(deps: Deps, { text, path, cursor, ...asked }: ListAsked): Promise<ExecutionList> {
   const page = await searchExecutions(deps, {
     ...asked,
@@ -241,27 +214,6 @@ const EVERY_ONE = {
   since: null,
   until: null,
   after: null,
-}
-
-function readStatuses(input: Input): string[] | null {
-  const given = severalOf(textOption(input, 'status')?.toUpperCase())
-  return (
-    given?.map((text) => {
-      const status = text === 'CANCELED' ? 'CANCELLED' : text
-      if (STATUSES.includes(status)) return status
-      throw new CpError('invalid_input', `--status must be one of ${STATUSES.join(', ')}, not ${JSON.stringify(text)}`)
-    }) ?? null
-  )
-}
-
-function seconds(input: Input, name: string): number | null {
-  const text = textOption(input, name)
-  return text === undefined ? null : parseDuration(text, `--${name}`) / 1000
-}
-
-function instant(input: Input, name: string, nowMs: number): WireTime | null {
-  const text = textOption(input, name)
-  return text === undefined ? null : parseInstant(text, `--${name}`, nowMs)
 }
 
 function toJson({ updated_at: updatedAt, ...row }: ShownExecution): JsonObject {

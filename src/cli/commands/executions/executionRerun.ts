@@ -2,7 +2,7 @@
 import { parseExecutionId } from '../../../domain/ids/ids.js'
 import { createApiClient } from '../../apiClient.js'
 import type { CommandSpec } from '../../command.js'
-import { isSet, listOption } from '../../options.js'
+import { isSet, listOption, textOption } from '../../options.js'
 import { readValues } from '../../run/payload.js'
 import { watchToEnd } from './executionWatch.js'
 
@@ -15,6 +15,7 @@ export const executionRerun: CommandSpec = {
   args: [{ name: 'id', help: 'execution id', completes: 'execution' }],
   options: [
     { flags: '--set <key=value>', help: 'another value of the workload', isRepeatable: true },
+    { flags: '--reason <text>', help: 'why, for the record of acts', isWhy: true },
     { flags: '--wait', help: 'watch it to its end; the exit code is that of "run"' },
   ],
   examples: [
@@ -29,7 +30,7 @@ export const executionRerun: CommandSpec = {
     const { sets } = await readValues({ file: undefined, payload: undefined, sets: listOption(input, 'set') })
     // Its workload is known there, secrets included.
     const set = Object.fromEntries(sets.map(({ name, value }) => [name, value]))
-    const started = await api.post(`/api/executions/${id}/rerun`, { set })
+    const started = await api.post(`/api/executions/${id}/rerun`, { set, reason: textOption(input, 'reason') ?? null })
     const executionId = String(started['execution_id'])
     if (isSet(input, 'wait')) return watchToEnd(context, executionId)
     return { json: { execution_id: executionId, rerun_of: id }, blocks: [{ kind: 'text', text: executionId }] }

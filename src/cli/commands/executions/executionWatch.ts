@@ -29,5 +29,6 @@ export async function watchToEnd(context: CommandContext, executionId: string, s
     pointerOf: () => undefined,
     showsResult,
     cancels: false,
+    isKept: true,
   })
 }

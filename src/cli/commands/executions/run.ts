@@ -111,7 +111,8 @@ async function runPlaybook(context: CommandContext, input: Input): Promise<Outpu
   // What a file needs is known before a private instance is started for it.
   const allow = running === undefined ? await allowedKinds(context, neededKinds(files ?? []), given) : []
   if (running === undefined && !context.isQuiet && !context.isJson) {
-    print(context.io.stderr, 'no instance is running: starting a private one')
+    const why = runtime === 'local' ? '' : 'no instance is running: '
+    print(context.io.stderr, `${why}starting a private instance`)
   }
   const place = running ?? (await privatePlace(context, allow))
   try {
@@ -180,6 +181,7 @@ async function runAt(context: CommandContext, input: Input, place: Place, wanted
     pointerOf: (step) => plan?.steps.find(({ name }) => name === step)?.pointer,
     showsResult: isSet(input, 'result'),
     cancels: true,
+    isKept: place.isKept,
     onLook: place.onLook,
   })
 }

@@ -4,18 +4,11 @@ import { wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
 import { parseExecutionId, parseOutboxId } from '../../../domain/ids/ids.js'
 import { integerValue, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
 import { writeJsonPretty } from '../../../domain/json/write.js'
+import { type Cursor, cursorText, parseCursor } from '../../../domain/outbox/cursor.js'
 import { redact } from '../../../domain/secrets/redact.js'
 import { CpError } from '../../../errors.js'
-import {
-  type Cursor,
-  type ListedRow,
-  type OutboxPage,
-  type OutboxStatus,
-  outboxStatus,
-  pageOfOutbox,
-  type ShardStatus,
-  showOutboxRow,
-} from '../../../services/outbox/admin.js'
+import { outboxStatus, type ShardStatus, showOutboxRow } from '../../../services/outbox/admin.js'
+import { type ListedRow, type OutboxPage, type OutboxStatus, pageOfOutbox } from '../../../services/outbox/pages.js'
 import type { CommandSpec, Input } from '../../command.js'
 import { EXIT } from '../../exit.js'
 import { integerOption, textOption } from '../../options.js'
@@ -106,7 +99,7 @@ function statusJson(shard: ShardStatus): JsonObject {
     published_is_estimate: published.isEstimate,
     oldest_age_seconds: shard.oldestAgeSeconds === undefined ? null : Math.round(shard.oldestAgeSeconds * 1000) / 1000,
     published_last_minute: shard.publishedLastMinute ?? 0,
-    lanes: (shard.owners ?? []).map((owner) => ({ ...owner })),
+    lanes: (shard.owners ?? []).map(({ owner, lanes, live, slots }) => ({ owner, lanes, live, slots })),
     relays: (shard.relays ?? []).map((relay) => ({
       relay_id: relay.relay_id,
       alive: relay.alive,
@@ -216,17 +209,18 @@ function statusOption(input: Input): OutboxStatus | undefined {
 function cursorOption(input: Input): Cursor | undefined {
   const text = textOption(input, 'after')
   if (text === undefined) return undefined
-  const match = /^(?:(\d{1,4}):)?(\d{1,19})$/.exec(text)
-  if (match === null) throw new CpError('invalid_input', '--after must be an outbox id, or shard:id')
-  return { shard: Number(match[1] ?? 0), after: parseOutboxId(String(BigInt(match[2]!)), '--after') }
+  const cursor = parseCursor(text.includes(':') ? text : `0:${text}`, ':')
+  if (cursor === undefined) throw new CpError('invalid_input', '--after must be an outbox id, or shard:id')
+  return cursor
 }
 
-export function listOutput(page: OutboxPage): Output {
-  const { rows, next } = page
+export function listOutput({ rows, next, failures }: OutboxPage): Output {
+  const after = next === undefined ? null : cursorText(next, ':')
   return {
     json: {
       rows: rows.map(rowJson),
-      next: next === undefined ? null : `${next.shard}:${next.after}`,
+      next: after,
+      failed_shards: failures.map(({ shard, error }) => ({ shard, error: error.message })),
     },
     blocks: [
       {
@@ -243,10 +237,14 @@ export function listOutput(page: OutboxPage): Output {
           when(row),
           row.last_error,
         ]),
-        empty: 'no such rows',
+        empty: failures.length === 0 ? 'no such rows' : 'no such rows where the database answers',
       },
     ],
-    notes: next === undefined ? [] : [`more: add --after ${next.shard}:${next.after}`],
+    notes: [
+      ...failures.map(({ shard, error }) => `shard ${shard} did not answer: ${error.message}`),
+      ...(after === null ? [] : [`more: add --after ${after}`]),
+    ],
+    exitCode: failures.length === 0 ? EXIT.ok : EXIT.unavailable,
   }
 }
 

@@ -3,16 +3,8 @@ import { parseOutboxId } from '../../../domain/ids/ids.js'
 import { CpError } from '../../../errors.js'
 import { systemClock } from '../../../runtime/clock.js'
 import { listenForShutdown } from '../../../runtime/shutdown.js'
-import {
-  type DeadFilter,
-  type DeadWork,
-  databaseOf,
-  dropDead,
-  pageOfDead,
-  purgeOutbox,
-  redriveDead,
-  retryOutbox,
-} from '../../../services/outbox/admin.js'
+import { type DeadWork, dropDead, purgeOutbox, redriveDead, retryOutbox } from '../../../services/outbox/admin.js'
+import { type DeadFilter, databaseOf, pageOfDead } from '../../../services/outbox/pages.js'
 import type { CommandContext, CommandSpec, Input } from '../../command.js'
 import { parseDuration, parseInstant } from '../../duration.js'
 import { EXIT } from '../../exit.js'
@@ -174,7 +166,7 @@ function deadOutput(dryRun: boolean, { matched, done, sample, more }: DeadWork, 
   return {
     json: { dry_run: dryRun, matched, [word]: done, more, sample: sample.map(rowJson) },
     blocks: dryRun
-      ? [...listOutput({ rows: sample, next: undefined }).blocks, { kind: 'text', text }]
+      ? [...listOutput({ rows: sample, next: undefined, failures: [] }).blocks, { kind: 'text', text }]
       : [{ kind: 'text', text }],
     notes: more ? ['there are more; run it again for the rest'] : [],
     exitCode: more && !dryRun ? EXIT.workRemains : EXIT.ok,

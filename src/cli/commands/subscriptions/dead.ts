@@ -82,6 +82,7 @@ export const subscriptionDeadRedrive: CommandSpec = {
   options: [
     { flags: '--subscription <id>', help: 'with --all: only of this one', completes: 'subscription' },
     { flags: '--all', help: 'every one of them' },
+    { flags: '--reason <text>', help: 'why, for the record of acts', isWhy: true },
   ],
   examples: [
     ['subscription dead redrive 17', 'one of them'],
@@ -98,7 +99,7 @@ export const subscriptionDeadRedrive: CommandSpec = {
         redriveAll(
           named,
           async (after) => (await deadRemotely(remote, subscription, after, LIMIT_MAX)).page,
-          (ids) => redriveRemotely(remote, ids),
+          (ids) => redriveRemotely(remote, ids, textOption(input, 'reason')),
         ),
       () =>
         withCore(context, (writing) =>

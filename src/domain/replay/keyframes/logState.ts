@@ -1,6 +1,6 @@
 // The state of a log at one position, folded by the rules of replay in profile `cp`, so that it can be left and come back
 // to: `seal` fixes it, `LogState.from` goes on from there. Events must come in id order, each once, as the log has them.
-import type { JsonObject } from '../../json/value.js'
+import { type JsonObject, setKey } from '../../json/value.js'
 import type { Integer } from '../coerce.js'
 import { eventIdOf } from '../eventIntake.js'
 import { EventView } from '../eventView.js'
@@ -141,6 +141,24 @@ export class LogState {
     return { total: this.maps[surface].size, entries: this.maps[surface].slice(from, count) }
   }
 
+  /** The documents of two positions of one log, both without the entities and references that the two have in common. */
+  static apart(one: LogState, other: LogState): [JsonObject, JsonObject] {
+    const common = Math.min(one.sharedReferences, other.sharedReferences)
+    const documents: [JsonObject, JsonObject] = [one.headWithout(common), other.headWithout(common)]
+    for (const surface of MAP_SURFACES) {
+      const sides: [JsonObject, JsonObject] = [{}, {}]
+      for (const [key, ...values] of one.maps[surface].differing(other.maps[surface])) {
+        values.forEach((value, side) => {
+          if (value !== undefined) setKey(sides[side]!, key, value)
+        })
+      }
+      documents.forEach((document, side) => {
+        document[surface] = sides[side]!
+      })
+    }
+    return documents
+  }
+
   /** As replay computes them. `onChunk` is called now and then, and may throw to give up. */
   checksums(onChunk?: () => void): StateChecksums {
     try {
@@ -149,6 +167,11 @@ export class LogState {
     } finally {
       this.execution['payload_refs'] = this.ownReferences
     }
+  }
+
+  private headWithout(references: number): JsonObject {
+    const listed = this.shared.references.first(this.sharedReferences, references).concat(this.ownReferences)
+    return { ...this.state.head, execution: { ...this.execution, payload_refs: listed } }
   }
 
   private get execution(): JsonObject {

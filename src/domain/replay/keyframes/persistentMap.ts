@@ -108,6 +108,21 @@ export class PersistentMap<T extends JsonObject> {
     }))
   }
 
+  /** What is not the very same at another position: the key, what it is here, and what it is there. Shared buckets are not looked into. */
+  differing(other: PersistentMap<T>): [key: string, here: T | undefined, there: T | undefined][] {
+    const found: [string, T | undefined, T | undefined][] = []
+    for (let number = 0; number < Math.max(this.buckets.length, other.buckets.length); number++) {
+      if (this.buckets[number] === other.buckets[number]) continue
+      const first = number << BUCKET_BITS
+      for (let place = first; place < Math.min(first + BUCKET, Math.max(this.count, other.count)); place++) {
+        const here = place < this.count ? this.at(place) : undefined
+        const there = place < other.count ? other.at(place) : undefined
+        if (here !== there) found.push([this.index.keys[place]!, here, there])
+      }
+    }
+    return found
+  }
+
   /** Fixes the state as it is now; what is changed from here on is copied first. Answers about how many bytes that costs. */
   seal(): { frame: MapFrame<T>; bytes: number } {
     const bytes = this.own.size * ENTITY_BYTES + this.ownBuckets.size * BUCKET * 8 + this.buckets.length * 8

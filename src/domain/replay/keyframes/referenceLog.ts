@@ -22,9 +22,10 @@ export class ReferenceLog {
     return { event_id: integerValue(this.ids.at(index + 1)), reference: this.references[index]! }
   }
 
-  first(count: number): JsonObject[] {
-    const listed: JsonObject[] = []
-    for (let index = 0; index < count; index++) listed.push(this.at(index)!)
+  /** Those before `from` are left out: their places are empty. */
+  first(count: number, from = 0): JsonObject[] {
+    const listed: JsonObject[] = new Array(Math.min(from, count))
+    for (let index = from; index < count; index++) listed.push(this.at(index)!)
     return listed
   }
 

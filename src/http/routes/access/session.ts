@@ -23,7 +23,7 @@ export interface SessionRouteDeps {
 }
 
 const LIFETIME_SECONDS = 12 * 3_600
-/** As it is written down with every act: one line, nothing that a terminal would obey. */
+/** As it is written down with every act. */
 const ACTOR: Schema = { type: 'string', minLength: 1, maxLength: 64 }
 
 const SESSION = answerOf({
@@ -50,7 +50,11 @@ export function sessionRoutes({ sessions }: SessionRouteDeps): RouteSpec[] {
         properties: {
           code: { type: 'string', maxLength: 100, description: 'of POST /api/internal/console/code' },
           token: { type: 'string', maxLength: 4_096 },
-          actor: { ...ACTOR, description: 'with a token: who acts; default the first digits of its hash' },
+          actor: {
+            ...ACTOR,
+            description:
+              'with a token: who says to act, kept beside the first digits of its hash: "Ada (token-1a2b3c4d)"',
+          },
         },
       },
       responses: { 200: SESSION, 403: 'the code or token is not valid, or the call is not from a page of the console' },
@@ -113,7 +117,7 @@ export function sessionRoutes({ sessions }: SessionRouteDeps): RouteSpec[] {
       handler: async ({ body, caller }) => {
         requireConsole(sessions.tokens.console)
         const { actor = caller.actor } = (body ?? {}) as { actor?: string }
-        const { code, expiresInSeconds } = sessions.codes.issue(printable(actor))
+        const { code, expiresInSeconds } = sessions.codes.issue(nameOf(actor))
         return {
           body: { code, expires_in_seconds: expiresInSeconds, path: `/console/#code=${code}` },
           headers: { 'cache-control': 'no-store' },
@@ -141,7 +145,9 @@ function login(
   }
   const caller = callerOfToken(token, tokens)
   if (caller.role === 'none') throw new CpError('forbidden', 'the token is not valid here')
-  return { token: token as string, role: caller.role, actor: actor === undefined ? caller.actor : printable(actor) }
+  // Nobody has proven the name: whoever has the token could give any, so the token stands beside it.
+  const named = actor === undefined ? caller.actor : `${nameOf(actor)} (${caller.actor})`
+  return { token: token as string, role: caller.role, actor: named }
 }
 
 function requireConsole(mode: ConsoleMode): void {
@@ -164,9 +170,11 @@ function shown({ role, actor, by, expiresAt }: Caller, { tokens, mode }: Session
   }
 }
 
-function printable(actor: string): string {
-  if (/^[^\p{C}]+$/u.test(actor)) return actor
-  throw new CpError('invalid_input', 'actor must be one line of text without control characters')
+/** One line, nothing that a terminal would obey, and nothing that looks as if we had added it. */
+function nameOf(given: string): string {
+  const name = given.trim()
+  if (/^[^\p{C}\p{Zl}\p{Zp}()]+$/u.test(name)) return name
+  throw new CpError('invalid_input', 'actor must be one line of text without control characters and parentheses')
 }
 
 function cookie(value: string, maxAgeSeconds: number, isSecure: boolean): string {

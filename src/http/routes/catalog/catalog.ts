@@ -35,6 +35,7 @@ const WHICH: Schema = {
   properties: {
     path: { type: 'string', minLength: 1, maxLength: 512 },
     version: { description: 'number or text; without it every version', nullable: true },
+    reason: { type: 'string', nullable: true, maxLength: 2000, description: 'kept in the activity' },
   },
 }
 
@@ -150,7 +151,7 @@ export function catalogRoutes({ catalog, pageBytes }: CatalogRouteDeps): RouteSp
       method: 'POST',
       path: '/api/catalog/delete',
       summary: 'Delete versions; those in use are archived instead',
-      access: 'internal',
+      access: 'operator',
       effect: 'write',
       body: WHICH,
       responses: { 200: REMOVED },
@@ -165,7 +166,7 @@ export function catalogRoutes({ catalog, pageBytes }: CatalogRouteDeps): RouteSp
       method: 'POST',
       path: '/api/catalog/restore',
       summary: 'Bring archived versions back',
-      access: 'internal',
+      access: 'operator',
       effect: 'write',
       body: WHICH,
       responses: { 200: REMOVED },

@@ -57,11 +57,12 @@ function listRoute({ queries, clock }: ExecutionRouteDeps): RouteSpec {
   return {
     method: 'GET',
     path: '/api/executions',
-    summary: 'Executions, newest first',
+    summary: 'Executions, by when they began',
     access: 'public',
     effect: 'read',
     query: {
       ...FILTER_QUERY,
+      order: { type: 'string', enum: ['newest', 'oldest'], default: 'newest', description: 'which come first' },
       limit: { type: 'integer', default: LIMIT_DEFAULT, description: `at most ${LIMIT_MAX}` },
       offset: { type: 'integer', minimum: 0, maximum: OFFSET_MAX, description: 'prefer cursor' },
       cursor: { type: 'string', description: 'X-Noetl-Next-Cursor of the page before' },
@@ -75,6 +76,7 @@ function listRoute({ queries, clock }: ExecutionRouteDeps): RouteSpec {
       const offset = Number(query['offset'] ?? 0)
       const page = await listedExecutions(queries, {
         ...filterOf(query),
+        isOldestFirst: query['order'] === 'oldest',
         after: query['cursor'] === undefined ? null : parseCursor(query['cursor']),
         limit: limit + offset,
       })

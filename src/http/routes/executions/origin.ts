@@ -1,4 +1,5 @@
-// GET /api/executions/{id}/origin: who created it and when; of an unknown id, its shard and the nearest ids there are.
+// GET /api/executions/{id}/origin: who created it and when; of an id that is none, what else has it, its shard and the
+// nearest ids there are.
 import { wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
 import { parseExecutionId } from '../../../domain/ids/ids.js'
 import type { ExecutionViewsDeps } from '../../../services/executions/executionViews.js'
@@ -27,6 +28,15 @@ export function originRoutes({ queries }: { queries: ExecutionViewsDeps }): Rout
             nullable: true,
             description: 'null: nobody knows this id',
           },
+          instead: {
+            ...answerOf({
+              kind: { type: 'string', enum: ['subscription', 'catalog'] },
+              path: TEXT,
+              version: { ...COUNT, nullable: true },
+            }),
+            nullable: true,
+            description: 'what else has this id',
+          },
           nearest: {
             type: 'array',
             description: 'of an unknown id, nearest first; X-Noetl-Failed-Shards',
@@ -37,7 +47,7 @@ export function originRoutes({ queries }: { queries: ExecutionViewsDeps }): Rout
       },
       handler: async ({ params }) => {
         const id = parseExecutionId(params['execution_id'], 'execution_id')
-        const { shard, created, nearest, failures } = await executionOrigin(queries, id)
+        const { shard, created, instead, nearest, failures } = await executionOrigin(queries, id)
         return {
           headers: failures.length === 0 ? {} : { 'x-noetl-failed-shards': failures.map((one) => one.shard).join(',') },
           body: {
@@ -53,6 +63,7 @@ export function originRoutes({ queries }: { queries: ExecutionViewsDeps }): Rout
                     path: created.path,
                     parent_execution_id: created.parent_execution_id,
                   },
+            instead: instead === undefined ? null : { ...instead },
             nearest: nearest.map(({ created_at: at, ...row }) => ({
               ...row,
               created_at: wireTimeFromPostgres(at, 'created_at'),

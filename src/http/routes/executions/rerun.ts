@@ -28,6 +28,7 @@ export function rerunRoutes({ rerun }: RerunRouteDeps): RouteSpec[] {
             nullable: true,
             description: 'by name, also with dots: {"a.b": 1} changes that and leaves the rest of a',
           },
+          reason: { type: 'string', nullable: true, maxLength: 2_000, description: 'why, for the record of acts' },
         },
       },
       bodyOptional: true,

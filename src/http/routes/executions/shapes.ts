@@ -4,8 +4,8 @@ import { type WireTime, wireTimeFromPostgres, wireTimeToMicros } from '../../../
 import { isTerminalStatus } from '../../../domain/executions/executionStatus.js'
 import { lastedSeconds, lastedText } from '../../../domain/executions/lasted.js'
 import { floatValue, integerValue, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
-import type { ExecutionDetail, ExecutionRow } from '../../../services/executions/executionQueries.js'
-import type { ListedView, NamedExecution } from '../../../services/executions/executionViews.js'
+import type { ExecutionRow } from '../../../services/executions/executionQueries.js'
+import type { ListedView, ShownExecution } from '../../../services/executions/executionViews.js'
 import type { StepCounts } from '../../../services/executions/stepProgress.js'
 import type { Schema } from '../../schema.js'
 
@@ -171,11 +171,7 @@ export interface Page {
   pageSize: number
 }
 
-export function detailOf(
-  detail: Omit<ExecutionDetail, 'row'> & { row: NamedExecution; progress: StepCounts },
-  { page, pageSize }: Page,
-  nowMs: number,
-): JsonObject {
+export function detailOf(detail: ShownExecution, { page, pageSize }: Page, nowMs: number): JsonObject {
   const { row, events, totalEvents } = detail
   const totalPages = pageSize === 0 ? 0 : Math.ceil(totalEvents / pageSize)
   return {

@@ -3,7 +3,8 @@ import { floatValue, type JsonObject, type JsonValue } from '../../../domain/jso
 import type { SharedAnswer } from '../../../runtime/sharedAnswer.js'
 import type { Finding } from '../../../services/health/finding.js'
 import type { InstanceOverview } from '../../../services/health/instanceOverview.js'
-import type { ShardStatus } from '../../../services/outbox/admin.js'
+import type { LaneHolder, ShardStatus } from '../../../services/outbox/admin.js'
+import type { Driver } from '../../../services/state/ownership.js'
 import type { RouteSpec } from '../../route.js'
 import { answerOf, COUNT, FLAG, type Schema, TEXT, TEXT_OR_NULL } from '../../schema.js'
 
@@ -35,6 +36,9 @@ const listOf = (properties: Readonly<Record<string, Schema>>): Schema => ({
   type: 'array',
   items: answerOf(properties),
 })
+const COUNTS: Schema = { type: 'array', items: COUNT }
+/** Of lanes. */
+const HOLDER = { owner: TEXT, lanes: COUNT, live: FLAG, slots: COUNTS, lease_seconds: COUNTS }
 const AGE: Schema = { type: 'number', nullable: true }
 
 export function instanceRoutes({ console: about }: InstanceRouteDeps): RouteSpec[] {
@@ -61,9 +65,10 @@ export function instanceRoutes({ console: about }: InstanceRouteDeps): RouteSpec
             dead: { type: 'integer', nullable: true },
             oldest_age_seconds: AGE,
             published_last_minute: { type: 'integer', nullable: true },
-            owners: listOf({ owner: TEXT, lanes: COUNT, live: FLAG }),
+            owners: listOf(HOLDER),
             relays: listOf({ relay_id: TEXT, lanes: COUNT, published: TEXT, started_at: TEXT, alive: FLAG }),
           }),
+          drivers: listOf({ shard: COUNT, share: TEXT, ...HOLDER }),
           pools: listOf({ name: TEXT, kind: TEXT, alive: FLAG, silent_seconds: AGE, capacity: { type: 'integer' } }),
           subscriptions: { type: 'object', description: 'how many are in each state' },
           stuck: listOf({ execution_id: TEXT, what: TEXT }),
@@ -150,11 +155,12 @@ export function instanceRoutes({ console: about }: InstanceRouteDeps): RouteSpec
 }
 
 function overviewJson(overview: InstanceOverview): JsonObject {
-  const { ready, checks, shards, pools, subscriptions, schema, stuck, deadMessages, pausedBacklogs } = overview
+  const { ready, checks, shards, drivers, pools, subscriptions, schema, stuck, deadMessages, pausedBacklogs } = overview
   return {
     ready,
     checks: checks.map((check) => ({ ...check, ms: Math.round(check.ms) })),
     shards: shards.map(shardJson),
+    drivers: typeof drivers === 'string' ? [] : drivers.map(holderJson),
     pools:
       typeof pools === 'string'
         ? []
@@ -171,10 +177,14 @@ function overviewJson(overview: InstanceOverview): JsonObject {
     paused_backlogs: typeof pausedBacklogs === 'string' ? [] : pausedBacklogs.map((paused) => ({ ...paused })),
     schema: typeof schema === 'string' ? [] : schema,
     // A database that is away is the reason for several of them.
-    errors: [...new Set([pools, subscriptions, schema, stuck, deadMessages, pausedBacklogs])].filter(
+    errors: [...new Set([drivers, pools, subscriptions, schema, stuck, deadMessages, pausedBacklogs])].filter(
       (part) => typeof part === 'string',
     ),
   }
+}
+
+function holderJson({ leaseSeconds, ...holder }: LaneHolder | Driver): JsonObject {
+  return { ...holder, lease_seconds: leaseSeconds }
 }
 
 function shardJson({ shard, label, error, ...status }: ShardStatus): JsonValue {
@@ -187,7 +197,7 @@ function shardJson({ shard, label, error, ...status }: ShardStatus): JsonValue {
     dead: dead ?? null,
     oldest_age_seconds: oldestAgeSeconds === undefined ? null : floatValue(oldestAgeSeconds),
     published_last_minute: publishedLastMinute ?? null,
-    owners: (owners ?? []).map((owner) => ({ ...owner })),
+    owners: (owners ?? []).map(holderJson),
     relays: (relays ?? []).map((relay) => ({ ...relay })),
   }
 }

@@ -47,7 +47,7 @@ export function auditRoutes({ jobs, auditing }: AuditRouteDeps): RouteSpec[] {
             changed()
           }
           const report = await auditOutbox(deps, { since, shard: undefined, republish, signal, onProgress })
-          return { ...auditReportJson(report), sample: report.sample.map(missingJson) }
+          return { ...auditReportJson(report), since: since ?? null, sample: report.sample.map(missingJson) }
         })
         return jobBegun(job)
       },

@@ -1,21 +1,18 @@
 // What operators see of the outbox over HTTP: what waits, rows, and what was given up. The same services as `noetl-cp outbox`.
 import { parseWireTime, wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
-import { parseExecutionId, parseInt64, parseOutboxId } from '../../../domain/ids/ids.js'
+import { parseExecutionId, parseOutboxId } from '../../../domain/ids/ids.js'
 import { floatValue, type JsonObject } from '../../../domain/json/value.js'
+import { type Cursor, cursorText, parseCursor } from '../../../domain/outbox/cursor.js'
 import { CpError } from '../../../errors.js'
+import { type AdminDeps, outboxStatus, type ShardStatus, showOutboxRow } from '../../../services/outbox/admin.js'
+import { deadGroups } from '../../../services/outbox/deadGroups.js'
 import {
-  type AdminDeps,
-  type Cursor,
   type ListedRow,
   type OutboxPage,
   type OutboxStatus,
-  outboxStatus,
   pageOfDead,
   pageOfOutbox,
-  type ShardStatus,
-  showOutboxRow,
-} from '../../../services/outbox/admin.js'
-import { deadGroups } from '../../../services/outbox/deadGroups.js'
+} from '../../../services/outbox/pages.js'
 import type { ApiRequest, RouteSpec } from '../../route.js'
 import { ANY, answerOf, COUNT, type Schema, TEXT, TEXT_OR_NULL } from '../../schema.js'
 
@@ -46,7 +43,10 @@ export const ROW = {
   updated_at: TIME_OR_NULL,
   lease_until: TIME_OR_NULL,
 }
-const ROWS = answerOf({ rows: { type: 'array', items: answerOf(ROW) }, next_cursor: TEXT_OR_NULL })
+const ROWS = answerOf(
+  { rows: { type: 'array', items: answerOf(ROW) }, next_cursor: TEXT_OR_NULL },
+  'X-Noetl-Failed-Shards names those that did not answer; the next page asks them again',
+)
 
 const PAGE: NonNullable<RouteSpec['query']> = {
   execution_id: { format: 'int64' },
@@ -109,7 +109,7 @@ function statusOf({
     oldest_age_seconds: oldestAgeSeconds === undefined ? null : floatValue(oldestAgeSeconds),
     published_last_minute: rest.publishedLastMinute ?? null,
     relays: (rest.relays ?? []).map((relay) => ({ ...relay })),
-    owners: (rest.owners ?? []).map((owner) => ({ ...owner })),
+    owners: (rest.owners ?? []).map(({ owner, lanes, live, slots }) => ({ owner, lanes, live, slots })),
   }
 }
 
@@ -125,7 +125,7 @@ function rowRoutes(outbox: AdminDeps): RouteSpec[] {
       responses: { 200: ROWS, 400: 'malformed' },
       handler: async ({ query }) => {
         const status = query['status'] as OutboxStatus | undefined
-        return { body: pageOf(await pageOfOutbox(outbox, { ...scopeOf(query), status })) }
+        return pageOf(await pageOfOutbox(outbox, { ...scopeOf(query), status }))
       },
     },
     {
@@ -161,7 +161,7 @@ function rowRoutes(outbox: AdminDeps): RouteSpec[] {
       responses: { 200: ROWS, 400: 'malformed' },
       handler: async ({ query }) => {
         const since = query['since'] === undefined ? undefined : parseWireTime(query['since'], 'since')
-        return { body: pageOf(await pageOfDead(outbox, { ...scopeOf(query), reason: query['reason'], since })) }
+        return pageOf(await pageOfDead(outbox, { ...scopeOf(query), reason: query['reason'], since }))
       },
     },
   ]
@@ -213,13 +213,16 @@ function scopeOf(query: ApiRequest['query']) {
 }
 
 function cursorOf(text: string): Cursor {
-  const [, shard, after] = /^([0-9]{1,4})-([0-9]{1,19})$/.exec(text) ?? []
-  if (shard === undefined) throw new CpError('invalid_input', 'cursor is not one of ours; start without it')
-  return { shard: Number(shard), after: parseInt64(after, 'cursor') }
+  const cursor = parseCursor(text, '-')
+  if (cursor === undefined) throw new CpError('invalid_input', 'cursor is not one of ours; start without it')
+  return cursor
 }
 
-function pageOf({ rows, next }: OutboxPage): JsonObject {
-  return { rows: rows.map(rowOf), next_cursor: next === undefined ? null : `${next.shard}-${next.after}` }
+function pageOf({ rows, next, failures }: OutboxPage) {
+  return {
+    headers: failures.length === 0 ? {} : { 'x-noetl-failed-shards': failures.map(({ shard }) => shard).join(',') },
+    body: { rows: rows.map(rowOf), next_cursor: next === undefined ? null : cursorText(next, '-') },
+  }
 }
 
 export function rowOf(row: ListedRow & { shard: number }): JsonObject {

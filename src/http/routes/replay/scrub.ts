@@ -104,6 +104,12 @@ function atRoute({ scrubbing }: ScrubRouteDeps): RouteSpec {
         description:
           'with commas: head, counts, touched, entity:<surface>:<key>, page:<surface>:<from>; a key as in an address, with %2C for a comma',
       },
+      since: {
+        type: 'integer',
+        minimum: 0,
+        maximum: PLACES_MAX,
+        description: 'also what is different from the state at this position',
+      },
     },
     responses: {
       200: answerOf({
@@ -132,6 +138,13 @@ function atRoute({ scrubbing }: ScrubRouteDeps): RouteSpec {
             entries: { type: 'array', items: answerOf({ key: TEXT, value: ENTITY }) },
           }),
         },
+        since: { ...COUNT, description: 'with `since` alone, as the two below' },
+        differences_count: COUNT,
+        differences: {
+          type: 'array',
+          description: 'as `/api/replay/diff` tells them, at most 1,000',
+          items: answerOf({ pointer: TEXT, kind: TEXT, from: ANY, to: ANY }),
+        },
         cost: answerOf({ keyframe: COUNT, folded: COUNT, ms: { type: 'number' }, distance: COUNT }),
       }),
       400: 'malformed, or beyond the end',
@@ -140,7 +153,9 @@ function atRoute({ scrubbing }: ScrubRouteDeps): RouteSpec {
     },
     handler: async ({ params, query, signal }) => {
       const { place, timeMs } = placeOf(query)
-      const { bytes } = await scrubbing.at(idOf(params), place, timeMs, partsOf(query['part']), signal)
+      const since = query['since'] === undefined ? undefined : Number(query['since'])
+      const parts: ScrubParts = { ...partsOf(query['part']), since }
+      const { bytes } = await scrubbing.at(idOf(params), place, timeMs, parts, signal)
       return { bytes, headers: { 'cache-control': 'no-store' } }
     },
   }

@@ -1,7 +1,7 @@
-// Snapshots: the list, and what operators do about one; and the check of many logs, which is a job.
-import { parseWireTime, wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
+// Snapshots: the list, and what operators do about one or about those that nobody needs.
+import { wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
 import { type ExecutionId, parseExecutionId } from '../../../domain/ids/ids.js'
-import { isJsonObject, type JsonObject } from '../../../domain/json/value.js'
+import type { JsonObject } from '../../../domain/json/value.js'
 import { SEED_AGGREGATE_TYPE } from '../../../domain/replay/replaySeed.js'
 import { STATE_SNAPSHOT_TYPE } from '../../../domain/state/sealedState.js'
 import { CpError } from '../../../errors.js'
@@ -9,9 +9,9 @@ import type { Jobs } from '../../../services/console/jobs.js'
 import { findExecution } from '../../../services/executions/executionQueries.js'
 import type { ReplayDeps } from '../../../services/replay/replay.js'
 import { takenJson, takeSeed } from '../../../services/replay/seeds.js'
-import { verifyMany } from '../../../services/replay/verifyMany.js'
 import {
   pageOfSnapshots,
+  prunable,
   pruneAll,
   rebuildSnapshotOf,
   type SnapshotDeps,
@@ -30,16 +30,9 @@ export interface SnapshotRouteDeps {
 
 const TYPES = { state: STATE_SNAPSHOT_TYPE, replay: SEED_AGGREGATE_TYPE, all: null } as const
 const LIMIT_MAX = 500
-const CHECKED_MAX = 100_000
-const SIDE_BY_SIDE = 2
 
 export function snapshotRoutes({ jobs, snapshots, replay }: SnapshotRouteDeps): RouteSpec[] {
-  return [
-    listRoute(snapshots),
-    ...workRoutes(snapshots, replay),
-    pruneRoute(jobs, snapshots),
-    verifyRoute(jobs, replay),
-  ]
+  return [listRoute(snapshots), ...workRoutes(snapshots, replay), pruneRoute(jobs, snapshots)]
 }
 
 function listRoute(snapshots: SnapshotDeps): RouteSpec {
@@ -69,6 +62,7 @@ function listRoute(snapshots: SnapshotDeps): RouteSpec {
             stored_bytes: { type: 'integer', nullable: true },
             updated_at: TEXT,
             execution_status: TEXT_OR_NULL,
+            is_subscription: { type: 'boolean', description: 'of a subscription, which has no status of an execution' },
             meta: ANY,
             snapshot_codec: { type: 'string', nullable: true, description: 'null: jsonb, written by others' },
             tenant_id: TEXT,
@@ -158,11 +152,32 @@ function pruneRoute(jobs: Jobs, snapshots: SnapshotDeps): RouteSpec {
     body: {
       type: 'object',
       required: ['reason'],
-      properties: { reason: { type: 'string', minLength: 1, maxLength: 500 } },
+      properties: {
+        reason: { type: 'string', minLength: 1, maxLength: 500 },
+        dry_run: { type: 'boolean', default: false, description: 'only tell what they are' },
+      },
     },
-    responses: { 202: JOB, 503: 'two jobs are running' },
+    responses: {
+      200: answerOf(
+        {
+          dry_run: FLAG,
+          matched: COUNT,
+          decision_keys: COUNT,
+          sample: {
+            type: 'array',
+            items: answerOf({ execution_id: TEXT, execution_status: TEXT_OR_NULL, updated_at: TEXT }),
+          },
+          failed_shards: { type: 'array', items: COUNT },
+        },
+        'of a dry run',
+      ),
+      202: JOB,
+      503: 'two jobs are running',
+    },
     handler: async ({ body, caller }) => {
-      const reason = String((body as JsonObject)['reason'])
+      const { reason: given, dry_run: isDry } = body as JsonObject
+      if (isDry === true) return { body: prunableJson(await prunable(snapshots)) }
+      const reason = String(given)
       const job = jobs.begin({ kind: 'snapshots.prune', actor: caller.actor, reason }, async (handle) => {
         const onRemoved = (count: number): void => {
           handle.job.done += count
@@ -177,43 +192,13 @@ function pruneRoute(jobs: Jobs, snapshots: SnapshotDeps): RouteSpec {
   }
 }
 
-function verifyRoute(jobs: Jobs, replay: ReplayDeps): RouteSpec {
+function prunableJson({ snapshots, decisionKeys, sample, failures }: Awaited<ReturnType<typeof prunable>>): JsonObject {
   return {
-    method: 'POST',
-    path: '/api/replay/verify',
-    summary: 'Compare full fold, snapshot and read model of many executions',
-    access: 'operator',
-    effect: 'write',
-    bodyOptional: true,
-    body: {
-      type: 'object',
-      properties: {
-        since: { type: 'string', nullable: true, format: 'date-time', description: 'with news since' },
-        limit: { type: 'integer', nullable: true, minimum: 1, maximum: CHECKED_MAX, default: 1_000 },
-      },
-    },
-    responses: { 202: JOB, 503: 'two jobs are running' },
-    handler: async ({ body, caller }) => {
-      const given = isJsonObject(body) ? body : {}
-      const since = parseWireTime(given['since'], '/since') ?? null
-      const limit = typeof given['limit'] === 'number' ? given['limit'] : 1_000
-      const job = jobs.begin({ kind: 'replay.verify', actor: caller.actor, reason: null }, async (handle) => {
-        const report = await verifyMany(replay, {
-          since,
-          limit,
-          parallel: SIDE_BY_SIDE,
-          signal: handle.signal,
-          onChecked: ({ executionId, output, error }) => {
-            const differs = output?.checks.find((check) => !check.ok)
-            const different =
-              differs === undefined ? undefined : new CpError('refused', `${differs.check}: ${differs.detail}`)
-            handle.settle(executionId, error ?? different)
-          },
-        })
-        return { checked: report.checked, agreed: report.agreed, different: report.different, more: report.more }
-      })
-      return jobBegun(job)
-    },
+    dry_run: true,
+    matched: snapshots,
+    decision_keys: decisionKeys,
+    sample: sample.map((row) => ({ ...row, updated_at: wireTimeFromPostgres(row.updated_at, 'updated_at') })),
+    failed_shards: failures.map(({ shard }) => shard),
   }
 }
 
@@ -236,6 +221,7 @@ function rowJson(row: SnapshotListRow & { shard: number }): JsonObject {
     stored_bytes: row.stored_bytes,
     updated_at: wireTimeFromPostgres(row.updated_at, 'updated_at'),
     execution_status: row.execution_status,
+    is_subscription: row.is_subscription,
     meta: row.meta,
     snapshot_codec: row.snapshot_codec,
     tenant_id: row.tenant_id,

@@ -3,7 +3,8 @@ import { wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
 import { parseInt64, parseSubscriptionId } from '../../../domain/ids/ids.js'
 import { isJsonObject, type JsonObject } from '../../../domain/json/value.js'
 import { CpError, toCpError } from '../../../errors.js'
-import { pageOfDead, type RedriveDeps, redriveDead } from '../../../services/subscriptions/deadLetters.js'
+import { pageOfDead, type RedriveDeps, redriveDead, shownBodies } from '../../../services/subscriptions/deadLetters.js'
+import { queryBoolean } from '../../query.js'
 import type { RouteSpec } from '../../route.js'
 import { ANY, answerOf, COUNT, FLAG, TEXT, TEXT_OR_NULL } from '../../schema.js'
 
@@ -13,6 +14,8 @@ export interface DeadLetterRouteDeps {
 
 const LIMIT_MAX = 1_000
 const IDS_MAX = 100
+/** Each may bring some kilobytes. */
+const SHOWN_MAX = 200
 
 export function deadLetterRoutes({ deadLetters }: DeadLetterRouteDeps): RouteSpec[] {
   return [
@@ -26,6 +29,7 @@ export function deadLetterRoutes({ deadLetters }: DeadLetterRouteDeps): RouteSpe
         subscription_id: { format: 'int64' },
         after: { format: 'int64', description: 'only those after this id' },
         limit: { type: 'integer', minimum: 1, maximum: LIMIT_MAX, default: 50 },
+        body: { type: 'boolean', description: `with what the messages hold; then at most ${SHOWN_MAX} of them` },
       },
       responses: {
         200: answerOf({
@@ -40,6 +44,11 @@ export function deadLetterRoutes({ deadLetters }: DeadLetterRouteDeps): RouteSpe
               attempts: COUNT,
               reason: TEXT,
               headers: ANY,
+              body: {
+                ...ANY,
+                description:
+                  'where asked for: its JSON or text up to 16 KB, the beginning of longer text, null for longer JSON',
+              },
               created_at: { type: 'string', format: 'date-time' },
             }),
           },
@@ -48,7 +57,8 @@ export function deadLetterRoutes({ deadLetters }: DeadLetterRouteDeps): RouteSpe
         400: 'malformed',
       },
       handler: async ({ query }) => {
-        const limit = Number(query['limit'] ?? 50)
+        const hasBody = queryBoolean(query['body'], false)
+        const limit = Math.min(Number(query['limit'] ?? 50), hasBody ? SHOWN_MAX : LIMIT_MAX)
         const of = query['subscription_id']
         const found = await pageOfDead(
           deadLetters,
@@ -56,9 +66,20 @@ export function deadLetterRoutes({ deadLetters }: DeadLetterRouteDeps): RouteSpe
           parseInt64(query['after'] ?? '0', 'after'),
           limit + 1,
         )
-        const shown = found
-          .slice(0, limit)
-          .map((row): JsonObject => ({ ...row, created_at: wireTimeFromPostgres(row.created_at, 'created_at') }))
+        const page = found.slice(0, limit)
+        const bodies = hasBody
+          ? await shownBodies(
+              deadLetters,
+              page.map((row) => row.dead_letter_id),
+            )
+          : undefined
+        const shown = page.map(
+          (row): JsonObject => ({
+            ...row,
+            ...(bodies === undefined ? {} : { body: bodies.get(row.dead_letter_id) ?? null }),
+            created_at: wireTimeFromPostgres(row.created_at, 'created_at'),
+          }),
+        )
         return { body: { dead_letters: shown, has_more: found.length > limit } }
       },
     },
@@ -71,7 +92,10 @@ export function deadLetterRoutes({ deadLetters }: DeadLetterRouteDeps): RouteSpe
       body: {
         type: 'object',
         required: ['ids'],
-        properties: { ids: { type: 'array', minItems: 1, maxItems: IDS_MAX, items: { format: 'int64' } } },
+        properties: {
+          ids: { type: 'array', minItems: 1, maxItems: IDS_MAX, items: { format: 'int64' } },
+          reason: { type: 'string', nullable: true, maxLength: 2_000, description: 'why, for the record of acts' },
+        },
       },
       responses: {
         200: answerOf({

@@ -188,7 +188,7 @@ function readRoutes(deps: LifecycleDeps & ViewDeps): RouteSpec[] {
         return {
           body: {
             ...verboseStatusOf(row),
-            backlog: 'trouble' in backlog ? { error: backlog.trouble } : counts(backlog),
+            backlog: 'trouble' in backlog ? { error: backlog.trouble, is_missing: backlog.isMissing } : counts(backlog),
           },
         }
       },

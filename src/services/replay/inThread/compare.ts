@@ -107,6 +107,8 @@ export interface VerifyCheck {
   /** True when there was nothing to compare with. */
   skipped: boolean
   detail: string
+  /** Where the first difference is, if there is a place. */
+  pointer: string | null
 }
 
 export interface VerifyOutput {
@@ -142,11 +144,13 @@ export async function verifyOn(
 
 function snapshotCheck(use: SeedUse, full: FoldedLog, seeded: FoldedLog | null): VerifyCheck {
   const check = 'snapshot' as const
-  if (!use.found) return { check, ok: true, skipped: true, detail: 'there is none' }
+  if (!use.found) return { check, ok: true, skipped: true, detail: 'there is none', pointer: null }
   // Events that came in late are nobody's mistake: such a snapshot is refused and made anew.
-  if (use.problem === 'straggler') return { check, ok: true, skipped: true, detail: SEED_PROBLEMS.straggler }
+  if (use.problem === 'straggler') {
+    return { check, ok: true, skipped: true, detail: SEED_PROBLEMS.straggler, pointer: null }
+  }
   if (seeded === null) {
-    return { check, ok: false, skipped: false, detail: SEED_PROBLEMS[use.problem ?? 'unreadable'] }
+    return { check, ok: false, skipped: false, detail: SEED_PROBLEMS[use.problem ?? 'unreadable'], pointer: null }
   }
   const surfaces = SURFACES.filter(
     (surface) => full.result.projectionChecksums[surface] !== seeded.result.projectionChecksums[surface],
@@ -156,7 +160,8 @@ function snapshotCheck(use: SeedUse, full: FoldedLog, seeded: FoldedLog | null):
   const detail = isEqual
     ? `snapshot at event ${use.version} and the ${seeded.eventsRead} events after it give the same state`
     : `continuing the snapshot at event ${use.version} gives another state (${surfaces.join(', ') || 'header'})`
-  return { check, ok: isEqual, skipped: false, detail }
+  const first = isEqual ? undefined : contentDifferences(full.result.state, seeded.result.state)[0]
+  return { check, ok: isEqual, skipped: false, detail, pointer: first?.pointer ?? null }
 }
 
 function sameSum(full: FoldedLog, seeded: FoldedLog): boolean {
@@ -166,7 +171,8 @@ function sameSum(full: FoldedLog, seeded: FoldedLog): boolean {
 async function readModelCheck(snapshot: Snapshot, query: ReplayQuery, full: FoldedLog): Promise<VerifyCheck> {
   const check = 'read model' as const
   const row = await readModel(snapshot.connection, String(query.executionId), snapshot.leftMs())
-  if (row === undefined) return { check, ok: true, skipped: true, detail: 'the execution has no row yet' }
+  if (row === undefined)
+    return { check, ok: true, skipped: true, detail: 'the execution has no row yet', pointer: null }
   const execution = full.result.state['execution']
   const folded: Record<string, string | null> = {
     status: statusOf(full),
@@ -184,6 +190,7 @@ async function readModelCheck(snapshot: Snapshot, query: ReplayQuery, full: Fold
     ok: different.length === 0,
     skipped: false,
     detail: different.length === 0 ? 'status, step, last event and number of events agree' : words.join('; '),
+    pointer: different.length === 0 ? null : `/${different[0]}`,
   }
 }
 

@@ -3,7 +3,8 @@ import { wireTimeFromMillis } from '../../../domain/events/wireTime.js'
 import { floatValue, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
 import { idsAsText, withoutSecrets } from '../../../domain/replay/answer.js'
-import type { LogState, Touched } from '../../../domain/replay/keyframes/logState.js'
+import { contentDifferences } from '../../../domain/replay/diff.js'
+import { LogState, type Touched } from '../../../domain/replay/keyframes/logState.js'
 import type { MapSurface } from '../../../domain/replay/profile.js'
 import { CpError } from '../../../errors.js'
 import type { Reached, ScrubbedLog } from './scrubbedLog.js'
@@ -17,9 +18,12 @@ export interface ScrubParts {
   touched: boolean
   entities: { surface: MapSurface; key: string }[]
   pages: { surface: MapSurface; from: number; count: number }[]
+  /** What is different from the state at this position. */
+  since?: number | undefined
 }
 
 const TOUCHED_MAX = 200
+const DIFFERENCES_MAX = 1_000
 
 /** `timeMs` for times, which only the caller can read. */
 export function positionOf(log: ScrubbedLog, place: ScrubPlace, timeMs: number): number {
@@ -47,7 +51,7 @@ export function positionOf(log: ScrubbedLog, place: ScrubPlace, timeMs: number):
 
 export function shownAt(
   log: ScrubbedLog,
-  { state, keyframe, folded, touched }: Reached & { touched: Touched[] },
+  { state, touched, keyframe, folded, other }: Reached,
   parts: ScrubParts,
   ms: number,
   secretNames: readonly string[] | null,
@@ -62,8 +66,20 @@ export function shownAt(
     ...slices(state, touched, parts),
     cost: { keyframe, folded, ms: floatValue(ms), distance: log.distance },
   }
-  const clean = secretNames === null ? shown : withoutSecrets(shown, secretNames)
-  return Buffer.from(writeJson(idsAsText(clean)))
+  const show = (slice: JsonObject) => idsAsText(secretNames === null ? slice : withoutSecrets(slice, secretNames))
+  const differing = other === undefined ? {} : differencesSince(other, state, show)
+  return Buffer.from(writeJson({ ...show(shown), ...differing }))
+}
+
+/** What replay would tell of the two documents, of which only what the two positions do not share is looked at. */
+function differencesSince(earlier: LogState, state: LogState, show: (slice: JsonObject) => JsonObject): JsonObject {
+  const [from, to] = LogState.apart(earlier, state).map(show) as [JsonObject, JsonObject]
+  const differences = contentDifferences(from, to)
+  return {
+    since: earlier.position,
+    differences_count: differences.length,
+    differences: differences.slice(0, DIFFERENCES_MAX) as unknown as JsonValue,
+  }
 }
 
 function eventAt({ tape, ids }: ScrubbedLog, position: number): JsonObject {

@@ -32,9 +32,13 @@ const INT64_MAX = 2n ** 63n - 1n
 
 export interface Reached {
   state: LogState
+  /** What the last event changed. */
+  touched: ReturnType<LogState['touched']>
   /** The position of the keyframe that it started from. */
   keyframe: number
   folded: number
+  /** The state at another position of the same log, if it was asked for. */
+  other: LogState | undefined
 }
 
 export class ScrubbedLog {
@@ -137,12 +141,10 @@ export class ScrubbedLog {
     })
   }
 
-  async stateAt(
-    connection: Connection,
-    position: number,
-  ): Promise<Reached & { touched: ReturnType<LogState['touched']> }> {
+  async stateAt(connection: Connection, position: number, otherPosition?: number): Promise<Reached> {
     const before = Math.max(0, position - 1)
     const { epoch } = this
+    const other = otherPosition === undefined ? undefined : (await this.stateAt(connection, otherPosition)).state
     const frame = this.keyframes.before(before)
     const events = await this.eventsAfter(connection, frame.position, position)
     if (this.epoch !== epoch) throw this.moved()
@@ -150,7 +152,7 @@ export class ScrubbedLog {
     for (let index = 0; index < before - frame.position; index++) state.apply(events[index]!)
     state.seal()
     if (position > 0) state.apply(events[position - frame.position - 1]!)
-    return { state, keyframe: frame.position, folded: position - frame.position, touched: state.touched() }
+    return { state, touched: state.touched(), keyframe: frame.position, folded: position - frame.position, other }
   }
 
   limit(bytesMax: number): void {

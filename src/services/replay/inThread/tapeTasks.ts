@@ -187,10 +187,13 @@ export function openTapes(setup: TapeSetup): TapeTasks {
         question.waitMs,
       ),
     at: (question) =>
-      answer(question, isReached(question.place), async (log, connection) => {
+      answer(question, isReached(question.place, question.parts.since), async (log, connection) => {
         const started = performance.now()
-        const reached = await log.stateAt(connection, positionOf(log, question.place, question.timeMs))
-        return { bytes: shownAt(log, reached, question.parts, performance.now() - started, setup.secretNames) }
+        const { place, timeMs, parts } = question
+        const position = positionOf(log, place, timeMs)
+        const since = parts.since === undefined ? undefined : positionOf(log, placeAt(parts.since), 0)
+        const reached = await log.stateAt(connection, position, since)
+        return { bytes: shownAt(log, reached, parts, performance.now() - started, setup.secretNames) }
       }),
     checksum: (question) =>
       answer(question, isReached(question.place), async (log, connection) => {
@@ -217,10 +220,14 @@ export function openTapes(setup: TapeSetup): TapeTasks {
   }
 }
 
+function placeAt(position: number): ScrubPlace {
+  return { by: 'position', value: String(position) }
+}
+
 /** While a log is read, places that are on the tape already can be looked at. */
-function isReached(place: ScrubPlace): (log: ScrubbedLog) => boolean {
+function isReached(place: ScrubPlace, since = 0): (log: ScrubbedLog) => boolean {
   return ({ ids, tape, isSettled }) => {
-    if (!isSettled) return false
+    if (!isSettled || since > tape.length) return false
     if (place.by === 'position') return Number(place.value) <= tape.length
     return place.by === 'event' && ids.length > 0 && BigInt(place.value) <= ids.at(ids.length)
   }
