@@ -109,6 +109,9 @@ export async function collectEvidence({ shards, nats, mirror }: Site): Promise<E
 /** What still has to happen before the data may be judged; nothing when all is quiet. */
 export async function unfinished({ shards, mirror }: Site, unstarted: () => Promise<number>): Promise<string[]> {
   const waiting: string[] = []
+  // Causes before what they bring about: a message that starts between two questions has its rows in the later one.
+  const missing = await unstarted()
+  if (missing > 0) waiting.push(`${missing} messages of the subscription`)
   let published = 0
   for (const [index, shard] of shards.entries()) {
     const [row] = await shard.sql<{ outbox: number; open: number; unnumbered: number }>(
@@ -122,7 +125,5 @@ export async function unfinished({ shards, mirror }: Site, unstarted: () => Prom
   }
   const [projected] = await mirror.database.sql<{ n: number }>('select count(*)::int as n from noetl.event')
   if (projected!.n < published) waiting.push(`${published - projected!.n} events of the other installation`)
-  const missing = await unstarted()
-  if (missing > 0) waiting.push(`${missing} messages of the subscription`)
   return waiting
 }

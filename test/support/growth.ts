@@ -9,7 +9,7 @@ const TIMES = 4
 
 /** Below this nothing can be told from the noise, and nobody is kept waiting. */
 const NOTICEABLE_MS = 30
-const RUNS = 8
+const RUNS = 6
 const SIZES_MOST = 3
 /** What takes this long is no noise. */
 const CERTAIN_MS = 150
@@ -44,7 +44,9 @@ function growthAt(work: (size: number) => () => unknown, size: number): Growth |
   const ratio = (): number => least.large / Math.max(least.once, 0.01)
   for (let run = 0; run < RUNS; run++) {
     least.once = Math.min(least.once, cost(once))
-    if (ratio() > RATIO_MAX) least.large = Math.min(least.large, cost(large))
+    if (ratio() <= RATIO_MAX) continue
+    if (run > 0 && least.large > CERTAIN_MS) break
+    least.large = Math.min(least.large, cost(large))
   }
   return { ratio: ratio(), ms }
 }
