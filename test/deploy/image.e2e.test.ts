@@ -11,6 +11,7 @@ import { runBinary, startDaemon } from '../support/binary.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
 import { freePort } from '../support/freePort.js'
 import { useStream } from '../support/stream.js'
+import { until } from '../support/until.js'
 import { ROOT, readText } from './deployFiles.js'
 
 const dockerfile = readText('deploy/docker/Dockerfile')
@@ -119,7 +120,12 @@ describe('what it puts together', () => {
     expect(healthy()).toMatchObject({ status: 1, stderr: expect.stringContaining(`127.0.0.1:${port}`) })
     const daemon = await startDaemon(['--port', port], { ...inImage(), env })
     try {
-      expect(healthy()).toMatchObject({ status: 0, stderr: '' })
+      // On a busy machine one answer may come after its deadline; docker asks again, too.
+      const good = await until('the check finds it alive', () => {
+        const found = healthy()
+        return found.status === 0 ? found : undefined
+      })
+      expect(good.stderr).toBe('')
       // Stopped, not gone: the port still takes connections.
       process.kill(daemon.pid, 'SIGSTOP')
       expect(healthy().status).toBe(1)

@@ -11,7 +11,7 @@ const EVERYWHERE: readonly (readonly [string, string])[] = [
   ['Enter', 'open the row'],
   ['f', 'filter the executions'],
   ['w', 'why the execution of the row has not ended'],
-  ['x', 'choose the execution of the row (operators); c compares two'],
+  ['x', 'choose the execution of the row; c compares two'],
   ['Esc', 'close'],
 ]
 
