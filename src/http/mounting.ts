@@ -68,12 +68,14 @@ export function mountRoutes(
       },
       handler: async (request, reply) => {
         let given: GivenRequest | undefined
+        let isStream = false
         const body = bodyOf(request)
         const caller = callers.get(request) ?? NOBODY
         // The answer's side: the request's own `close` also comes when its body has merely been read.
         reply.raw.once('close', () => {
           body.release()
-          if (!reply.raw.writableFinished) given?.leave()
+          // A stream goes on until somebody says so: the answer to HEAD is finished without it.
+          if (isStream || !reply.raw.writableFinished) given?.leave()
         })
         const large = route.readsLarge === true && (body.bytes?.length ?? 0) > LARGE_BYTES ? body.bytes : undefined
         const query = checkQuery(route, request.query as Record<string, unknown>)
@@ -105,6 +107,7 @@ export function mountRoutes(
           return textIds ? withTextIds(made, route.responses[made.status ?? 200]) : made
         }
         const answer = await (route.isLarge === true ? largeAnswers.make(answerOf, rules, asked.signal) : answerOf())
+        isStream = answer.events !== undefined
         return answers.send(reply, answer, rules)
       },
     })
@@ -132,6 +135,8 @@ function mountPoint(path: string): string {
 
 function headOf(request: FastifyRequest, { path }: RouteSpec): RequestHead {
   const { '*': rest, ...params } = request.params as Record<string, string>
+  if (Object.values(request.params as Record<string, string>).some((value) => value.includes('\0')))
+    throw new CpError('invalid_input', 'the path holds a zero byte (%00), which no name or id has')
   if (rest === undefined) return { params, headers: request.headers }
   const [, name, tail] = /:(\w+)\+(.*)$/.exec(path) as unknown as [string, string, string]
   if (!rest.endsWith(tail) || rest.length === tail.length) {

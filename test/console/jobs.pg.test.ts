@@ -89,6 +89,11 @@ it('refuses what is not clear', async () => {
     [{ action: 'cancel', reason: 'r', ids: ['1'], filter: {} }, 'give either ids or a filter'],
     [{ action: 'cancel', filter: {} }, 'a reason is needed'],
     [{ action: 'cancel', filter: { statsu: 'FAILED' }, reason: 'r' }, 'there is no filter "statsu"'],
+    [{ action: 'cancel', filter: { toString: 'x' }, reason: 'r' }, 'there is no filter "toString"'],
+    ...['status', 'label', 'q'].flatMap((name): [object, string][] => [
+      [{ action: 'cancel', filter: { [name]: ' ' }, reason: 'r' }, `filter.${name} leaves nothing out`],
+    ]),
+    [{ action: 'cancel', filter: { status: ',' }, reason: 'r' }, 'filter.status leaves nothing out'],
     [{ action: 'finalize', ids: ['1'], reason: 'r' }, 'finalize needs a status'],
     [{ action: 'delete', ids: ['1'], reason: 'r' }, 'action'],
   ]

@@ -386,6 +386,42 @@ describe('the routes of the daemon', () => {
   })
 })
 
+describe('a stream', () => {
+  it('ends with its answer, also where only its head was asked for', async () => {
+    let open = 0
+    async function* endless(signal: AbortSignal) {
+      open++
+      try {
+        yield { name: 'hello', data: {} }
+        while (!signal.aborted) await systemClock.sleep(1_000, signal)
+      } finally {
+        open--
+      }
+    }
+    const route: RouteSpec = {
+      method: 'GET',
+      path: '/api/endless',
+      summary: 'a stream',
+      access: 'public',
+      effect: 'read',
+      responses: { 200: 'text/event-stream' },
+      handler: async ({ signal }) => ({ events: endless(signal) }),
+    }
+    const url = await listening(server({}, [route]))
+    for (let asked = 0; asked < 3; asked++) {
+      expect((await fetch(`${url}/api/endless`, { method: 'HEAD' })).status).toBe(200)
+    }
+    await until('nobody is listened to any more', () => open === 0)
+  })
+})
+
+describe('a path with a zero byte', () => {
+  it('is refused before anything else is made of it', async () => {
+    const reply = await server().app.inject({ url: '/api/things/%00', headers: { host: 'localhost' } })
+    expect([reply.statusCode, reply.json().error]).toEqual([400, expect.stringContaining('zero byte')])
+  })
+})
+
 describe('a taken port', () => {
   it('is refused in words', async () => {
     const url = await listening(server())

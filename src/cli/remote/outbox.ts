@@ -68,7 +68,7 @@ async function pageRemotely(
   scope: ListScope & { executionId?: string | undefined },
   read: (query: PageQuery) => Promise<PageAnswer>,
 ): Promise<OutboxPage> {
-  const failed = new Set<number>()
+  let failed: number[] = []
   const page = await collectPages<Row, string>(
     scope.limit,
     scope.cursor === undefined ? undefined : cursorText(scope.cursor, '-'),
@@ -77,7 +77,8 @@ async function pageRemotely(
         ...given({ execution_id: scope.executionId, shard: scope.shard, cursor }),
         limit: Math.min(limit, PAGE_MAX),
       })
-      for (const shard of headers.get('x-noetl-failed-shards')?.split(',') ?? []) failed.add(Number(shard))
+      // Each page asks again for what one before it could not read.
+      failed = headers.get('x-noetl-failed-shards')?.split(',').map(Number) ?? []
       return { rows: (answer.rows ?? []) as Row[], next: answer.next_cursor ?? undefined }
     },
   )
@@ -85,7 +86,7 @@ async function pageRemotely(
   return {
     rows: page.rows,
     next: page.next === undefined ? undefined : parseCursor(page.next, '-'),
-    failures: [...failed].map((shard) => ({ shard, error })),
+    failures: failed.map((shard) => ({ shard, error })),
   }
 }
 

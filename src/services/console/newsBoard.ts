@@ -74,9 +74,9 @@ export function createNewsBoard({ clock, onCut, onListener, limits: given }: New
 
   /** What the client has missed; undefined when that is not known any more. */
   function missed(lastId: string | undefined, topics: ReadonlySet<string>): Rung[] | undefined {
-    const [of, place] = lastId?.split('.') ?? []
+    const [, of, place] = /^(\w+)\.(\d{1,15})$/.exec(lastId ?? '') ?? []
     const after = Number(place)
-    if (of !== epoch || !Number.isInteger(after) || after > count || after < count - ring.length) return undefined
+    if (of !== epoch || after > count || after < count - ring.length) return undefined
     return ring.filter(({ n, topic }) => n > after && topics.has(topic))
   }
 

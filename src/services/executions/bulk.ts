@@ -41,11 +41,13 @@ const SIDE_BY_SIDE = 4
 export async function matching(
   deps: RerunDeps,
   { wanted, limit }: Pick<BulkRequest, 'wanted' | 'limit'>,
+  signal: AbortSignal,
 ): Promise<Matched> {
   if ('ids' in wanted) return named(deps, wanted.ids, limit)
   const executions: Matched['executions'] = []
   let after: { startTime: string; executionId: string } | null = null
   for (;;) {
+    if (signal.aborted) throw new CpError('cancelled', 'stopped while it looked for what matches; nothing was done')
     const room: number = Math.min(PAGE, limit - executions.length)
     const page = await pageOfExecutions(deps, { ...wanted.selection, after, limit: room })
     const [failure] = page.failures
@@ -80,7 +82,7 @@ async function named({ databases }: RerunDeps, ids: readonly ExecutionId[], limi
 
 /** The work of a job. */
 export async function actOnAll(deps: RerunDeps, request: BulkRequest, handle: JobHandle): Promise<undefined> {
-  const { executions } = await matching(deps, request)
+  const { executions } = await matching(deps, request, handle.signal)
   handle.job.matched = executions.length
   handle.changed()
   const waiting = executions.values()

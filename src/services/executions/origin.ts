@@ -28,7 +28,9 @@ const NEAREST_MAX = 5
 
 export async function executionOrigin({ databases }: { databases: Databases }, id: ExecutionId): Promise<Origin> {
   const shard = databases.shardOf(id)
-  const [created, instead] = await Promise.all([originOf(databases.of(id), id), otherThing(databases, id)])
+  const created = await originOf(databases.of(id), id)
+  // Only a help on the way: whoever asks about an execution does not need the database of the catalog.
+  const instead = await otherThing(databases, id).catch(() => undefined)
   if (created !== undefined) return { shard, created, instead, nearest: [], failures: [] }
   const { answers, failures } = await databases.fanOut((db) => nearestExecutions(db, id, NEAREST_MAX))
   const nearest = answers

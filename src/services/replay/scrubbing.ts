@@ -83,6 +83,7 @@ export function createScrubbing(deps: ScrubbingDeps): Scrubbing {
     const cancel = (): void => {
       Atomics.store(new Int32Array(cancelled), 0, 1)
     }
+    if (signal.aborted) cancel()
     signal.addEventListener('abort', cancel, { once: true })
     try {
       for (let isAgain = false; ; isAgain = true) {

@@ -1,6 +1,6 @@
 // Checks many executions, a few at a time: the nightly answer to "does everything still agree". One that
 // cannot be checked is reported beside the others and never stops them.
-import { CpError, toCpError } from '../../errors.js'
+import { type CpError, toCpError } from '../../errors.js'
 import { listLogs } from '../../stores/replay/replayStore.js'
 import { type ReplayDeps, type RunOptions, type VerifyOutput, verifyExecution, wholeLog } from './replay.js'
 
@@ -27,8 +27,10 @@ export interface ManyReport {
   troubled: Checked[]
   different: number
   failed: number
-  /** The limit was reached before the end. */
+  /** The limit was reached before the end, or it was stopped. */
   more: boolean
+  /** Whose executions could not be listed. */
+  away: { shard: number; error: CpError }[]
 }
 
 const PAGE = 500
@@ -36,22 +38,36 @@ const TROUBLED_MAX = 1_000
 const BEFORE_ALL = '-9223372036854775808'
 
 export async function verifyMany(deps: ReplayDeps, options: ManyOptions): Promise<ManyReport> {
-  const report: ManyReport = { checked: 0, events: 0n, agreed: 0, troubled: [], different: 0, failed: 0, more: false }
-  const logs = allLogs(deps, options)
+  const report: ManyReport = {
+    checked: 0,
+    events: 0n,
+    agreed: 0,
+    troubled: [],
+    different: 0,
+    failed: 0,
+    more: false,
+    away: [],
+  }
+  let begun = 0
+  const isStopped = (): boolean => options.signal?.aborted === true
+  const logs = allLogs(deps, options, report)
   const lane = async (): Promise<void> => {
     for (;;) {
       const { value: log, done } = await logs.next()
       if (done === true) return
-      if (report.checked >= options.limit || options.signal?.aborted === true) {
+      if (begun >= options.limit || isStopped()) {
         report.more = true
         return
       }
+      begun++
+      const checked = await checkOne(deps, log, options)
+      // What was broken off is neither right nor wrong.
+      if (checked.error !== null && isStopped()) continue
       report.checked++
-      note(report, await checkOne(deps, log, options), options)
+      note(report, checked, options)
     }
   }
   await Promise.all(Array.from({ length: options.parallel }, lane))
-  if (options.signal?.aborted === true) throw new CpError('cancelled', 'the check was stopped')
   return report
 }
 
@@ -82,10 +98,17 @@ function note(report: ManyReport, checked: Checked, options: ManyOptions): void 
   options.onChecked?.(checked, report.checked)
 }
 
-async function* allLogs({ databases }: ReplayDeps, options: ManyOptions): AsyncGenerator<Log, undefined> {
-  for (const { db } of databases.shards) {
+async function* allLogs(
+  { databases }: ReplayDeps,
+  options: ManyOptions,
+  { away }: ManyReport,
+): AsyncGenerator<Log, undefined> {
+  for (const [shard, { db }] of databases.shards.entries()) {
     for (let after = BEFORE_ALL; ; ) {
-      const rows = await listLogs(db, after, PAGE, options.since)
+      const rows = await listLogs(db, after, PAGE, options.since).catch((error: unknown) => {
+        away.push({ shard, error: toCpError(error) })
+        return []
+      })
       for (const row of rows) {
         const { execution_id: executionId, tenant_id: tenantId, organization_id: organizationId } = row
         yield { executionId, tenantId, organizationId }

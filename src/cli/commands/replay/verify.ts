@@ -57,6 +57,7 @@ export const replayVerify: CommandSpec = {
       onChecked: (_, count) => progress.report(count),
     }).finally(() => progress.end())
     const seconds = (performance.now() - started) / 1000
+    const isWhole = report.failed === 0 && report.away.length === 0
     return {
       json: {
         checked: report.checked,
@@ -66,6 +67,7 @@ export const replayVerify: CommandSpec = {
         events: report.events,
         seconds: Math.round(seconds * 1000) / 1000,
         more: report.more,
+        failed_shards: report.away.map(({ shard }) => shard),
         troubled: report.troubled.map(troubledJson),
       },
       blocks: [
@@ -93,8 +95,11 @@ export const replayVerify: CommandSpec = {
               },
             ]),
       ],
-      notes: report.more ? [`stopped at the limit of ${limit}; there are more`] : [],
-      exitCode: report.different > 0 ? EXIT.difference : report.failed > 0 ? EXIT.failed : EXIT.ok,
+      notes: [
+        ...report.away.map(({ shard, error }) => `shard ${shard} could not be listed: ${error.message}`),
+        ...(report.more ? [`stopped at the limit of ${limit}; there are more`] : []),
+      ],
+      exitCode: report.different > 0 ? EXIT.difference : isWhole ? EXIT.ok : EXIT.failed,
     }
   },
 }

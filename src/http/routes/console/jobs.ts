@@ -91,7 +91,7 @@ export function jobRoutes({ jobs, rerun }: JobRouteDeps): RouteSpec[] {
       handler: async (request) => {
         const body = request.body as JsonObject
         const wish = wishOf(request)
-        if (body['dry_run'] === true) return { body: await preview(rerun, wish) }
+        if (body['dry_run'] === true) return { body: await preview(rerun, wish, request.signal) }
         if (wish.reason === '') throw wrong('reason', 'a reason is needed; it is kept with every act')
         if (wish.action === 'finalize' && body['status'] == null) throw wrong('status', 'finalize needs a status')
         const job = jobs.begin(
@@ -131,8 +131,8 @@ export function jobRoutes({ jobs, rerun }: JobRouteDeps): RouteSpec[] {
   ]
 }
 
-async function preview(deps: RerunDeps, wish: BulkRequest): Promise<JsonObject> {
-  const { executions, more } = await matching(deps, wish)
+async function preview(deps: RerunDeps, wish: BulkRequest, signal: AbortSignal): Promise<JsonObject> {
+  const { executions, more } = await matching(deps, wish, signal)
   const byStatus: Record<string, number> = {}
   for (const { status } of executions) byStatus[status] = (byStatus[status] ?? 0) + 1
   return {
@@ -161,21 +161,27 @@ function wishOf({ body: given, caller }: ApiRequest): BulkRequest {
   }
 }
 
-/** A name that is misspelt must not turn "some" into "all". */
+/** Neither a name that is misspelt nor a value that says nothing may turn "some" into "all". */
 function filterTexts(filter: JsonValue): Record<string, string> {
   const entries = isJsonObject(filter) ? Object.entries(filter) : []
   const texts: Record<string, string> = {}
   for (const [name, value] of entries) {
-    if (FILTER_QUERY[name] === undefined && !name.startsWith('label.')) {
+    if (!Object.hasOwn(FILTER_QUERY, name) && !name.startsWith('label.')) {
       throw wrong(
         'filter',
         `there is no filter ${JSON.stringify(name)}; there are ${Object.keys(FILTER_QUERY).join(', ')}`,
       )
     }
     if (typeof value !== 'string' || value === '') throw wrong('filter', `filter.${name} must be a text`)
+    if (!narrows(name, value)) throw wrong('filter', `filter.${name} leaves nothing out: ${JSON.stringify(value)}`)
     texts[name] = value
   }
   return texts
+}
+
+/** A comma or a blank alone names nothing. */
+function narrows(name: string, value: string): boolean {
+  return JSON.stringify(filterOf({ [name]: value })) !== JSON.stringify(filterOf({}))
 }
 
 function wrong(field: string, message: string): CpError {

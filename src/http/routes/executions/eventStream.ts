@@ -36,6 +36,7 @@ export function eventStreamRoutes({ following }: EventStreamRouteDeps): RouteSpe
               waits: request.query['follow'] !== 'false',
               signal: request.signal,
             }),
+            request.isStillAllowed,
           ),
         }
       },
@@ -49,8 +50,14 @@ function positionOf({ headers, query }: ApiRequest): string {
   return parseInt64(given, 'after_version')
 }
 
-async function* sent(followed: AsyncIterable<Followed>): AsyncIterable<ServerSentEvent> {
+/** Rights end while somebody reads: they are looked at again in every pause and after so many events. */
+const EVENTS_BETWEEN_LOOKS = 100
+
+async function* sent(followed: AsyncIterable<Followed>, isStillAllowed: () => boolean): AsyncIterable<ServerSentEvent> {
+  let count = 0
   for await (const one of followed) {
+    const isLook = one.kind !== 'event' || ++count % EVENTS_BETWEEN_LOOKS === 0
+    if (isLook && !isStillAllowed()) return
     if (one.kind === 'event') yield { id: one.version, data: one.event }
     else if (one.kind === 'end') yield { name: 'end', data: { status: one.status } }
     else yield {}

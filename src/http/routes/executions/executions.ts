@@ -15,6 +15,7 @@ import {
   listedExecutions,
   shownExecution,
 } from '../../../services/executions/executionViews.js'
+import type { Caller } from '../../callers.js'
 import type { RouteSpec } from '../../route.js'
 import { answerOf, ID, TEXT } from '../../schema.js'
 import { traceContextOf } from '../../traceContext.js'
@@ -200,7 +201,7 @@ function controlRoutes({ executions }: ExecutionRouteDeps): RouteSpec[] {
       },
       404: 'unknown execution',
     },
-    handler: async ({ params, body, headers }) => {
+    handler: async ({ params, body, headers, caller }) => {
       const executionId = idOf(params)
       const traceContext = traceContextOf(headers)
       const options = isJsonObject(body) ? body : {}
@@ -209,6 +210,7 @@ function controlRoutes({ executions }: ExecutionRouteDeps): RouteSpec[] {
       const { status, children } = await cancelExecution(executions, {
         executionId,
         reason,
+        actor: actorOf(caller),
         cascade,
         traceContext,
         endedIsFine: true,
@@ -249,7 +251,7 @@ function controlRoutes({ executions }: ExecutionRouteDeps): RouteSpec[] {
         404: 'unknown execution',
         422: 'already ended, or another status',
       },
-      handler: async ({ params, body, headers }) => {
+      handler: async ({ params, body, headers, caller }) => {
         const executionId = idOf(params)
         const given = String((body as JsonObject)['status'])
         const outcome = given.toUpperCase()
@@ -262,6 +264,7 @@ function controlRoutes({ executions }: ExecutionRouteDeps): RouteSpec[] {
           outcome,
           error: typeof error === 'string' ? error : undefined,
           reason: typeof reason === 'string' ? reason : undefined,
+          actor: actorOf(caller),
           traceContext: traceContextOf(headers),
         })
         return {
@@ -275,6 +278,11 @@ function controlRoutes({ executions }: ExecutionRouteDeps): RouteSpec[] {
       },
     },
   ]
+}
+
+/** Nobody is named where nobody is known. */
+function actorOf({ by, actor }: Caller): string | undefined {
+  return by === 'nothing' ? undefined : actor
 }
 
 function idOf(params: Readonly<Record<string, string>>) {

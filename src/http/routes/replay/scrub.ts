@@ -37,7 +37,6 @@ function tapeRoute({ scrubbing }: ScrubRouteDeps): RouteSpec {
     summary: 'The log of an execution as columns for a timeline',
     access: 'public',
     effect: 'read',
-    isLarge: true,
     query: {
       level: {
         type: 'string',

@@ -97,12 +97,14 @@ function verifyRoute(jobs: Jobs, replay: ReplayDeps): RouteSpec {
             handle.settle(executionId, error ?? different)
           },
         })
-        const { checked, agreed, different, more, troubled } = report
+        const { checked, agreed, different, more, troubled, away } = report
+        for (const { shard, error } of away) handle.settle(`shard ${shard}`, error)
         return {
           checked,
           agreed,
           different,
           more,
+          failed_shards: away.map(({ shard }) => shard),
           differences: troubled.flatMap(differencesOf).slice(0, DIFFERENCES_MAX),
         }
       })

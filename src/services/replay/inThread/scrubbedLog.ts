@@ -207,11 +207,13 @@ export class ScrubbedLog {
     let events = this.segments.get(keyframe) ?? []
     const wanted = position - keyframe
     if (events.length < wanted) {
+      const { epoch } = this
       const range = this.range(this.ids.at(keyframe + events.length + 1), this.ids.at(position))
       const more: JsonObject[] = []
       await readPiece(connection, range, this.deadlineMs, (row) => more.push(this.toEvent(row)))
       events = [...events, ...more]
-      if (events.length !== wanted) throw this.moved()
+      // What came late while we read is not among them.
+      if (events.length !== wanted || this.epoch !== epoch) throw this.moved()
     }
     this.segments.delete(keyframe)
     this.segments.set(keyframe, events)

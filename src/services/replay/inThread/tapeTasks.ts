@@ -136,8 +136,10 @@ export function openTapes(setup: TapeSetup): TapeTasks {
     question: TapeQuestion,
     isFarEnough: (log: ScrubbedLog) => boolean,
     work: (log: ScrubbedLog, connection: Connection) => Promise<T>,
-    waitMs = setup.deadlineMs,
+    /** What there is by then will do; otherwise the whole is waited for until the deadline. */
+    partlyAfterMs?: number,
   ): Promise<T> => {
+    const waitMs = partlyAfterMs ?? setup.deadlineMs
     const waiter = new Int32Array(question.cancelled)
     const started = performance.now()
     let hasMoved = false
@@ -153,6 +155,8 @@ export function openTapes(setup: TapeSetup): TapeTasks {
         // It was broken off for those who had gone before this one came.
         const isLate = performance.now() - started > waitMs
         if (entry.reading === undefined && !entry.log.isRead && !isFarEnough(entry.log) && !isLate) continue
+        const isShort = !entry.log.isRead && !isFarEnough(entry.log)
+        if (isShort && partlyAfterMs === undefined) throw tooLate(question.executionId)
         return await entry.turns(() => {
           if (!isWaiting(waiter)) throw gone()
           return work(entry.log, connectionOf(question.shard))
@@ -239,6 +243,10 @@ function isOwner(one: LogOwner, other: LogOwner): boolean {
 
 function isWaiting(waiter: Int32Array): boolean {
   return Atomics.load(waiter, 0) === 0
+}
+
+function tooLate(executionId: string): CpError {
+  return new CpError('timeout', `the log of execution ${executionId} is still being read; ask again`)
 }
 
 function gone(): CpError {
