@@ -8,7 +8,7 @@ const address = signal(new URL(window.location.href))
 
 /** How far each place of the history is scrolled down, by its number. */
 const tops = new Map<number, number>()
-let placeNumber = 0
+let placeNumber = (window.history.state as { place?: number } | null)?.place ?? 0
 
 const scroller = (): Element | null => document.querySelector('main')
 
@@ -78,6 +78,13 @@ export function go(href: string, how: { replace?: boolean } = {}): void {
   if (isElsewhere) scroller()?.scrollTo(0, 0)
 }
 
+/** What stands behind # is nobody's place here: out of the address and the history. */
+export function dropHash(): void {
+  const { pathname, search } = window.location
+  window.history.replaceState({ place: placeNumber }, '', pathname + search)
+  address.value = new URL(window.location.href)
+}
+
 /** Changes parts of the question; undefined takes a part out. */
 export function ask(changes: Query, how: { replace?: boolean } = {}): void {
   const next = new URL(address.value)
@@ -96,5 +103,7 @@ export function followLink(event: MouseEvent): void {
   const url = new URL(anchor.href, window.location.href)
   if (url.origin !== window.location.origin || !`${url.pathname}/`.startsWith(`${BASE}/`)) return
   event.preventDefault()
-  go(url.href)
+  // A part of this screen: the address is what is shown, not where one reads.
+  if (anchor.getAttribute('href')?.startsWith('#') === true) document.getElementById(url.hash.slice(1))?.focus()
+  else go(url.href)
 }

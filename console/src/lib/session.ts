@@ -2,6 +2,7 @@
 // read; nothing of it is kept here.
 import { computed, effect, signal } from '@preact/signals'
 import { ApiError, get, refusals, send } from './api'
+import { dropHash } from './router'
 
 export interface Session {
   role: 'none' | 'viewer' | 'writer' | 'operator'
@@ -36,10 +37,10 @@ export const loginTrouble = signal<string | undefined>(undefined)
 const AGAIN = 'Run "noetl-cp console" again, or log in with a token.'
 
 export async function openSession(): Promise<void> {
-  const { hash, pathname, search } = window.location
+  const { hash } = window.location
   if (hash.startsWith('#code=')) {
-    // It works once; out of the address and the history it goes at once.
-    window.history.replaceState(null, '', pathname + search)
+    // It works once; nobody copies it with a link.
+    dropHash()
     await redeem(hash.slice('#code='.length))
   }
   await refreshSession()

@@ -93,6 +93,14 @@ export function useResource<T>(
     if (state.peek().isLoading && state.peek().key === key) isMissed.current = true
     else reload()
   }, [tick, length])
+  // Who goes on looking after a pause is not shown what was before it: the doorbells of the pause were not answered.
+  const isLive = live.value
+  const wasLive = useRef(isLive)
+  useEffect(() => {
+    const isBack = isLive && !wasLive.current
+    wasLive.current = isLive
+    if (isBack && (isRepeated || options.topics !== undefined)) reload()
+  }, [isLive])
   const { isLoading } = state.value
   useEffect(() => {
     if (isLoading || !isMissed.current) return

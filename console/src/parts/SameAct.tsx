@@ -33,11 +33,17 @@ export function SameAct({ cli, path, body }: Order) {
   )
 }
 
+const TOKENS = {
+  none: 'NOETL_API_TOKEN',
+  viewer: 'NOETL_VIEWER_TOKEN',
+  writer: 'NOETL_API_TOKEN',
+  operator: 'NOETL_INTERNAL_API_TOKEN',
+} as const
+
 /** The variable that holds the token, never the token. */
 function bearer(): string {
   if (session.value === undefined || session.value.by === 'nothing') return ''
-  const name = session.value.role === 'operator' ? 'NOETL_INTERNAL_API_TOKEN' : 'NOETL_API_TOKEN'
-  return ` -H "authorization: Bearer $${name}"`
+  return ` -H "authorization: Bearer $${TOKENS[session.value.role]}"`
 }
 
 function quoted(word: string): string {

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { now } from '../lib/now'
 import { ago, clockText, lasted, millisOf } from '../lib/time'
-import { useCopy } from './CopyText'
+import { COPIED_WORDS, useCopy } from './CopyText'
 import { useTip } from './Tip'
 
 interface AgoProps {
@@ -21,11 +21,12 @@ export function Ago({ at, isPlain = false }: AgoProps) {
 
 /** A moment as the API has it, however it is written here. */
 export function Exact({ at, children }: { at: string; children: ComponentChildren }) {
-  const [isCopied, copy] = useCopy(() => at)
+  const [copied, copy] = useCopy(() => at)
+  const said = copied === undefined ? undefined : COPIED_WORDS[copied]
   const exact = `${clockText(millisOf(at), 3)} · ${at}`
-  const tip = useTip(isCopied ? `Copied: ${at}` : exact, exact)
+  const tip = useTip(said === undefined ? exact : `${said}: ${at}`, exact)
   return (
-    <button type="button" class="time" aria-label={isCopied ? 'Copied' : undefined} {...tip} onClick={copy}>
+    <button type="button" class="time" aria-label={said} {...tip} onClick={copy}>
       <time dateTime={at}>{children}</time>
     </button>
   )

@@ -21,14 +21,21 @@ interface VirtualRowsProps<T> {
 const PAGE = 200
 const PAGES_KEPT = 20
 const BEYOND = 8
+/** Pixels; Firefox ends at 17 million, and larger letters take their share of that. */
+const SPACE_MAX = 8_000_000
 
 export function VirtualRows<T>({ subject, total, height, load, row, shown, label, headings }: VirtualRowsProps<T>) {
   const box = useRef<HTMLDivElement>(null)
   const pages = useRef(new Map<number, readonly T[]>())
   const [top, setTop] = useState(0)
   const [, redraw] = useState(0)
-  const seen = Math.ceil((box.current?.clientHeight ?? 600) / height)
-  const first = Math.max(0, Math.floor(top / height) - BEYOND)
+  const room = box.current?.clientHeight ?? 600
+  const seen = Math.ceil(room / height)
+  // Browsers draw nothing as high as a million rows: beyond that a pixel of the scroll bar stands for several.
+  const spaceHeight = Math.min(total * height, SPACE_MAX)
+  const stretch = spaceHeight <= room ? 1 : (total * height - room) / (spaceHeight - room)
+  const passed = top * stretch
+  const first = Math.max(0, Math.floor(passed / height) - BEYOND)
   const last = Math.min(total, first + seen + 2 * BEYOND)
 
   useEffect(() => {
@@ -63,18 +70,19 @@ export function VirtualRows<T>({ subject, total, height, load, row, shown, label
     const element = box.current
     if (shown === undefined || element === null) return
     const at = shown * height
-    if (at < element.scrollTop || at > element.scrollTop + element.clientHeight - height) {
-      element.scrollTop = at - element.clientHeight / 2
+    const from = element.scrollTop * stretch
+    if (at < from || at > from + element.clientHeight - height) {
+      element.scrollTop = (at - element.clientHeight / 2) / stretch
     }
   }, [shown])
 
   const visible = Array.from({ length: Math.max(0, last - first) }, (_, index) => first + index)
   const drawn = visible.map((index) => ({
     index,
-    place: { top: `${index * height}px`, height: `${height}px` },
+    place: { top: `${index * height - passed + top}px`, height: `${height}px` },
     content: row(pages.current.get(Math.floor(index / PAGE))?.[index % PAGE], index),
   }))
-  const space = { class: 'virtual-space', style: { height: `${total * height}px` } }
+  const space = { class: 'virtual-space', style: { height: `${spaceHeight}px` } }
   const scroll = ({ currentTarget }: { currentTarget: Element }): void => setTop(currentTarget.scrollTop)
   if (headings === undefined) {
     return (

@@ -1,6 +1,7 @@
 // The frame around every screen: navigation, top bar, help, and the keys that hold everywhere.
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
+import { copyText } from '../lib/copyText'
 import { listenToKeys, useKeys } from '../lib/keys'
 import { live } from '../lib/live'
 import { followLink, go, hrefOf, isReadable, path } from '../lib/router'
@@ -42,9 +43,8 @@ export function App() {
     k: () => moveAlongRows(-1),
     t: nextTheme,
     y: () =>
-      void navigator.clipboard.writeText(window.location.href).then(
-        () => tell('Link copied'),
-        () => tell('The link could not be copied'),
+      void copyText(window.location.href).then((isCopied) =>
+        tell(isCopied ? 'Link copied' : 'The link could not be copied'),
       ),
   })
   const found = isReadable(path.value) ? placeOf(path.value) : undefined

@@ -23,6 +23,7 @@ export interface Registered {
 export function EditTab({ entry, onRegistered }: { entry: Entry; onRegistered: () => void }) {
   return (
     <Editor
+      draft={entry.catalog_id}
       first={entry.content ?? ''}
       kind={entry.kind}
       onRegistered={() => {
@@ -33,14 +34,24 @@ export function EditTab({ entry, onRegistered }: { entry: Entry; onRegistered: (
   )
 }
 
+/** What was written and not registered yet, while the page is open: another tab or the way back must not cost it. */
+const drafts = new Map<string, string>()
+
 interface EditorProps {
+  /** Whose draft it is. */
+  draft: string
   first: string
   kind?: string
   onRegistered: (done: Registered) => void
 }
 
-export function Editor({ first, kind, onRegistered }: EditorProps) {
-  const text = useSignal(first)
+export function Editor({ draft, first, kind, onRegistered }: EditorProps) {
+  const text = useSignal(drafts.get(draft) ?? first)
+  const write = (written: string): void => {
+    text.value = written
+    if (written === first) drafts.delete(draft)
+    else drafts.set(draft, written)
+  }
   const said = useSignal<string | undefined>(undefined)
   const isBusy = useSignal(false)
   const rested = useRested(text.value, WRITING_MS)
@@ -55,6 +66,7 @@ export function Editor({ first, kind, onRegistered }: EditorProps) {
     said.value = undefined
     try {
       const done = await send<Registered>('POST', '/api/catalog/register', { content: text.value, resource_type: kind })
+      drafts.delete(draft)
       if (done.created) onRegistered(done)
       else said.value = `Unchanged: this is what version ${done.version} says.`
     } catch (error) {
@@ -65,14 +77,7 @@ export function Editor({ first, kind, onRegistered }: EditorProps) {
   }
   return (
     <div class="editor">
-      <WrittenText
-        area={area}
-        text={text.value}
-        problems={found.current}
-        onWrite={(written) => {
-          text.value = written
-        }}
-      />
+      <WrittenText area={area} text={text.value} problems={found.current} onWrite={write} />
       {found.current.length > 0 && (
         <Problems problems={found.current} onShow={(problem) => showProblem(area.current!, problem)} />
       )}
@@ -92,6 +97,16 @@ export function Editor({ first, kind, onRegistered }: EditorProps) {
         >
           Register
         </ActButton>
+        {text.value !== first && (
+          <button
+            type="button"
+            class="quiet"
+            title="Back to the text before it was changed"
+            onClick={() => write(first)}
+          >
+            Discard
+          </button>
+        )}
         {problems.data?.length === 0 && text.value === rested && <span class="muted">No problems found.</span>}
       </div>
     </div>

@@ -20,7 +20,7 @@ export function NewEntry() {
     <div class="page">
       <a href={hrefOf('/catalog')}>‹ Catalog</a>
       <h1>New entry</h1>
-      <Editor first={FIRST} onRegistered={({ path }) => go(entryHref(path))} />
+      <Editor draft="" first={FIRST} onRegistered={({ path }) => go(entryHref(path))} />
     </div>
   )
 }

@@ -62,8 +62,11 @@ export function ChangesTab({ executionId, here, position, end, pinned }: Changes
   }
 }
 
-function SinceLastEvent({ here: { slice, before } }: { here: Here }) {
-  if (slice === undefined || before?.position !== slice.position - 1) return <div class="skeleton" aria-busy="true" />
+function SinceLastEvent({ here: { slice, before, error } }: { here: Here }) {
+  if (slice === undefined || before?.position !== slice.position - 1) {
+    // Above it is said why, and what can be done.
+    return error === undefined ? <div class="skeleton" aria-busy="true" /> : null
+  }
   const left = slice.touchedCount - slice.touched.length
   return (
     <>

@@ -87,7 +87,8 @@ export function EventsTab({ run, tape }: { run: ExecutionSummary; tape: RunTape 
             <VirtualRows<WindowEvent>
               label="Events"
               headings={HEADINGS}
-              subject={subject}
+              // An event that comes late moves the places of those after it.
+              subject={`${tape.epoch} ${subject}`}
               total={count}
               height={ROW_HEIGHT}
               load={async (from, limit, signal) =>

@@ -28,8 +28,10 @@ export function Header({ run, reload }: { run: ExecutionSummary; reload: () => v
           <a class="button" href={hrefOf('/compare', { a: run.execution_id })}>
             Compare
           </a>
+          {/* Each its own: a dialog that is open must not become that of the other act under the hand. */}
           {hasEnded ? (
             <Act
+              key="rerun"
               name="Run again"
               isPublic
               consequence="Starts a new execution of the same playbook with the same workload. This one stays as it is."
@@ -38,6 +40,7 @@ export function Header({ run, reload }: { run: ExecutionSummary; reload: () => v
             />
           ) : (
             <Act
+              key="cancel"
               name="Cancel"
               isPublic
               consequence="Ends this execution: no new command is issued, and what still runs is told to stop. There is no way back."

@@ -1,14 +1,17 @@
 // Scrubber, timeline and the tabs that follow the handle.
+import { effect } from '@preact/signals'
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks'
+import { ApiError } from '../../lib/api'
 import { ask, query } from '../../lib/router'
 import { whole } from '../../lib/time'
+import { useAskAgain } from '../../lib/useAskAgain'
 import { chosenTab, type Tab, Tabs } from '../../parts/Tabs'
 import { Told } from '../../parts/Told'
 import type { ExecutionSummary } from '../executions/summary'
 import { GraphTab } from '../graph/GraphTab'
 import { axisOf, chosenAxis, view, viewOf, viewText } from './axis'
 import { ChangesTab } from './ChangesTab'
-import { moveTo, newlyAsked, pin, positionAt, readCursor } from './cursor'
+import { forgetCursor, moveTo, newlyAsked, pin, positionAt, readCursor } from './cursor'
 import { EventDetail } from './EventDetail'
 import { EventsTab } from './EventsTab'
 import { Life } from './Life'
@@ -38,12 +41,20 @@ const TABS: readonly Tab[] = [
   { id: 'raw', name: 'Raw' },
 ]
 
+/** Whose content is that of the handle; the state says itself how it stands. */
+const AT_HANDLE: ReadonlySet<string> = new Set(['changes', 'event', 'raw'])
+
 const NOTHING_YET = <div class="empty">Nothing has happened yet.</div>
 
 export function Replay({ run }: { run: ExecutionSummary }) {
   const { run: loaded, overview, error, reload } = useTape(run.execution_id, run.event_count)
   const tape = loaded ?? overview
   const [readEpoch, setReadEpoch] = useState<string>()
+  /** Why the moment that the address names is not shown. */
+  const [lost, setLost] = useState<ApiError>()
+  const [round, setRound] = useState(0)
+  const again = (): void => setRound((before) => before + 1)
+  useAskAgain(lost, again)
   const epoch = tape?.epoch
   useLayoutEffect(keepViewInAddress, [])
   // The address names events: where they are is asked once, and again when places have moved or it names others.
@@ -51,12 +62,24 @@ export function Replay({ run }: { run: ExecutionSummary }) {
   useEffect(() => {
     if (epoch === undefined || (epoch === readEpoch && asked === '')) return
     const control = new AbortController()
-    const done = (): void => {
-      if (!control.signal.aborted) setReadEpoch(epoch)
-    }
-    readCursor(run.execution_id, control.signal).then(done, done)
+    readCursor(run.execution_id, control.signal).then(
+      () => {
+        if (control.signal.aborted) return
+        setLost(undefined)
+        setReadEpoch(epoch)
+      },
+      (reason: unknown) => {
+        if (control.signal.aborted) return
+        setLost(reason instanceof ApiError ? reason : new ApiError(String(reason), -1, ''))
+        // A moment that is not in this log stays away; what had no answer is asked again.
+        if (isUnknown(reason)) {
+          forgetCursor()
+          setReadEpoch(epoch)
+        }
+      },
+    )
     return () => control.abort()
-  }, [epoch, asked])
+  }, [epoch, asked, round])
   return (
     <>
       {error !== undefined && (
@@ -67,6 +90,16 @@ export function Replay({ run }: { run: ExecutionSummary }) {
           </button>
         </p>
       )}
+      {lost !== undefined && (
+        <p class="notice stale" role="status">
+          The moment of this link could not be found: {lost.message}{' '}
+          {!isUnknown(lost) && (
+            <button type="button" class="link" onClick={again}>
+              Try again
+            </button>
+          )}
+        </p>
+      )}
       {tape === undefined || readEpoch === undefined ? (
         <div class="skeleton scrub-skeleton" aria-busy="true" />
       ) : (
@@ -74,6 +107,11 @@ export function Replay({ run }: { run: ExecutionSummary }) {
       )}
     </>
   )
+}
+
+/** The daemon has looked, and there is no such event. */
+function isUnknown(reason: unknown): boolean {
+  return reason instanceof ApiError && reason.status >= 400 && reason.status < 500
 }
 
 function drawnSoFar({ length, total }: RunTape): string {
@@ -96,16 +134,27 @@ function NoGraph({ tape }: { tape: RunTape }) {
 
 const REST_MS = 250
 
-/** A link shows the same part; a zoom is written down once it rests. */
+/** A link shows the same part, and so does the way back; a zoom is written down once it rests. */
 function keepViewInAddress(): () => void {
-  view.value = viewOf(query.peek().get('zoom'))
   let timer: ReturnType<typeof setTimeout> | undefined
+  /** What the address said when it was read or written last. */
+  let known: string | null | undefined
+  const read = effect(() => {
+    const said = query.value.get('zoom')
+    if (said === known) return
+    known = said
+    view.value = viewOf(said)
+  })
   const forget = view.subscribe((shown) => {
     clearTimeout(timer)
-    timer = setTimeout(() => ask({ zoom: viewText(shown) }, { replace: true }), REST_MS)
+    timer = setTimeout(() => {
+      known = viewText(shown) ?? null
+      ask({ zoom: viewText(shown) }, { replace: true })
+    }, REST_MS)
   })
   return () => {
     clearTimeout(timer)
+    read()
     forget()
   }
 }
@@ -119,6 +168,8 @@ function Moments({ run, tape, reload }: { run: ExecutionSummary; tape: RunTape; 
   const life = useMemo(() => (entity === undefined ? undefined : lifeOf(tape, entity)), [tape, entity])
   const tab = chosenTab(TABS)
   const here = useMoment(run.execution_id, tape, { position, before: tab === 'changes' }, reload)
+  const lacksBefore = tab === 'changes' && position > 0 && here.before === undefined
+  const isLacking = AT_HANDLE.has(tab) && (!here.isExact || lacksBefore)
   return (
     <>
       <Scrubber run={tape} axis={axis} position={position} snapshots={snapshots} life={life} />
@@ -130,6 +181,14 @@ function Moments({ run, tape, reload }: { run: ExecutionSummary; tape: RunTape; 
       )}
       {entity !== undefined && <Life run={tape} entity={entity} life={life} position={position} />}
       <Tabs tabs={TABS} label="About this execution" />
+      {here.error !== undefined && isLacking && (
+        <p class="notice stale" role="status">
+          What is at the handle could not be asked for: {here.error.message}{' '}
+          <button type="button" class="link" onClick={here.askAgain}>
+            Try again
+          </button>
+        </p>
+      )}
       {tabOf()}
     </>
   )

@@ -31,7 +31,7 @@ export function ScrubBar({ run, axis, position, go }: ScrubBarProps) {
         class="play"
         aria-label={isPlaying.value ? 'Stop' : 'Play'}
         title="Play or stop (Space)"
-        onClick={togglePlay}
+        onClick={() => togglePlay(run, position, go)}
       >
         <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
           <path d={isPlaying.value ? 'M4 3h3v10H4zM9 3h3v10H9z' : 'M4 2.5v11l9-5.5z'} fill="currentColor" />

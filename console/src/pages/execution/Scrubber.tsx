@@ -84,7 +84,7 @@ export function Scrubber({ run, axis, position, snapshots, life }: ScrubberProps
     ']': () => go(alongLife(1)),
     Escape: () => choose(undefined),
     m: () => togglePin(here()),
-    Space: togglePlay,
+    Space: () => togglePlay(run, here(), go),
     e: showNextAxis,
     w: () => zoomBy(ZOOM, axis.fractions[here()]!),
     s: () => zoomBy(1 / ZOOM, axis.fractions[here()]!),

@@ -90,7 +90,7 @@ function Rows({ run, axis, position }: TimelineProps) {
     const row = rows[Math.floor((y + scene.top) / ROW)]
     const slack = (REACH_PX / box.width) * (view.value.to - view.value.from)
     const span = row === undefined ? undefined : spanAt(scene, row, fraction, slack)
-    return span === undefined ? undefined : { span, x, y, isRight: x > box.width / 2 }
+    return span === undefined ? undefined : { run, span, x, y, isRight: x > box.width / 2 }
   }
   const toggle = (key: string): void => {
     const next = new Set(opened)
@@ -142,7 +142,7 @@ function Rows({ run, axis, position }: TimelineProps) {
           }}
         >
           <canvas ref={canvas} style={{ height: `${height}px` }} />
-          {hint !== undefined && <HintBox run={run} hint={hint} position={position} />}
+          {hint?.run === run && <HintBox hint={hint} position={position} />}
           <BarTable scene={scene} inSight={inSight} />
         </div>
       </div>
@@ -209,13 +209,16 @@ function Name({ run, row, position, isOpen, onToggle }: NameProps) {
 }
 
 interface Hint {
+  /** The number of a bar means another one in a tape that was read further. */
+  run: RunTape
   span: number
   x: number
   y: number
   isRight: boolean
 }
 
-function HintBox({ run, hint, position }: { run: RunTape; hint: Hint; position: number }) {
+function HintBox({ hint, position }: { hint: Hint; position: number }) {
+  const { run } = hint
   const { issued, ended } = run.marks
   const from = momentAt(run, issued[hint.span]!)!
   const to = momentAt(run, ended[hint.span]!)

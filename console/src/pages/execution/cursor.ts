@@ -51,6 +51,14 @@ export async function writeDown(slices: Slices, signal: AbortSignal): Promise<vo
   ask({ at, pin: pinned }, { replace: true })
 }
 
+/** At the end, with nothing pinned. */
+export function forgetCursor(): void {
+  known = saidInAddress()
+  chosen.value = undefined
+  pin.value = undefined
+  isPlaying.value = false
+}
+
 /** Both from the address. */
 export async function readCursor(executionId: string, signal: AbortSignal): Promise<void> {
   const placeOf = async (word: string | null): Promise<number | undefined> => {

@@ -16,7 +16,9 @@ export type Speed = keyof typeof SPEEDS
 
 export const speed = signal<Speed>('whole')
 
-export function togglePlay(): void {
+/** At the end there is nothing to come: it begins anew. */
+export function togglePlay(run: RunTape, position: number, go: (to: number) => void): void {
+  if (!isPlaying.value && position >= run.length) go(0)
   isPlaying.value = !isPlaying.value
 }
 

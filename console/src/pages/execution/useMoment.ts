@@ -21,6 +21,7 @@ export interface Here {
   before: Slice | undefined
   checksum: string | undefined
   error: ApiError | undefined
+  askAgain(): void
 }
 
 interface Wanted {
@@ -34,7 +35,8 @@ export function useMoment(executionId: string, run: RunTape, { position, before 
   const [, redraw] = useState(0)
   const [error, setError] = useState<ApiError>()
   const [round, setRound] = useState(0)
-  useAskAgain(error, () => setRound((before) => before + 1))
+  const askAgain = (): void => setRound((before) => before + 1)
+  useAskAgain(error, askAgain)
   const asking = useRef<AbortController>()
   const askedAt = useRef(0)
   const shown = useRef<Slice>()
@@ -106,5 +108,6 @@ export function useMoment(executionId: string, run: RunTape, { position, before 
     before: position === 0 ? undefined : slices.peek(position - 1),
     checksum: slices.checksum(position),
     error,
+    askAgain,
   }
 }

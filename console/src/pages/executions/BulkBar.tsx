@@ -7,7 +7,6 @@ import { whyNotOperator } from '../../lib/session'
 import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { ActButton } from '../../parts/ActButton'
-import { BulkDialog } from './BulkDialog'
 import { ACTIONS, type BulkAction, type BulkScope } from './bulk'
 import { ExportIds } from './ExportIds'
 import { type Bucket, totalOf } from './Histogram'
@@ -20,66 +19,53 @@ interface BulkBarProps {
   /** Every row that is seen is chosen. */
   isWholePage: boolean
   onClear: () => void
+  /** Rows come and go while the dialog is open: it acts on what was chosen then. */
+  onAct: (action: BulkAction, scope: BulkScope) => void
 }
 
-export function BulkBar({ ids, asked, isWholePage, onClear }: BulkBarProps) {
+export function BulkBar({ ids, asked, isWholePage, onClear, onAct }: BulkBarProps) {
   const isAll = useSignal(false)
-  const open = useSignal<BulkAction | undefined>(undefined)
   const isEverything = isAll.value && isWholePage
   const pair = ids.length === 2 && !isEverything ? hrefOf('/compare', { a: ids[0], b: ids[1] }) : undefined
   useKeys(pair === undefined ? {} : { c: () => go(pair) })
   const matching = useMatching(isWholePage ? asked : undefined)
   const scope: BulkScope = isEverything ? { filter: given(asked) } : { ids }
   return (
-    <>
-      <section class="buttons bulk" aria-label="Chosen executions">
-        <span>{isEverything ? 'Chosen:' : `${whole(ids.length)} chosen`}</span>
-        {isWholePage && (
-          <button
-            type="button"
-            class="chip"
-            aria-pressed={isEverything}
-            title="Not only this page, but every execution that matches the filters"
-            onClick={() => {
-              isAll.value = !isAll.value
-            }}
-          >
-            All that match{matching !== undefined && ` (${whole(matching)})`}
-          </button>
-        )}
-        {Object.entries(ACTIONS).map(([action, { name, consequence }]) => (
-          <ActButton
-            key={action}
-            why={whyNotOperator.value}
-            meaning={consequence}
-            onClick={() => {
-              open.value = action as BulkAction
-            }}
-          >
-            {name}…
-          </ActButton>
-        ))}
-        {pair !== undefined && (
-          <a class="button" href={pair}>
-            Compare
-          </a>
-        )}
-        <ExportIds scope={scope} />
-        <button type="button" class="quiet" onClick={onClear}>
-          Clear
-        </button>
-      </section>
-      {open.value !== undefined && (
-        <BulkDialog
-          action={open.value}
-          scope={scope}
-          onClose={() => {
-            open.value = undefined
+    <section class="buttons bulk" aria-label="Chosen executions">
+      <span>{isEverything ? 'Chosen:' : `${whole(ids.length)} chosen`}</span>
+      {isWholePage && (
+        <button
+          type="button"
+          class="chip"
+          aria-pressed={isEverything}
+          title="Not only this page, but every execution that matches the filters"
+          onClick={() => {
+            isAll.value = !isAll.value
           }}
-          onBegun={onClear}
-        />
+        >
+          All that match{matching !== undefined && ` (${whole(matching)})`}
+        </button>
       )}
-    </>
+      {Object.entries(ACTIONS).map(([action, { name, consequence }]) => (
+        <ActButton
+          key={action}
+          why={whyNotOperator.value}
+          meaning={consequence}
+          onClick={() => onAct(action as BulkAction, scope)}
+        >
+          {name}…
+        </ActButton>
+      ))}
+      {pair !== undefined && (
+        <a class="button" href={pair}>
+          Compare
+        </a>
+      )}
+      <ExportIds scope={scope} />
+      <button type="button" class="quiet" onClick={onClear}>
+        Clear
+      </button>
+    </section>
   )
 }
 

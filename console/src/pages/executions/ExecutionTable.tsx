@@ -18,15 +18,20 @@ interface ExecutionTableProps {
 const NONE: readonly ExecutionSummary[] = []
 
 export function ExecutionTable({ rows, isOldestFirst, chosen, onChoose }: ExecutionTableProps) {
-  const [at, setAt] = useState(-1)
+  // By its id: rows come and go above it.
+  const [marked, setMarked] = useState<string>()
+  const at = rows.findIndex((row) => row.execution_id === marked)
   const columns = COLUMNS.filter(
     ({ name, isAbout }) => shownColumns.value.has(name) && (isAbout === undefined || rows.some(isAbout)),
   )
   useTimelines(shownColumns.value.has(TIMELINE) ? rows : NONE)
   const move = (by: number): void => {
     const next = Math.min(rows.length - 1, Math.max(0, at + by))
-    setAt(next)
-    document.getElementById(`row-${rows[next]?.execution_id}`)?.scrollIntoView({ block: 'nearest' })
+    setMarked(rows[next]?.execution_id)
+    const line = document.getElementById(`row-${rows[next]?.execution_id}`)
+    line?.scrollIntoView({ block: 'nearest' })
+    // It is told, too, where one is.
+    line?.querySelector<HTMLElement>('a[href]')?.focus({ preventScroll: true })
   }
   const toggle = (id: string): void => {
     const next = new Set(chosen)

@@ -1,6 +1,7 @@
 // Find one run, or all runs of a kind.
+import { useSignal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { apiPath, getAnswer } from '../../lib/api'
+import { apiPath, get, getAnswer } from '../../lib/api'
 import { loadPart } from '../../lib/loadPart'
 import { ask, path as place, query } from '../../lib/router'
 import { clockText, millisOf } from '../../lib/time'
@@ -12,13 +13,15 @@ import { Panel } from '../../parts/Panel'
 import { SameAct } from '../../parts/SameAct'
 import { Told } from '../../parts/Told'
 import { BulkBar } from './BulkBar'
+import { BulkDialog } from './BulkDialog'
+import type { BulkAction, BulkScope } from './bulk'
 import { ColumnChoice } from './columns'
 import { ExecutionTable } from './ExecutionTable'
 import { Filters } from './Filters'
 import { Histogram } from './Histogram'
 import { NoneMatch } from './NoneMatch'
 import { commandOf } from './searchText'
-import { type ExecutionSummary, FILTERS } from './summary'
+import { type ExecutionSummary, FILTERS, hasEnded } from './summary'
 
 const loadLater = () => import('../later')
 const Execution = lazy(() => loadLater().then((module) => module.Execution))
@@ -41,6 +44,7 @@ function ExecutionList() {
   })
   // Whoever looks at the list opens one of them next.
   useEffect(() => void loadPart(loadLater).catch(() => undefined), [])
+  const acting = useSignal<Acting | undefined>(undefined)
   const why = query.value.get('why')
   const cli = commandOf({ ...asked, order, cursor })
   const isFiltered = Object.values(asked).some((value) => value !== undefined)
@@ -71,13 +75,30 @@ function ExecutionList() {
             asked={asked}
             cursor={cursor}
             lookedUntil={lookedUntil}
+            onAct={(act) => {
+              acting.value = act
+            }}
           />
         )}
       </Panel>
+      {acting.value !== undefined && (
+        <BulkDialog
+          {...acting.value}
+          onClose={() => {
+            acting.value = undefined
+          }}
+        />
+      )}
       <SameAct path={path} {...(cli === undefined ? {} : { cli })} />
       {why !== null && <WhyDrawer key={why} id={why} />}
     </div>
   )
+}
+
+interface Acting {
+  action: BulkAction
+  scope: BulkScope
+  onBegun: () => void
 }
 
 interface HeldRowsProps {
@@ -90,23 +111,26 @@ interface HeldRowsProps {
   cursor: string | undefined
   /** What comes after it was not looked at. */
   lookedUntil: string | undefined
+  onAct: (act: Acting) => void
 }
 
 /**
  * Rows change in place; new ones wait behind a button, so that nothing moves under the eye. What comes after the rows that are shown
  * is where it was when they came: by now others may be the last of the newest.
  */
-function HeldRows({ rows, isOldestFirst, next, asked, cursor, lookedUntil }: HeldRowsProps) {
+function HeldRows({ rows, isOldestFirst, next, asked, cursor, lookedUntil, onAct }: HeldRowsProps) {
   const held = useRef({ rows, next, lookedUntil })
   const [, show] = useState(rows)
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set())
   // What is new comes last where the oldest come first, and pushes nothing out.
-  const kept = stillHeld(held.current.rows, rows, next !== undefined && !isOldestFirst)
+  const stood = stillHeld(held.current.rows, rows, next !== undefined && !isOldestFirst)
+  const kept = useNewsOf(stood.pushedOut, stood.rows)
   const list = kept.length === 0 ? rows : kept
   held.current = kept.length === 0 ? { rows, next, lookedUntil } : { ...held.current, rows: kept }
   const { next: after, lookedUntil: until } = held.current
   const shown = new Set(list.map((row) => row.execution_id))
   const fresh = rows.filter((row) => !shown.has(row.execution_id)).length
+  const clear = (): void => setTicked(new Set())
   // What nobody sees any more is not acted on.
   const chosen = new Set([...shown].filter((id) => ticked.has(id)))
   return (
@@ -129,7 +153,8 @@ function HeldRows({ rows, isOldestFirst, next, asked, cursor, lookedUntil }: Hel
           ids={[...chosen]}
           asked={asked}
           isWholePage={chosen.size === list.length}
-          onClear={() => setTicked(new Set())}
+          onClear={clear}
+          onAct={(action, scope) => onAct({ action, scope, onBegun: clear })}
         />
       )}
       {until !== undefined && (
@@ -165,18 +190,41 @@ function nextText(isOldestFirst: boolean, isLooking: boolean): string {
   return isLooking ? 'Look further back' : 'Load older'
 }
 
-/** As they are now. What is not among the newest any more stays as it was; what does not match any more goes. */
-function stillHeld(
-  held: readonly ExecutionSummary[],
-  rows: readonly ExecutionSummary[],
-  hasMore: boolean,
-): readonly ExecutionSummary[] {
+interface Stood {
+  rows: readonly ExecutionSummary[]
+  /** Those that newer ones have pushed off the page that is asked for. */
+  pushedOut: readonly ExecutionSummary[]
+}
+
+/** As they are now; what does not match any more goes. */
+function stillHeld(held: readonly ExecutionSummary[], rows: readonly ExecutionSummary[], hasMore: boolean): Stood {
   const now = new Map(rows.map((row) => [row.execution_id, row]))
   const oldest = BigInt(rows.at(-1)?.execution_id ?? 0)
-  return held.flatMap((row) => {
-    const isPushedOut = hasMore && BigInt(row.execution_id) < oldest
-    return now.get(row.execution_id) ?? (isPushedOut ? row : [])
-  })
+  const isPushedOut = ({ execution_id: id }: ExecutionSummary): boolean =>
+    hasMore && !now.has(id) && BigInt(id) < oldest
+  return {
+    rows: held.flatMap((row) => now.get(row.execution_id) ?? (isPushedOut(row) ? row : [])),
+    pushedOut: held.filter(isPushedOut),
+  }
+}
+
+/** So many are asked for one by one. */
+const ASKED_ALONE_MAX = 20
+
+/** What is on the screen and not on the page that is asked for any more goes on as well. */
+function useNewsOf(
+  pushedOut: readonly ExecutionSummary[],
+  rows: readonly ExecutionSummary[],
+): readonly ExecutionSummary[] {
+  const ids = pushedOut.filter((row) => !hasEnded(row)).map((row) => row.execution_id)
+  const asked = ids.slice(0, ASKED_ALONE_MAX)
+  const { data } = useResource(
+    asked.length === 0 ? null : `rows ${asked.join()}`,
+    (signal) => Promise.all(asked.map((id) => get<ExecutionSummary>(`/api/executions/${id}?events=0`, signal))),
+    { everyMs: 3_000, topics: ['executions'] },
+  )
+  const news = new Map(data?.map((row) => [row.execution_id, row]))
+  return rows.map((row) => (hasEnded(row) ? row : (news.get(row.execution_id) ?? row)))
 }
 
 function NoneYet() {

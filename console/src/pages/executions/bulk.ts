@@ -1,5 +1,5 @@
 // Acts on many executions, as POST /api/bulk takes them.
-import { apiPath, getAnswer, send } from '../../lib/api'
+import { ApiError, apiPath, getAnswer, send } from '../../lib/api'
 import type { Order } from '../../parts/SameAct'
 import { commandOf } from './searchText'
 
@@ -89,16 +89,18 @@ function cliOf(action: BulkAction, scope: BulkScope, plan: BulkPlan, how: BulkHo
 
 const EXPORT_PAGE = 100
 
-/** The ids that are meant, newest first; at most as many as an act takes. */
-export async function idsOf(scope: BulkScope): Promise<readonly string[]> {
-  if ('ids' in scope) return scope.ids
+/** The ids that are meant, newest first; at most as many as an act takes, and whether there are more. */
+export async function idsOf(scope: BulkScope): Promise<{ ids: readonly string[]; more: boolean }> {
+  if ('ids' in scope) return { ids: scope.ids, more: false }
   const ids: string[] = []
   let cursor: string | undefined
   do {
     const path = apiPath('/api/executions', { ...scope.filter, cursor, limit: EXPORT_PAGE })
     const { body, headers } = await getAnswer<{ execution_id: string }[]>(path)
+    const away = headers.get('x-noetl-failed-shards')
+    if (away !== null) throw new ApiError(`shard ${away} does not answer: its ids would be missing`, 503, path)
     ids.push(...body.map((row) => row.execution_id))
     cursor = headers.get('x-noetl-next-cursor') ?? undefined
   } while (cursor !== undefined && ids.length < LIMIT_MAX)
-  return ids
+  return { ids, more: cursor !== undefined }
 }

@@ -80,7 +80,7 @@ function Groups() {
                     </td>
                     <td>
                       <a href={hrefOfSample(group)} aria-label={`The newest row, ${group.outbox_id}`}>
-                        <Ago at={group.newest_at} />
+                        <Ago at={group.newest_at} isPlain />
                       </a>
                     </td>
                     <td>
@@ -136,9 +136,15 @@ function DeadRows({ reason }: { reason: string | undefined }) {
           ‹ All reasons
         </button>
         {chosen.size === 0 ? (
-          <Requeue name={reason === undefined ? 'Requeue all' : 'Requeue these'} scope={all} hasKeys onDone={done} />
+          <Requeue
+            key="all"
+            name={reason === undefined ? 'Requeue all' : 'Requeue these'}
+            scope={all}
+            hasKeys
+            onDone={done}
+          />
         ) : (
-          <Requeue name={`Requeue ${chosen.size}`} scope={{ keys: [...chosen] }} hasKeys onDone={done} />
+          <Requeue key="some" name={`Requeue ${chosen.size}`} scope={{ keys: [...chosen] }} hasKeys onDone={done} />
         )}
         <span class="muted ellipsis">{reason ?? 'whatever the reason'}</span>
       </div>

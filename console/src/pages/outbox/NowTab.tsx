@@ -6,7 +6,7 @@ import { useResource } from '../../lib/useResource'
 import { Panel } from '../../parts/Panel'
 import { Status } from '../../parts/Status'
 import { Ago } from '../../parts/Time'
-import { type Backlog, type ShardOutbox, waitingOf } from './outbox'
+import { atLeast, type Backlog, type ShardOutbox, waitingOf } from './outbox'
 
 const PATH = '/api/internal/outbox/status'
 
@@ -34,9 +34,11 @@ function verdictOf(shards: readonly ShardOutbox[]): string {
   const dead = shards.reduce((sum, shard) => sum + (shard.dead ?? 0), 0)
   const oldest = Math.max(0, ...shards.map((shard) => shard.oldest_age_seconds ?? 0))
   const given = dead === 0 ? '' : ` ${whole(dead)} ${dead === 1 ? 'row was' : 'rows were'} given up.`
-  if (waiting === 0) return `Everything is published.${given}`
-  const rows = waiting === 1 ? '1 row waits' : `${whole(waiting)} rows wait`
-  return `${rows}, the oldest for ${lasted(oldest * 1_000)}.${given}`
+  const known = shards.some(({ backlog }) => backlog === null) ? 'of the shards that answer: ' : ''
+  const rows = waiting === 1 ? '1 row waits' : `${atLeast(shards)}${whole(waiting)} rows wait`
+  const said = waiting === 0 ? 'everything is published' : `${rows}, the oldest for ${lasted(oldest * 1_000)}`
+  const sentence = known + said
+  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.${given}`
 }
 
 const COLUMNS: readonly (readonly [string, string, (backlog: Backlog) => number])[] = [

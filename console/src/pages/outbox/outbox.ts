@@ -52,6 +52,11 @@ export interface OutboxRows {
   next_cursor: string | null
 }
 
+/** Beyond the cap nobody has counted. */
+export function atLeast(shards: readonly Pick<ShardOutbox, 'backlog'>[]): string {
+  return shards.some(({ backlog }) => backlog?.capped === true) ? 'at least ' : ''
+}
+
 /** The shards that did not answer. */
 export function missingOf(answer: Answer<OutboxRows> | undefined): string | undefined {
   return answer?.headers.get('x-noetl-failed-shards') ?? undefined

@@ -42,7 +42,10 @@ export function Lanes({ shards, drivers }: LanesProps) {
                         <LaneStrip key={strip.name} strip={strip} shard={shard.shard} looks={looks} />
                       ))}
                     </td>
-                    <td class="number">{whole(waitingOf(shard.backlog))}</td>
+                    <td class="number">
+                      {whole(waitingOf(shard.backlog))}
+                      {shard.backlog.capped ? '+' : ''}
+                    </td>
                     <td class="number">
                       {shard.oldest_age_seconds === null ? '–' : lasted(shard.oldest_age_seconds * 1_000)}
                     </td>

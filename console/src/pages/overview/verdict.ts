@@ -1,6 +1,6 @@
 // The one line: is it healthy, is it keeping up.
 import { lasted, whole } from '../../lib/time'
-import { waitingOf } from '../outbox/outbox'
+import { atLeast, waitingOf } from '../outbox/outbox'
 import type { InstanceOverview } from './instance'
 
 export function verdictOf({ ready, checks, shards }: InstanceOverview): string {
@@ -13,8 +13,10 @@ export function verdictOf({ ready, checks, shards }: InstanceOverview): string {
   const oldest = Math.max(0, ...shards.map((shard) => shard.oldest_age_seconds ?? 0))
   // Charts have the rate of the last seconds, of this daemon alone.
   const rate = `${lastMinute === 0 ? 'Nothing was published' : `Published ${rateText(lastMinute)}`} in the last minute`
+  const isPartial = shards.some(({ backlog }) => backlog === null)
+  const none = isPartial ? 'nothing waits on the shards that answer' : 'nothing waits'
   const behind =
-    waiting === 0 ? 'nothing waits' : `${whole(waiting)} waiting, nothing older than ${lasted(oldest * 1_000)}`
+    waiting === 0 ? none : `${atLeast(shards)}${whole(waiting)} waiting, nothing older than ${lasted(oldest * 1_000)}`
   return `Ready. ${rate}, ${behind}.`
 }
 
