@@ -46,7 +46,6 @@ export default {
       await client.post('/api/subscriptions', JSON.stringify({ path: 'attacks/hook' })),
     )
     await client.post(`/api/subscriptions/${hook}/activate`, '{}')
-    client.close()
 
     const look = async () => {
       await rm(file, { force: true })
@@ -95,6 +94,7 @@ export default {
       target: '<= 1',
       note: `the most of all; after its work is done, garbage collected, within ${KEPT_MS / 1000} s`,
     })
+    client.close()
     await daemon.stop()
     await rm(folder, { recursive: true, force: true })
     return rows

@@ -1,7 +1,7 @@
 // Does history slow the relay down? The time of reading a page of 500 with and without published rows, and the
 // speed of a long drain at its end against its beginning.
-import { readFileSync } from 'node:fs'
 import { connect } from 'nats'
+import { queries } from '../dist/db/queries.js'
 import { PRODUCT_FLAGS, runScript } from './lib/child.mjs'
 import { median } from './lib/context.mjs'
 import { freshStream } from './lib/eventStream.mjs'
@@ -15,12 +15,12 @@ export default {
     const servers = await ctx.servers()
     const database = await ctx.database()
     const sql = database.open({ max: 1 })
-    const claim = namedQuery('outbox_read')
+    const { outbox_read: read } = queries('outbox_read')
     const time = async () => {
       const took = []
       for (let round = 0; round < 60; round++) {
         const started = performance.now()
-        const rows = await sql.unsafe(claim, ['0', 500], { prepare: true })
+        const rows = await sql.unsafe(read.text, ['0', 500], { prepare: true })
         took.push(performance.now() - started)
         if (rows.length !== 500) throw new Error(`${rows.length} rows`)
       }
@@ -76,14 +76,4 @@ export default {
       },
     ]
   },
-}
-
-function namedQuery(name) {
-  const text = readFileSync(new URL('../sql/queries/outbox/outbox.sql', import.meta.url), 'utf8')
-  const block = text.split(/^-- name: */m).find((part) => part.startsWith(`${name}\n`))
-  return block
-    .slice(block.indexOf('\n') + 1)
-    .replace(/^--.*\n/gm, '')
-    .trim()
-    .replace(/;$/, '')
 }

@@ -45,7 +45,8 @@ async function delivery(ctx) {
     const sql = database.open({ max: 1 })
     await fill(nc, jsm, 'BENCH_SUB')
     const entry = `kind: Subscription\nmetadata: {path: bench/sub}\nspec:\n  source: nats\n  stream: BENCH_SUB\n  mode: pull\n  dispatch: {playbook: bench/handler}\n`
-    await sql`insert into noetl.catalog (catalog_id, path, version, kind, content) values (1, 'bench/handler', 1, 'playbook', 'kind: Playbook'), (2, 'bench/sub', 1, 'subscription', ${entry})`
+    const handler = `apiVersion: noetl.io/v2\nkind: Playbook\nmetadata: {path: bench/handler}\nworkflow:\n  - {step: start, tool: {kind: noop}}\n`
+    await sql`insert into noetl.catalog (catalog_id, path, version, kind, content) values (1, 'bench/handler', 1, 'playbook', ${handler}), (2, 'bench/sub', 1, 'subscription', ${entry})`
     await sql`insert into noetl.subscription (subscription_id, path, catalog_id, catalog_version, mode, source, state) values (1, 'bench/sub', 2, 1, 'pull', 'nats', 'ACTIVE')`
     return rate(await runScript('subscriptionRun.mjs', { ...base, url: database.url }).finished)
   }

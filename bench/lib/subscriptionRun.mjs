@@ -25,6 +25,7 @@ const finished = new Promise((resolve) => {
 const supervisor = createSupervisor({
   databases,
   clock,
+  documents: deps.documents,
   appender: core.appender,
   ids: core.ids,
   own: core.own,
@@ -42,6 +43,12 @@ const supervisor = createSupervisor({
     if (started >= rows) finish()
   },
   onDriven: () => undefined,
+  // It would wait for ever for what nobody mends here.
+  onTrouble: (_, trouble) => {
+    if (trouble === null) return
+    console.error(trouble)
+    process.exit(1)
+  },
   onError: (error) => console.error(String(error)),
 })
 await supervisor.start()
