@@ -58,14 +58,24 @@ interface CallOptions {
   signal?: AbortSignal | undefined
 }
 
-async function call<T>(method: string, path: string, { body, signal }: CallOptions): Promise<Answer<T>> {
-  const response = await fetchOwn(method, path, { body, signal })
-  const text = await response.text()
-  return { body: (text === '' ? undefined : parse(text)) as T, headers: response.headers }
+async function call<T>(method: string, path: string, options: CallOptions): Promise<Answer<T>> {
+  const { text, headers } = await fetchOwn(method, path, options, async (response) => ({
+    text: await response.text(),
+    headers: response.headers,
+  }))
+  const body = parse(text)
+  // A proxy has answered in its place, or asks for a login of its own.
+  if (body === undefined && text !== '') throw new ApiError('This is no answer of the daemon.', -1, `${method} ${path}`)
+  return { body: body as T, headers }
 }
 
-/** The answer as it comes, for what is not JSON. */
-export async function fetchOwn(method: string, path: string, { body, signal }: CallOptions = {}): Promise<Response> {
+/** What `read` takes from the answer, and does nothing else: an answer that breaks off on its way is none. */
+export async function fetchOwn<T extends string | object>(
+  method: string,
+  path: string,
+  { body, signal }: CallOptions,
+  read: (response: Response) => Promise<T>,
+): Promise<T> {
   const request = `${method} ${path}`
   const headers: Record<string, string> = { accept: 'application/json' }
   // No page of another origin can send this one.
@@ -80,16 +90,17 @@ export async function fetchOwn(method: string, path: string, { body, signal }: C
       ...(body === undefined ? {} : { body }),
       ...(signal === undefined ? {} : { signal }),
     })
+    const answer = response.ok ? await read(response) : undefined
+    silentSince.value = undefined
+    if (answer !== undefined) return answer
   } catch (error) {
     // Nobody wants to know any more.
     if (signal?.aborted && !(error instanceof ApiError)) throw error
     silentSince.value ??= Date.now()
     throw noAnswer(request)
   }
-  silentSince.value = undefined
   if (response.status === 401 || response.status === 403) refusals.value++
-  if (!response.ok) throw await refusal(response, request)
-  return response
+  throw await refusal(response, request)
 }
 
 async function refusal(response: Response, request: string): Promise<ApiError> {

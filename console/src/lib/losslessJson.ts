@@ -26,12 +26,14 @@ export function jsonLine(value: Json): string {
 }
 
 export async function getJson(path: string, signal?: AbortSignal): Promise<Json> {
-  const response = await fetchOwn('GET', path, { signal })
-  return parseJson(await response.text())
+  return parseJson(await fetchOwn('GET', path, { signal }, textOf))
 }
 
 /** What is sent keeps every digit, too. */
 export async function sendJson(path: string, body: Json): Promise<Json> {
-  const response = await fetchOwn('POST', path, { body: jsonLine(body) })
-  return parseJson(await response.text())
+  return parseJson(await fetchOwn('POST', path, { body: jsonLine(body) }, textOf))
+}
+
+function textOf(response: Response): Promise<string> {
+  return response.text()
 }

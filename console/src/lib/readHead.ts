@@ -10,8 +10,11 @@ export interface Head {
   isPartial: boolean
 }
 
-export async function readHead(path: string, signal: AbortSignal): Promise<Head> {
-  const response = await fetchOwn('GET', path, { signal })
+export function readHead(path: string, signal: AbortSignal): Promise<Head> {
+  return fetchOwn('GET', path, { signal }, headOf)
+}
+
+async function headOf(response: Response): Promise<Head> {
   const isPartial = response.headers.get('x-noetl-truncated') === 'true'
   const reader = response.body!.getReader()
   const decoder = new TextDecoder()

@@ -1,5 +1,5 @@
-// Loads the tape of a run, of a long one an overview first, of a very long one nothing else; when the log has grown what is new, and all of it when its places
-// have moved. While the daemon still reads a long log, what it has read is shown.
+// Loads the tape of a run: of a long one an overview first, of a very long one nothing else. When the log has grown, what is new is
+// loaded; all of it when its places have moved. While the daemon still reads a long log, what it has read is shown.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { continues, decodeTape, growTape, type Tape } from '../../../../src/domain/tape/decodeTape.js'
 import { ApiError, apiPath, fetchOwn } from '../../lib/api'
@@ -47,7 +47,8 @@ export function useTape(executionId: string, eventCount: number): LoadedTape {
     const path = `/api/executions/${executionId}/tape`
     const askFrom = async (from: number, level: Level = 'full', waitMs = WAIT_MS): Promise<Tape> => {
       const asked = apiPath(path, { level, from, wait_ms: waitMs })
-      return decodeTape(await (await fetchOwn('GET', asked, { signal: control.signal })).arrayBuffer())
+      const { signal } = control
+      return decodeTape(await fetchOwn('GET', asked, { signal }, (response) => response.arrayBuffer()))
     }
     const askFirst = async (): Promise<Tape> => {
       let waitMs = FIRST_WAIT_MS

@@ -74,15 +74,15 @@ export function DeadMessages({ id }: { id: string }) {
 
 /** What the messages hold keeps every digit. */
 async function read(path: string, signal: AbortSignal): Promise<Dead> {
-  const text = await (await fetchOwn('GET', path, { signal })).text()
+  const text = await fetchOwn('GET', path, { signal }, (response) => response.text())
   const answer = JSON.parse(text) as Dead
   const { dead_letters: exact } = parseJson(text) as { dead_letters: { headers: Json; body: Json }[] }
-  const whole = answer.dead_letters.map((message, index) => ({
+  const messages = answer.dead_letters.map((message, index) => ({
     ...message,
     headers: exact[index]!.headers,
     body: exact[index]!.body,
   }))
-  return { ...answer, dead_letters: whole }
+  return { ...answer, dead_letters: messages }
 }
 
 function redriveOf({ dead_letter_id: id }: DeadMessage, reason: string): Order {
