@@ -314,6 +314,15 @@ describe.skipIf(!hasBrowser)('what happens', () => {
     await refusal.waitFor({ state: 'detached' })
     await early.getByRole('heading', { name: 'Catalog' }).waitFor()
     await page.getByText('execution_id: ').first().waitFor()
+    // What is asked once is not asked for again because somebody has looked elsewhere, as everything else is.
+    await early.goto('/console/help')
+    await early.getByText('The same as OpenAPI').waitFor()
+    const asked: string[] = []
+    early.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    const health = early.waitForResponse('**/readyz')
+    await early.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    await health
+    expect(asked).not.toContain('/openapi.json')
     // And it is followed again.
     await page.goto('/console/executions')
     await page.locator('tbody tr').first().waitFor()

@@ -31,7 +31,7 @@ export function ringAll(): void {
   for (const topic of [...listeners.keys()]) ringTopic(topic)
 }
 
-/** A number that grows every so often, and whenever one of the topics rings. */
+/** A number that grows every so often, and whenever one of the topics rings; also when a page with either of them is seen again. */
 export function useTick(everyMs: number | undefined, wanted: readonly string[] = []): number {
   const topics = wanted.filter(canBeTold)
   const [tick, setTick] = useState(0)
@@ -39,6 +39,8 @@ export function useTick(everyMs: number | undefined, wanted: readonly string[] =
   const hasBell = isStreaming.value && topics.length > 0
   const paceMs = hasBell && everyMs !== undefined ? Math.max(everyMs, BESIDE_BELL_MS) : everyMs
   useEffect(() => {
+    // What is asked once stays as it is, however often somebody looks elsewhere: it may be a document of megabytes.
+    if (paceMs === undefined && key === '') return
     const bump = (): void => {
       if (!document.hidden) setTick((before) => before + 1)
     }
@@ -48,7 +50,7 @@ export function useTick(everyMs: number | undefined, wanted: readonly string[] =
       clearInterval(timer)
       document.removeEventListener('visibilitychange', bump)
     }
-  }, [paceMs])
+  }, [paceMs, key])
   useEffect(() => {
     let waiting: ReturnType<typeof setTimeout> | undefined
     const ring = (): void => {
