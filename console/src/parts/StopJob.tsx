@@ -5,7 +5,7 @@ import { useAttempt } from '../lib/useAttempt'
 import { ActButton } from './ActButton'
 
 export function StopJob({ id, onStopped }: { id: string; onStopped: () => void }) {
-  const { refusal, run } = useAttempt()
+  const { isBusy, refusal, run } = useAttempt()
   const stop = (): Promise<void> =>
     run(async () => {
       await send('POST', `/api/bulk/${encodeURIComponent(id)}/stop`)
@@ -13,7 +13,7 @@ export function StopJob({ id, onStopped }: { id: string; onStopped: () => void }
     })
   return (
     <>
-      <ActButton why={whyNotOperator.value} meaning="What is done stays done" onClick={stop}>
+      <ActButton why={whyNotOperator.value} meaning="What is done stays done" isBusy={isBusy} onClick={stop}>
         Stop
       </ActButton>
       {refusal !== undefined && (

@@ -1,7 +1,7 @@
 // Who is at the screen: role and name, the way in and the way out.
 import { useSignal } from '@preact/signals'
-import { ApiError } from '../lib/api'
 import { logIn, logOut, session } from '../lib/session'
+import { useAttempt } from '../lib/useAttempt'
 import { CopyText } from '../parts/CopyText'
 import { Dialog } from '../parts/Dialog'
 import { Until } from '../parts/Time'
@@ -35,17 +35,9 @@ export function Who() {
 }
 
 function WhoDialog({ onClose }: { onClose: () => void }) {
-  const refusal = useSignal<string | undefined>(undefined)
+  const { isBusy, refusal, run } = useAttempt()
   const me = session.value!
   const isIn = me.by === 'session'
-  const attempt = async (act: () => Promise<void>): Promise<void> => {
-    try {
-      await act()
-      onClose()
-    } catch (error) {
-      refusal.value = error instanceof ApiError ? error.message : String(error)
-    }
-  }
   return (
     <Dialog title={isIn ? `${me.actor}, ${me.role}` : 'Log in'} onClose={onClose}>
       {isIn ? (
@@ -68,7 +60,10 @@ function WhoDialog({ onClose }: { onClose: () => void }) {
           const textOf = (name: string): string => String(form.get(name) ?? '').trim()
           const actor = textOf('actor')
           const how = { token: textOf('token'), ...(actor === '' ? {} : { actor }) }
-          void attempt(() => (isIn ? logOut() : logIn(how)))
+          void run(async () => {
+            await (isIn ? logOut() : logIn(how))
+            onClose()
+          })
         }}
       >
         {!isIn && (
@@ -84,7 +79,7 @@ function WhoDialog({ onClose }: { onClose: () => void }) {
           </>
         )}
         <div class="buttons">
-          <button type="submit" class="primary">
+          <button type="submit" class="primary" disabled={isBusy}>
             {isIn ? 'Log out' : 'Log in'}
           </button>
           <button type="button" onClick={onClose}>
@@ -92,9 +87,9 @@ function WhoDialog({ onClose }: { onClose: () => void }) {
           </button>
         </div>
       </form>
-      {refusal.value !== undefined && (
+      {refusal !== undefined && (
         <p class="notice stale" role="alert">
-          {refusal.value}
+          {refusal}
         </p>
       )}
     </Dialog>

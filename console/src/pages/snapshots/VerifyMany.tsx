@@ -1,9 +1,10 @@
 // Holds many logs against what was made of them: full fold, stored snapshot and read model must agree. A job of the daemon.
 import { useSignal } from '@preact/signals'
-import { ApiError, send } from '../../lib/api'
+import { send } from '../../lib/api'
 import { ask } from '../../lib/router'
 import { whyNotOperator } from '../../lib/session'
 import { whole } from '../../lib/time'
+import { useAttempt } from '../../lib/useAttempt'
 import { ActButton } from '../../parts/ActButton'
 import { Dialog } from '../../parts/Dialog'
 import type { JobAnswer } from '../../parts/jobKinds'
@@ -44,19 +45,16 @@ export function VerifyMany() {
 }
 
 function VerifyDialog({ onClose }: { onClose: () => void }) {
-  const refusal = useSignal<string | undefined>(undefined)
-  const begin = async (form: HTMLFormElement): Promise<void> => {
-    const given = new FormData(form)
-    const span = Number(given.get('span'))
-    const since = span === 0 ? null : new Date(Date.now() - span).toISOString()
-    try {
+  const { isBusy, refusal, run } = useAttempt()
+  const begin = (form: HTMLFormElement): Promise<void> =>
+    run(async () => {
+      const given = new FormData(form)
+      const span = Number(given.get('span'))
+      const since = span === 0 ? null : new Date(Date.now() - span).toISOString()
       const job = await send<JobAnswer>('POST', '/api/replay/verify', { since, limit: Number(given.get('limit')) })
       onClose()
       ask({ job: job.job_id })
-    } catch (error) {
-      refusal.value = error instanceof ApiError ? error.message : String(error)
-    }
-  }
+    })
   return (
     <Dialog title="Verify many" onClose={onClose}>
       <p>
@@ -93,14 +91,14 @@ function VerifyDialog({ onClose }: { onClose: () => void }) {
           <button type="button" onClick={onClose}>
             Close
           </button>
-          <button type="submit" class="primary">
+          <button type="submit" class="primary" disabled={isBusy}>
             Verify
           </button>
         </div>
       </form>
-      {refusal.value !== undefined && (
+      {refusal !== undefined && (
         <p class="notice stale" role="alert">
-          {refusal.value}
+          {refusal}
         </p>
       )}
     </Dialog>
