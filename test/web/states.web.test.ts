@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { shardOf } from '../../src/domain/shards/shards.js'
 import { type Daemon, startDaemon } from '../support/binary.js'
@@ -12,7 +12,7 @@ import { useDatabase } from '../support/database.js'
 import { plantExecution } from '../support/executions.js'
 import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
 import { INTERNAL_TOKEN } from '../support/tokens.js'
-import { until } from '../support/until.js'
+import { holds, until } from '../support/until.js'
 import { hasBrowser, useBrowser, type WebPage } from '../support/webPage.js'
 
 const EXAMPLES = new URL('../../', import.meta.url)
@@ -67,6 +67,31 @@ spec:
     await post(`/api/subscriptions/${id}/activate`, {})
     return id
   }
+}
+
+/** An answer that comes after the pause is over: nobody is told any more how it stands. */
+async function resumeWhileItIsAskedAgain(page: Page): Promise<void> {
+  const detail = { state: 'PAUSED', unstopped_shards: [1] }
+  const unstopped = { status: 503, json: { error: 'not stopped', status: 503, detail } }
+  const pauses: Route[] = []
+  const act = async (name: string, state: string) => {
+    await page.getByRole('button', { name: `${name}…` }).click()
+    await page.getByRole('dialog').getByLabel('Reason').fill('look at it')
+    await page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
+    await page.getByRole('img', { name: `Lifecycle: ${state};` }).waitFor()
+  }
+  await page.route('**/pause', async (route) => {
+    if (pauses.push(route) > 1) return
+    await route.fetch()
+    await route.fulfill(unstopped)
+  })
+  await act('Resume', 'active')
+  await act('Pause', 'paused')
+  await until('it is asked again', () => pauses.length === 2)
+  await act('Resume', 'active')
+  await pauses[1]!.fulfill(unstopped)
+  await holds('nothing is told of the pause', async () => (await page.getByText('It is paused;').count()) === 0)
+  await page.unroute('**/pause')
 }
 
 describe.skipIf(!hasBrowser)('a screen', () => {
@@ -204,6 +229,7 @@ describe.skipIf(!hasBrowser)('a screen', () => {
     expect(await page.getByRole('dialog').count()).toBe(0)
     proxy.setMode('pass')
     await page.getByText('Deliveries have stopped.').waitFor()
+    await resumeWhileItIsAskedAgain(page)
     proxy.setMode('refuse')
 
     const lost = ids.find((id) => shardOf(id, 2) === 1)!

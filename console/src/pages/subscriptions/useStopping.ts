@@ -53,6 +53,8 @@ export function useStopping(subscriptionId: string): {
         stopping.value = { text: 'Deliveries have stopped.', isOver: true }
         return
       } catch (error) {
+        // It has been changed anew meanwhile: what is to be told of that is told there.
+        if (newest.current !== own) return
         // Whatever it was: it is still not known to have stopped.
         known = unstoppedOf(error) ?? known
       }
