@@ -42,7 +42,9 @@ const KINDS: Readonly<Record<string, StatusKind>> = {
 }
 
 export function kindOf(status: string): StatusKind {
-  return KINDS[status.toLowerCase()] ?? 'waiting'
+  const known = status.toLowerCase()
+  // Whoever writes events may call a status anything, such as `constructor`.
+  return Object.hasOwn(KINDS, known) ? KINDS[known]! : 'waiting'
 }
 
 export function Glyph({ kind }: { kind: StatusKind }) {

@@ -30,14 +30,14 @@ export function RunTab({ entry }: { entry: EntryHead }) {
 }
 
 function Form({ entry, fields }: { entry: EntryHead; fields: readonly Field[] }) {
-  const written = useSignal<Written>({})
+  const written = useSignal<Written>(new Map())
   const asText = useSignal<string | undefined>(undefined)
   const key = useSignal(useMemo(randomKey, []))
   const labels = useSignal('')
   const isBusy = useSignal(false)
   const refusal = useSignal<ApiError | undefined>(undefined)
   const filled = asText.value === undefined ? fill(fields, written.value) : filledByText(asText.value)
-  const isRefused = Object.keys(filled.refused).length > 0
+  const isRefused = filled.refused.size > 0
   const request = requestOf(entry, filled.workload, { key: key.value, labels: labels.value })
   const why = whyNotWriter.value
   const start = async (): Promise<void> => {
@@ -84,7 +84,7 @@ function Form({ entry, fields }: { entry: EntryHead; fields: readonly Field[] })
               asText.value = event.currentTarget.value
             }}
           />
-          <Refused why={filled.refused['']} />
+          <Refused why={filled.refused.get('')} />
         </label>
       )}
       {asText.value === undefined &&
@@ -92,10 +92,10 @@ function Form({ entry, fields }: { entry: EntryHead; fields: readonly Field[] })
           <FieldInput
             key={field.name}
             field={field}
-            text={written.value[field.name]}
-            refused={filled.refused[field.name]}
+            text={written.value.get(field.name)}
+            refused={filled.refused.get(field.name)}
             onWrite={(text) => {
-              written.value = { ...written.value, [field.name]: text }
+              written.value = new Map(written.value).set(field.name, text)
             }}
           />
         ))}
@@ -173,9 +173,9 @@ function StartRefused({ error }: { error: ApiError }) {
 
 function filledByText(text: string): Filled {
   try {
-    return { workload: workloadOf(text), refused: {} }
+    return { workload: workloadOf(text), refused: new Map() }
   } catch (error) {
-    return { workload: {}, refused: { '': (error as Error).message } }
+    return { workload: {}, refused: new Map([['', (error as Error).message]]) }
   }
 }
 

@@ -13,13 +13,13 @@ export interface Field {
   options: string[]
 }
 
-/** What stands in the fields, by name. */
-export type Written = Readonly<Record<string, string>>
+/** What stands in the fields, by name; a name may be any text, `constructor` as well. */
+export type Written = ReadonlyMap<string, string>
 
 export interface Filled {
   workload: { [key: string]: Json }
   /** Why a field cannot be sent, by name. */
-  refused: Readonly<Record<string, string>>
+  refused: ReadonlyMap<string, string>
 }
 
 export function firstText({ default: value }: Field): string {
@@ -29,18 +29,18 @@ export function firstText({ default: value }: Field): string {
 }
 
 export function fill(fields: readonly Field[], written: Written): Filled {
-  const workload: { [key: string]: Json } = {}
-  const refused: Record<string, string> = {}
+  const workload: [string, Json][] = []
+  const refused = new Map<string, string>()
   for (const field of fields) {
-    const text = written[field.name]
+    const text = written.get(field.name)
     if (text === undefined || text === firstText(field)) continue
     try {
-      workload[field.name] = readText(field, text)
+      workload.push([field.name, readText(field, text)])
     } catch (error) {
-      refused[field.name] = (error as Error).message
+      refused.set(field.name, (error as Error).message)
     }
   }
-  return { workload, refused }
+  return { workload: Object.fromEntries(workload), refused }
 }
 
 function readText({ kind, default: first }: Field, text: string): Json {
