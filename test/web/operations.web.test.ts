@@ -418,11 +418,20 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     expect(ids.length).toBeGreaterThan(4)
     const shown = page.locator('table.rows tbody td:nth-child(3)')
     await until('its rows of the outbox', async () => (await shown.allTextContents()).join() === ids.join())
-    await page.getByRole('button', { name: ids[1]!, exact: true }).click()
     const { events } = (await daemon.get(`/api/executions/${id}/events`)).body
-    const { position } = events.find(({ event_id }: { event_id: string }) => event_id === ids[1])
     const handle = page.getByRole('slider', { name: 'Position in the log' })
-    await until('its event', async () => (await handle.getAttribute('aria-valuenow')) === String(position))
+    const isAt = async (place: number) => {
+      const { position } = events.find(({ event_id }: { event_id: string }) => event_id === ids[place])
+      return (await handle.getAttribute('aria-valuenow')) === String(position)
+    }
+    await page.getByRole('button', { name: ids[1]!, exact: true }).click()
+    await until('its event', () => isAt(1))
+    // A moment that cannot be asked for is told, and asked for again.
+    await page.route(/\/at\?event=/, (route) => route.abort())
+    await page.getByRole('button', { name: ids[2]!, exact: true }).click()
+    await page.getByText('The moment of this link could not be found').waitFor()
+    await page.unroute(/\/at\?event=/)
+    await until('the event of the next one', () => isAt(2))
     expect(faults()).toEqual([])
     await close()
   })

@@ -11,7 +11,7 @@ import type { ExecutionSummary } from '../executions/summary'
 import { GraphTab } from '../graph/GraphTab'
 import { axisOf, chosenAxis, view, viewOf, viewText } from './axis'
 import { ChangesTab } from './ChangesTab'
-import { forgetCursor, moveTo, newlyAsked, pin, positionAt, readCursor } from './cursor'
+import { forgetCursor, newlyAsked, pin, positionAt, readCursor } from './cursor'
 import { EventDetail } from './EventDetail'
 import { EventsTab } from './EventsTab'
 import { Life } from './Life'
@@ -21,7 +21,6 @@ import { OutboxTab } from './OutboxTab'
 import { RawTab } from './RawTab'
 import { Scrubber } from './Scrubber'
 import { StateTab } from './StateTab'
-import { askPlace } from './slices'
 import { Timeline } from './Timeline'
 import type { RunTape } from './tape'
 import { useMoment } from './useMoment'
@@ -193,10 +192,6 @@ function Moments({ run, tape, reload }: { run: ExecutionSummary; tape: RunTape; 
     </>
   )
 
-  async function goToEvent(eventId: string): Promise<void> {
-    moveTo((await askPlace(run.execution_id, { event: eventId })).position, tape.length)
-  }
-
   function tabOf() {
     const id = run.execution_id
     const eventId = position === 0 ? undefined : here.slice?.eventId
@@ -214,7 +209,7 @@ function Moments({ run, tape, reload }: { run: ExecutionSummary; tape: RunTape; 
       case 'why':
         return <WhyTab run={run} />
       case 'outbox':
-        return <OutboxTab executionId={id} goTo={goToEvent} />
+        return <OutboxTab executionId={id} />
       case 'raw':
         return eventId === undefined ? NOTHING_YET : <RawTab executionId={id} eventId={eventId} />
       default:
