@@ -212,6 +212,8 @@ describe.skipIf(!hasBrowser)('executions', () => {
     const id = await idOf('RUNNING', 'demo/payment-sync')
     const { page, faults, close } = await browser.open(daemon.url, { permissions: CLIPBOARD })
     await page.goto(`/console/executions/${id}`)
+    // Rows that have no answer are asked for again without being moved.
+    await page.route(/\/events\?from=/, (route) => route.abort(), { times: 1 })
     await page.getByRole('tab', { name: 'Events' }).click()
     const events = page.getByRole('table', { name: 'Events' })
     expect(await events.getByRole('columnheader').allTextContents()).toEqual([

@@ -2,6 +2,8 @@
 // at a time; the newest pages are kept.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { ApiError } from '../lib/api'
+import { useAskAgain } from '../lib/useAskAgain'
 
 interface VirtualRowsProps<T> {
   /** Changes when the rows mean something else. */
@@ -29,6 +31,10 @@ export function VirtualRows<T>({ subject, total, height, load, row, shown, label
   const pages = useRef(new Map<number, readonly T[]>())
   const [top, setTop] = useState(0)
   const [, redraw] = useState(0)
+  const [error, setError] = useState<ApiError>()
+  const [round, setRound] = useState(0)
+  // The panel around it tells of refusals; rows that had no answer are asked for again by themselves.
+  useAskAgain(error, () => setRound((before) => before + 1))
   const room = box.current?.clientHeight ?? 600
   const seen = Math.ceil(room / height)
   // Browsers draw nothing as high as a million rows: beyond that a pixel of the scroll bar stands for several.
@@ -46,25 +52,29 @@ export function VirtualRows<T>({ subject, total, height, load, row, shown, label
   useEffect(() => {
     if (load === undefined) return
     const control = new AbortController()
-    for (let page = Math.floor(first / PAGE); page * PAGE < last; page++) {
-      const known = pages.current.get(page)
-      const isWhole = known !== undefined && known.length >= Math.min(PAGE, total - page * PAGE)
-      if (isWhole) continue
-      load(page * PAGE, PAGE, control.signal).then(
-        (rows) => {
-          pages.current.set(page, rows)
-          for (const old of pages.current.keys()) {
-            if (pages.current.size <= PAGES_KEPT) break
-            pages.current.delete(old)
-          }
-          redraw((count) => count + 1)
-        },
-        // The panel around it tells of refusals; rows that are missing are asked for again when the list moves.
-        () => undefined,
-      )
+    const fetchPage = async (page: number): Promise<void> => {
+      const rows = await load(page * PAGE, PAGE, control.signal)
+      if (control.signal.aborted) return
+      pages.current.set(page, rows)
+      for (const old of pages.current.keys()) {
+        if (pages.current.size <= PAGES_KEPT) break
+        pages.current.delete(old)
+      }
+      redraw((count) => count + 1)
     }
+    const missing: number[] = []
+    for (let page = Math.floor(first / PAGE); page * PAGE < last; page++) {
+      const known = pages.current.get(page)?.length
+      if (known === undefined || known < Math.min(PAGE, total - page * PAGE)) missing.push(page)
+    }
+    Promise.all(missing.map(fetchPage)).then(
+      () => setError(undefined),
+      (reason: unknown) => {
+        if (!control.signal.aborted && reason instanceof ApiError) setError(reason)
+      },
+    )
     return () => control.abort()
-  }, [subject, total, Math.floor(first / PAGE), Math.floor(last / PAGE)])
+  }, [subject, total, Math.floor(first / PAGE), Math.floor(last / PAGE), round])
 
   useEffect(() => {
     const element = box.current
