@@ -1,7 +1,7 @@
 // Promise: at any event the page of an execution shows the state that replay computes, by checksum, and what the event has
 // changed, also where it arrived late. What it shows is in the address.
 import { expect, it } from 'vitest'
-import { until } from '../support/until.js'
+import { holds, until } from '../support/until.js'
 import { positionsIn, type RunPage, runPages } from './runPage.js'
 
 /** What is shown of something that is there now: its values, not what it has not. */
@@ -30,6 +30,15 @@ export function scrubTests(shared: RunPage): void {
     await provesReplay(last)
     await goTo('Home', 0)
     await page.getByText('the state is empty').waitFor()
+    // A proof that is refused is told as long as there is none, although everything else is there.
+    const proof = /\/checksum\?position=1$/
+    await page.route(proof, (route) => route.fulfill({ status: 503, json: { error: 'too busy', status: 503 } }))
+    await goTo('ArrowRight', 1)
+    const refusal = page.getByText('Shown as it was: too busy')
+    await refusal.waitFor()
+    await holds('it is told', () => refusal.isVisible())
+    await page.unroute(proof)
+    await goTo('ArrowLeft', 0)
     await goTo('ArrowRight', 1)
     await provesReplay(1)
     await goTo('n', failure)

@@ -82,13 +82,14 @@ export function useMoment(executionId: string, run: RunTape, { position, before 
     const isPassedBy = position === run.length && run.length !== opened.current.length
     const timer = setTimeout(
       () => {
-        follow((signal) => slices.loadChecksum(position, signal), control)
-        follow((signal) => writeDown(slices, signal), control)
+        // Together: what one of them was refused for is not forgotten because the other was not.
+        follow((signal) => Promise.all([slices.loadChecksum(position, signal), writeDown(slices, signal)]), control)
         const flags = run.tape.columns['flags']!
         const nextFailure = seek(run, position, 1, (index) => hasFlag(flags[index]!, FAILED_FLAG))
         for (const near of new Set([position - 1, position + 1, nextFailure])) {
-          if (near !== undefined && near >= 0 && near <= run.length)
-            follow((signal) => slices.load(near, signal), control)
+          if (near === undefined || near < 0 || near > run.length) continue
+          // Nobody sees it yet: whoever goes there asks again.
+          slices.load(near, control.signal).catch(() => undefined)
         }
       },
       isPassedBy ? LIVE_REST_MS : REST_MS,
