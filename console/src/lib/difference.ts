@@ -1,4 +1,5 @@
 // Where two values differ, leaf by leaf, with the address of each as a JSON pointer.
+import { pointerTo } from './jsonSearch'
 import { isBranch, isNumber, type Json } from './losslessJson'
 
 export interface Difference {
@@ -9,10 +10,10 @@ export interface Difference {
 }
 
 export function differencesOf(from: Json | undefined, to: Json | undefined, pointer: string): Difference[] {
-  if (isWhole(from) || isWhole(to)) return isSame(from, to) ? [] : [{ pointer, from, to }]
+  if (isWhole(from) || isWhole(to) || isOtherKind(from, to)) return isSame(from, to) ? [] : [{ pointer, from, to }]
   const [left, right] = [fieldsOf(from), fieldsOf(to)]
   return [...new Set([...left.keys(), ...right.keys()])].flatMap((name) =>
-    differencesOf(left.get(name), right.get(name), `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`),
+    differencesOf(left.get(name), right.get(name), pointerTo(pointer, name)),
   )
 }
 
@@ -31,6 +32,11 @@ function isWhole(value: Json | undefined): boolean {
   return value !== undefined && (!isBranch(value) || Object.keys(value).length === 0)
 }
 
+/** A list on one side and an object on the other: their places may have the same names. */
+function isOtherKind(from: Json | undefined, to: Json | undefined): boolean {
+  return from !== undefined && to !== undefined && Array.isArray(from) !== Array.isArray(to)
+}
+
 function fieldsOf(value: Json | undefined): Map<string, Json> {
   return new Map(value === undefined || !isBranch(value) ? [] : Object.entries(value))
 }
@@ -38,6 +44,7 @@ function fieldsOf(value: Json | undefined): Map<string, Json> {
 function isSame(from: Json | undefined, to: Json | undefined): boolean {
   if (from === undefined || to === undefined) return false
   if (isNumber(from) && isNumber(to)) return from.value === to.value
-  if (isBranch(from) && isBranch(to)) return Array.isArray(from) === Array.isArray(to) && isWhole(from) && isWhole(to)
+  // Branches come here where one of them has no leaves.
+  if (isBranch(from) && isBranch(to)) return !isOtherKind(from, to) && isWhole(from) && isWhole(to)
   return from === to
 }
