@@ -597,6 +597,14 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     await page.getByText('Nobody has done anything that matches').waitFor()
     await page.getByRole('button', { name: /^since 2100/ }).click()
     await until('all are listed again', async () => (await page.locator('tbody tr').count()) === activity.length)
+
+    // What could not be looked at is no good news.
+    await page.route(/dashboard\/stats|api\/doctor/, (route) =>
+      route.fulfill({ status: 503, json: { error: 'too busy', status: 503 } }),
+    )
+    await page.goto('/console/')
+    await page.getByText('The executions could not be counted: too busy').waitFor()
+    await page.getByRole('link', { name: 'the doctor could not look: too busy' }).waitFor()
     expect(faults()).toEqual([])
     await close()
   })

@@ -24,15 +24,13 @@ export function Overview() {
     everyMs: 2_000,
     topics: ['overview'],
   })
-  // Its word is for operators alone.
+  // What the doctor finds is for operators alone.
   const doctor = useResource(
     isOperator.value ? DOCTOR : null,
     (signal) => get<{ findings: Problem[] }>(DOCTOR, signal),
-    {
-      everyMs: 30_000,
-    },
+    { everyMs: 30_000 },
   )
-  const found = isOperator.value ? (doctor.data?.findings ?? []) : []
+  const found = isOperator.value ? troublesOfDoctor(doctor.data?.findings ?? [], doctor.error) : []
   return (
     <div class="page">
       <h1 class="visually-hidden">Overview</h1>
@@ -42,7 +40,7 @@ export function Overview() {
             {overview.error === undefined ? (
               <>
                 <p class="verdict">{verdictOf(data)}</p>
-                <Attention troubles={[...troublesOf(data), ...troublesOfDoctor(found)]} />
+                <Attention troubles={[...troublesOf(data), ...found]} />
               </>
             ) : (
               <p class="verdict">No answer since {clockText(overview.at!)}. What is below was so then.</p>

@@ -19,8 +19,15 @@ interface Stats {
 const PATH = '/api/dashboard/stats'
 
 export function Tiles({ subscriptions }: { subscriptions: Record<string, number> }) {
-  const { data } = useResource(PATH, (signal) => get<Stats>(PATH, signal), { everyMs: 5_000, topics: ['executions'] })
-  if (data === undefined) return <ul class="tiles" />
+  const { data, error } = useResource(PATH, (signal) => get<Stats>(PATH, signal), {
+    everyMs: 5_000,
+    topics: ['executions'],
+  })
+  // Where nothing is answered the line above says so.
+  const refusal = error !== undefined && error.status !== 0 && (
+    <p class="notice stale">The executions could not be counted: {error.message}</p>
+  )
+  if (data === undefined) return refusal || <ul class="tiles" />
   if (data.total_executions === 0) {
     return (
       <p class="section">
@@ -35,23 +42,26 @@ export function Tiles({ subscriptions }: { subscriptions: Record<string, number>
     ['CANCELLED', data.cancelled_executions],
   ] as const
   return (
-    <ul class="tiles">
-      {executions.map(([status, value]) => (
+    <>
+      {refusal}
+      <ul class="tiles">
+        {executions.map(([status, value]) => (
+          <Tile
+            key={status}
+            name={status.toLowerCase()}
+            value={value}
+            isAbout={data.estimated.includes(status)}
+            href={hrefOf('/executions', { status })}
+          />
+        ))}
         <Tile
-          key={status}
-          name={status.toLowerCase()}
-          value={value}
-          isAbout={data.estimated.includes(status)}
-          href={hrefOf('/executions', { status })}
+          name="active subscriptions"
+          kind="active"
+          value={subscriptions['ACTIVE'] ?? 0}
+          href={hrefOf('/subscriptions', { state: 'ACTIVE' })}
         />
-      ))}
-      <Tile
-        name="active subscriptions"
-        kind="active"
-        value={subscriptions['ACTIVE'] ?? 0}
-        href={hrefOf('/subscriptions', { state: 'ACTIVE' })}
-      />
-    </ul>
+      </ul>
+    </>
   )
 }
 

@@ -86,7 +86,7 @@ function troublesOfStuck(stuck: InstanceOverview['stuck']): Trouble[] {
   })
 }
 
-export function troublesOfDoctor(findings: readonly Problem[]): Trouble[] {
+export function troublesOfDoctor(findings: readonly Problem[], refusal: Error | undefined): Trouble[] {
   const problems = findings.filter(({ level }) => level === 'problem')
   const left = problems.length - PROBLEMS_SHOWN
   return [
@@ -94,6 +94,7 @@ export function troublesOfDoctor(findings: readonly Problem[]): Trouble[] {
       .slice(0, PROBLEMS_SHOWN)
       .map(({ where, finding }) => ({ what: `${where}: ${finding}`, place: '/doctor' })),
     ...(left > 0 ? [{ what: `${counted(left, 'more problem')} that the doctor found`, place: '/doctor' }] : []),
+    ...(refusal === undefined ? [] : [{ what: `the doctor could not look: ${refusal.message}`, place: '/doctor' }]),
   ]
 }
 
@@ -121,7 +122,7 @@ function troublesOfShard({ shard, error, dead, backlog, owners, relays }: ShardO
           },
         ]),
     ...(relays.some(({ alive }) => alive) && held < LANES
-      ? [{ what: `nobody holds ${counted(LANES - held, 'lane', 'lanes')} of shard ${shard}`, place: '/outbox' }]
+      ? [{ what: `nobody holds ${counted(LANES - held, 'lane')} of shard ${shard}`, place: '/outbox' }]
       : []),
   ]
 }
