@@ -159,7 +159,10 @@ describe.skipIf(!hasBrowser)('an operator', () => {
 
     await page.getByRole('link', { name: 'no responders' }).click()
     await page.getByRole('button', { name: left!.id, exact: true }).click()
-    await page.getByRole('complementary', { name: 'Row' }).getByText('9007199254740993').waitFor()
+    const row = page.getByRole('complementary', { name: 'Row' })
+    await row.getByText('9007199254740993').waitFor()
+    await page.keyboard.press('Escape')
+    await row.waitFor({ state: 'detached' })
     await isOnRecord('outbox.redrive', [
       { outcome: 'done', reason: "the stream's limit is larger now" },
       { outcome: 'done', reason: 'dry run', request: { dry_run: true } },

@@ -1,8 +1,7 @@
 // Rows of the outbox, page by page, and the one that was opened whole beside them.
 import type { ComponentChildren } from 'preact'
 import { apiPath, getAnswer } from '../../lib/api'
-import { useKeys } from '../../lib/keys'
-import { ask, query } from '../../lib/router'
+import { query } from '../../lib/router'
 import { useResource } from '../../lib/useResource'
 import { Pages } from '../../parts/Pages'
 import { Panel } from '../../parts/Panel'
@@ -26,7 +25,6 @@ export function RowPages({ status, executionId, empty, ...shown }: RowPagesProps
     everyMs: 3_000,
     topics: ['outbox'],
   })
-  useKeys(row === undefined ? {} : { Escape: () => ask({ row: undefined }) })
   return (
     <div class={row === undefined ? 'beside' : 'beside open'}>
       <div>
