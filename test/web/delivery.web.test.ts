@@ -122,6 +122,14 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
       await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
       await page.getByText('it was cut off, or copied in part').waitFor()
     }
+    // A browser that keeps nothing for pages shows them all the same.
+    await page.addInitScript(
+      "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('', 'SecurityError') } })",
+    )
+    await page.goto('/console/executions')
+    await page.getByText(HOSTILE).first().waitFor()
+    await page.keyboard.press('t')
+    await page.locator('html[data-theme]').waitFor()
     expect(faults()).toEqual([])
     await close()
   })

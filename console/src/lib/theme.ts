@@ -1,18 +1,19 @@
 // What the reader has chosen of the look. The only things kept in the browser; they say nothing about the installation.
 import { signal } from '@preact/signals'
+import { keep, kept } from './kept'
 
 export type Theme = 'system' | 'light' | 'dark'
 export type Zone = 'local' | 'utc'
 export type Density = 'compact' | 'comfortable'
 
-export const theme = signal<Theme>(kept('theme', ['system', 'light', 'dark']))
-export const zone = signal<Zone>(kept('zone', ['local', 'utc']))
-export const density = signal<Density>(kept('density', ['compact', 'comfortable']))
+export const theme = signal<Theme>(chosen('theme', ['system', 'light', 'dark']))
+export const zone = signal<Zone>(chosen('zone', ['local', 'utc']))
+export const density = signal<Density>(chosen('density', ['compact', 'comfortable']))
 /** Counts changes of the colours in force, for what is painted on a canvas. */
 export const paint = signal(0)
 
-function kept<T extends string>(name: string, values: readonly [T, ...T[]]): T {
-  const found = localStorage.getItem(`noetl.${name}`)
+function chosen<T extends string>(name: string, values: readonly [T, ...T[]]): T {
+  const found = kept(name)
   return values.find((value) => value === found) ?? values[0]
 }
 
@@ -21,14 +22,14 @@ export function applyTheme(): void {
   theme.subscribe((value) => {
     if (value === 'system') delete dataset['theme']
     else dataset['theme'] = value
-    localStorage.setItem('noetl.theme', value)
+    keep('theme', value)
     paint.value = paint.peek() + 1
   })
   density.subscribe((value) => {
     dataset['density'] = value
-    localStorage.setItem('noetl.density', value)
+    keep('density', value)
   })
-  zone.subscribe((value) => localStorage.setItem('noetl.zone', value))
+  zone.subscribe((value) => keep('zone', value))
   for (const look of ['(prefers-color-scheme: dark)', '(forced-colors: active)']) {
     matchMedia(look).addEventListener('change', () => {
       paint.value = paint.peek() + 1

@@ -2,6 +2,7 @@
 // which this browser keeps.
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
+import { keep, kept } from '../../lib/kept'
 import { ask, hrefOf } from '../../lib/router'
 import { whole } from '../../lib/time'
 import { Status } from '../../parts/Status'
@@ -48,11 +49,9 @@ export const COLUMNS: readonly Column[] = [
   },
 ]
 
-const KEPT = 'noetl.columns'
+const KEPT = 'columns'
 
-export const shownColumns = signal<ReadonlySet<string>>(
-  new Set([ALWAYS, ...(localStorage.getItem(KEPT)?.split(',') ?? usual())]),
-)
+export const shownColumns = signal<ReadonlySet<string>>(new Set([ALWAYS, ...(kept(KEPT)?.split(',') ?? usual())]))
 
 function usual(): string[] {
   return COLUMNS.filter(({ isExtra }) => isExtra !== true).map(({ name }) => name)
@@ -63,7 +62,7 @@ export function ColumnChoice() {
     const next = new Set(shownColumns.value)
     if (!next.delete(name)) next.add(name)
     shownColumns.value = next
-    localStorage.setItem(KEPT, [...next].join(','))
+    keep(KEPT, [...next].join(','))
   }
   return (
     <details>
