@@ -1,7 +1,7 @@
 // Who is at the screen. A one-time code in the address, or a token that is pasted once, becomes a cookie that no script can
 // read; nothing of it is kept here.
 import { computed, effect, signal } from '@preact/signals'
-import { ApiError, get, refusals, send } from './api'
+import { ApiError, get, refusals, send, silentSince } from './api'
 import { dropHash } from './router'
 
 export interface Session {
@@ -74,6 +74,15 @@ effect(() => {
   void refreshSession()
 })
 
+/** Nobody could say yet who is at the screen. */
+let isUnknown = false
+
+effect(() => {
+  if (silentSince.value !== undefined || !isUnknown) return
+  isUnknown = false
+  void refreshSession()
+})
+
 async function refreshSession(hasLoggedOut = false): Promise<void> {
   try {
     const before = session.peek()
@@ -82,8 +91,9 @@ async function refreshSession(hasLoggedOut = false): Promise<void> {
       loginTrouble.value = `Your session has ended. ${AGAIN}`
     }
   } catch (error) {
-    // Without an answer nothing is known; the server decides anyway.
+    // Without an answer nothing is known; the server decides anyway. It is asked again when the daemon answers somebody.
     if (!(error instanceof ApiError)) throw error
+    isUnknown = session.peek() === undefined
   }
 }
 
