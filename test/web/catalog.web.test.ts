@@ -150,7 +150,13 @@ describe.skipIf(!hasBrowser)('the catalog', () => {
     await register.click()
     await page.getByText('Unchanged: this is what version 1 says.').waitFor()
     const text = page.getByRole('textbox', { name: 'Document' })
+    // What was written before is judged no more.
+    const [given, asked] = [page.waitForEvent('requestfailed'), page.waitForRequest('**/api/playbooks/validate')]
+    await page.route('**/api/playbooks/validate', () => undefined, { times: 1 })
+    await text.fill('kind: {')
+    await asked
     await text.fill('kind: [')
+    expect((await given).url()).toContain('/api/playbooks/validate')
     const problems = page.getByRole('list', { name: 'Problems' })
     await problems.locator('li.error').first().waitFor()
     // What is refused marks its line, and the line can be gone to, however far down it is.

@@ -49,8 +49,14 @@ export async function getAnswer<T>(path: string, signal?: AbortSignal): Promise<
   return call<T>('GET', path, { signal })
 }
 
-export async function send<T>(method: 'POST' | 'DELETE', path: string, body?: unknown): Promise<T> {
-  return (await call<T>(method, path, { body: body === undefined ? undefined : JSON.stringify(body) })).body
+/** An act is not given up once it is sent: `signal` is for questions that the API takes as a POST. */
+export async function send<T>(
+  method: 'POST' | 'DELETE',
+  path: string,
+  body?: unknown,
+  signal?: AbortSignal,
+): Promise<T> {
+  return (await call<T>(method, path, { body: body === undefined ? undefined : JSON.stringify(body), signal })).body
 }
 
 interface CallOptions {

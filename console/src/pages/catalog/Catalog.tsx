@@ -21,9 +21,11 @@ export function Catalog() {
 
 function List() {
   const isArchivedShown = query.value.has('archived')
-  const list = useResource(`catalog ${isArchivedShown}`, () => loadEntries({ include_archived: isArchivedShown }), {
-    everyMs: 10_000,
-  })
+  const list = useResource(
+    `catalog ${isArchivedShown}`,
+    (signal) => loadEntries({ include_archived: isArchivedShown }, signal),
+    { everyMs: 10_000 },
+  )
   return (
     <div class="page">
       <div class="run-title">

@@ -6,7 +6,7 @@ import { lineId, Yaml } from './Yaml'
 
 export function DocumentTab({ entry }: { entry: Entry }) {
   const content = entry.content ?? ''
-  const problems = useResource(`problems of ${entry.catalog_id}`, () => loadProblems(content, entry.kind))
+  const problems = useResource(`problems of ${entry.catalog_id}`, (signal) => loadProblems(content, entry.kind, signal))
   return (
     <>
       {problems.data !== undefined && problems.data.length > 0 && <Problems problems={problems.data} onShow={show} />}

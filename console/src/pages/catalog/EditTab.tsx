@@ -55,7 +55,9 @@ export function Editor({ draft, first, kind, onRegistered }: EditorProps) {
   const said = useSignal<string | undefined>(undefined)
   const isBusy = useSignal(false)
   const rested = useRested(text.value, WRITING_MS)
-  const problems = useResource(rested.trim() === '' ? null : `problems ${rested}`, () => loadProblems(rested, kind))
+  const problems = useResource(rested.trim() === '' ? null : `problems ${rested}`, (signal) =>
+    loadProblems(rested, kind, signal),
+  )
   // They stay until the next are known: nothing flickers while somebody writes.
   const found = useRef<readonly Problem[]>([])
   found.current = problems.data ?? found.current

@@ -5,6 +5,6 @@ import { DocumentTab } from './DocumentTab'
 import { loadEntry } from './entry'
 
 export function EntryDocument({ catalogId }: { catalogId: string }) {
-  const entry = useResource(`entry ${catalogId}`, () => loadEntry({ catalog_id: catalogId }))
+  const entry = useResource(`entry ${catalogId}`, (signal) => loadEntry({ catalog_id: catalogId }, signal))
   return <Panel resource={entry}>{(found) => <DocumentTab entry={found} />}</Panel>
 }

@@ -26,8 +26,8 @@ const EDIT: Tab = { id: 'edit', name: 'New version' }
 const RUNNABLE = ['playbook', 'agent']
 
 export function EntryPage({ path, version = 'latest' }: { path: string; version: string | undefined }) {
-  const one = useResource(`${path}@${version}`, () => loadEntry({ path, version }))
-  const versions = useResource(`versions of ${path}`, () => loadEntries({ path, include_archived: true }))
+  const one = useResource(`${path}@${version}`, (signal) => loadEntry({ path, version }, signal))
+  const versions = useResource(`versions of ${path}`, (signal) => loadEntries({ path, include_archived: true }, signal))
   const every = RUNNABLE.includes(one.data?.kind ?? '')
     ? [DOCUMENT, RUN, GRAPH, VERSIONS, USED_BY, EDIT]
     : [DOCUMENT, VERSIONS, EDIT]

@@ -59,7 +59,7 @@ export function VersionsTab({ entry, versions }: { entry: Entry; versions: reado
 }
 
 function Against({ entry, version }: { entry: Entry; version: string }) {
-  const other = useResource(`${entry.path}@${version}`, () => loadEntry({ path: entry.path, version }))
+  const other = useResource(`${entry.path}@${version}`, (signal) => loadEntry({ path: entry.path, version }, signal))
   return (
     <section class="section">
       <Panel resource={other}>{(found) => <Between versions={inOrder(found, entry)} />}</Panel>

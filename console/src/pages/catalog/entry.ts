@@ -43,27 +43,31 @@ export interface EntryList {
   hasMore: boolean
 }
 
-export async function loadEntries(wanted: { path?: string; include_archived: boolean }): Promise<EntryList> {
+export async function loadEntries(
+  wanted: { path?: string; include_archived: boolean },
+  signal: AbortSignal,
+): Promise<EntryList> {
   const entries: EntryHead[] = []
   let cursor: string | undefined
   do {
-    const page: Page = await send<Page>('POST', '/api/catalog/list', { ...wanted, include_content: false, cursor })
+    const asked = { ...wanted, include_content: false, cursor }
+    const page: Page = await send<Page>('POST', '/api/catalog/list', asked, signal)
     entries.push(...page.entries)
     cursor = page.next_cursor
   } while (cursor !== undefined && entries.length < ENTRIES_MAX)
   return { entries, hasMore: cursor !== undefined }
 }
 
-export function loadEntry(wanted: { path: string; version: string } | { catalog_id: string }): Promise<Entry> {
-  return send<Entry>('POST', '/api/catalog/resource', wanted)
+export function loadEntry(
+  wanted: { path: string; version: string } | { catalog_id: string },
+  signal: AbortSignal,
+): Promise<Entry> {
+  return send<Entry>('POST', '/api/catalog/resource', wanted, signal)
 }
 
-export async function loadProblems(content: string, kind?: string): Promise<Problem[]> {
-  const { problems } = await send<{ problems: Problem[] }>('POST', '/api/playbooks/validate', {
-    content,
-    resource_type: kind,
-  })
-  return problems
+export async function loadProblems(content: string, kind: string | undefined, signal: AbortSignal): Promise<Problem[]> {
+  const asked = { content, resource_type: kind }
+  return (await send<{ problems: Problem[] }>('POST', '/api/playbooks/validate', asked, signal)).problems
 }
 
 /** Slashes of the path stay slashes of the address; a version stands behind an @, which within a path is encoded. */

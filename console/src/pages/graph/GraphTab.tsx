@@ -23,7 +23,7 @@ interface GraphTabProps {
 }
 
 export function GraphTab({ run, tape, position }: GraphTabProps) {
-  const entry = useResource(`graph of ${run.catalog_id}`, () => loadEntry({ catalog_id: run.catalog_id }))
+  const entry = useResource(`graph of ${run.catalog_id}`, (signal) => loadEntry({ catalog_id: run.catalog_id }, signal))
   return (
     <Panel resource={entry} lines={6}>
       {({ layout, version }) => <RunGraph layout={layout} version={version} tape={tape} position={position} />}
