@@ -61,7 +61,8 @@ describe.skipIf(!hasBrowser)('the catalog', () => {
     await page.goto('/console/catalog')
     await page.getByText('The catalog is empty').waitFor()
     await register(DOCUMENT)
-    await register(DOCUMENT.replaceAll(PATH, 'shop/wrong').replace('- step: end', '- step: start\n    next: [nowhere]'))
+    const wrong = DOCUMENT.replaceAll(PATH, 'shop/wrong').replace('- step: end', '- step: start\n    next: [nowhere]')
+    await register('#\n'.repeat(2_000) + wrong)
     await page.reload()
     await page.getByRole('searchbox', { name: 'Text in the path' }).fill('受注')
     await until('the filter is in force', async () => (await page.locator('tbody tr').count()) === 1)
@@ -76,6 +77,18 @@ describe.skipIf(!hasBrowser)('the catalog', () => {
 
     await page.goto('/console/catalog/shop/wrong')
     await page.getByRole('list', { name: 'Problems' }).getByText('there is no step "nowhere"').waitFor()
+    await page
+      .getByRole('button', { name: /^line 20\d\d$/ })
+      .first()
+      .click()
+    await page.locator('.yaml li.marked').first().waitFor()
+    // What could not be found out is said.
+    await page.route(/catalog\/list|playbooks\/validate/, (route) =>
+      route.fulfill({ status: 503, json: { error: 'too busy', status: 503 } }),
+    )
+    await page.reload()
+    await page.getByText('What is wrong with it is not known: too busy').waitFor()
+    await page.getByText('Its other versions are not known: too busy').waitFor()
     expect(faults()).toEqual([])
     await close()
   })

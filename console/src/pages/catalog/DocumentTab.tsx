@@ -9,6 +9,9 @@ export function DocumentTab({ entry }: { entry: Entry }) {
   const problems = useResource(`problems of ${entry.catalog_id}`, (signal) => loadProblems(content, entry.kind, signal))
   return (
     <>
+      {problems.error !== undefined && (
+        <p class="notice stale">What is wrong with it is not known: {problems.error.message}</p>
+      )}
       {problems.data !== undefined && problems.data.length > 0 && <Problems problems={problems.data} onShow={show} />}
       <Yaml text={content} problems={problems.data ?? []} />
     </>

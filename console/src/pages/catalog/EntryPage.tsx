@@ -43,6 +43,9 @@ export function EntryPage({ path, version = 'latest' }: { path: string; version:
         {(entry) => (
           <>
             <Head entry={entry} versions={versions.data?.entries ?? []} reload={reload} />
+            {versions.error !== undefined && (
+              <p class="notice stale">Its other versions are not known: {versions.error.message}</p>
+            )}
             <Tabs tabs={tabs} label="About this entry" />
             <Chosen entry={entry} versions={versions.data?.entries ?? [entry]} tab={chosenTab(tabs)} reload={reload} />
           </>

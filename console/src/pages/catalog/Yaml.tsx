@@ -16,7 +16,9 @@ export function Yaml({ text, problems }: { text: string; problems: readonly Prob
   const [isWhole, setWhole] = useState(false)
   const lines = useMemo(() => colouredLines(text.trimEnd()), [text])
   const marked = new Map(problems.flatMap(({ line, severity }) => (line == null ? [] : [[line, severity]])))
-  const shown = isWhole ? lines : lines.slice(0, LINES_MAX)
+  // A problem is linked to its line: that is there, however far down.
+  const isMarkedBeyond = [...marked.keys()].some((line) => line > LINES_MAX)
+  const shown = isWhole || isMarkedBeyond ? lines : lines.slice(0, LINES_MAX)
   const folds = useMemo(() => foldsOf(text.trimEnd().split('\n')), [text])
   const [folded, setFolded] = useState<ReadonlySet<number>>(new Set())
   // What is wrong stays in sight.
