@@ -20,8 +20,8 @@ export interface ResourceOptions {
   everyMs?: number
   /** Doorbells that ask at once. */
   topics?: readonly string[]
-  /** Asked again when it changes: so long is what the answer is about by now. Left out, it does not matter. */
-  length?: number
+  /** Of what the answer is about: asked again when it is another. Left out, it does not matter. */
+  version?: number | string
 }
 
 interface State<T> {
@@ -83,16 +83,16 @@ export function useResource<T>(
   const tick = useTick(options.everyMs, options.topics)
   // What rang while it was asked is not in that answer: it is asked once more.
   const isMissed = useRef(false)
-  const { length } = options
-  const seen = useRef({ tick, length })
+  const { version } = options
+  const seen = useRef({ tick, version })
   useEffect(() => {
-    const { length: before } = seen.current
-    const isNews = tick !== seen.current.tick || (length !== undefined && length !== before)
-    seen.current = { tick, length: length ?? before }
+    const { version: before } = seen.current
+    const isNews = tick !== seen.current.tick || (version !== undefined && version !== before)
+    seen.current = { tick, version: version ?? before }
     if (!isNews || !live.peek()) return
     if (state.peek().isLoading && state.peek().key === key) isMissed.current = true
     else reload()
-  }, [tick, length])
+  }, [tick, version])
   // Who goes on looking after a pause is not shown what was before it: the doorbells of the pause were not answered.
   const isLive = live.value
   const wasLive = useRef(isLive)

@@ -25,7 +25,7 @@ export function ActOutcome({ executionId, acted: { name, version, started }, isT
   const path = apiPath(`/api/executions/${executionId}/events`, { from: version + 1, limit: 1 })
   const { data } = useResource(path, (signal) => get<{ events: WindowEvent[] }>(path, signal), {
     topics: [`execution:${executionId}`],
-    length: Number(isThere),
+    version: String(isThere),
   })
   const event = data?.events[0]
   return (

@@ -47,7 +47,7 @@ export function EventsTab({ run, tape }: { run: ExecutionSummary; tape: RunTape 
   const total = useResource(
     subject,
     async (signal) => (await get<Window>(apiPath(base, { ...asked, limit: 0 }), signal)).total,
-    { length: run.event_count },
+    { version: run.event_count },
   )
   const chosen = query.value.get('event') ?? undefined
   useKeys(chosen === undefined ? {} : { Escape: () => ask({ event: undefined }) })

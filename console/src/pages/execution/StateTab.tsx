@@ -11,7 +11,7 @@ export function StateTab({ run }: { run: ExecutionSummary }) {
   const path = apiPath(`/api/executions/${run.execution_id}/state`, { ids: 'number' })
   /** How many events there were when it was found to be large. */
   const largeAt = useSignal<number | undefined>(undefined)
-  const state = useBegun(path, largeAt.value === undefined ? { length: run.event_count } : {})
+  const state = useBegun(path, largeAt.value === undefined ? { version: run.event_count } : {})
   const { data, at } = state
   useEffect(() => {
     largeAt.value = data !== undefined && 'text' in data ? run.event_count : undefined

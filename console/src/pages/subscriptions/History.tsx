@@ -15,9 +15,10 @@ interface HistoryItem {
   until: string | null
 }
 
-export function History({ id, changed }: { id: string; changed: string }) {
+/** `changedAt`: when that was last. */
+export function History({ id, changedAt }: { id: string; changedAt: string }) {
   const path = `/api/subscriptions/${encodeURIComponent(id)}/history`
-  const history = useResource(`${path} ${changed}`, (signal) => get<{ events: HistoryItem[] }>(path, signal))
+  const history = useResource(path, (signal) => get<{ events: HistoryItem[] }>(path, signal), { version: changedAt })
   return (
     <Panel
       resource={history}

@@ -39,7 +39,7 @@ export function SubscriptionPage({ id }: { id: string }) {
           <>
             <Head subscription={subscription} onDone={one.reload} />
             <Tabs tabs={TABS} label="Parts of the subscription" />
-            {tab === 'history' && <History id={id} changed={subscription.updated_at} />}
+            {tab === 'history' && <History id={id} changedAt={subscription.updated_at} />}
             {tab === 'dead' && <DeadMessages id={id} />}
             {tab === 'document' && <EntryDocument key={subscription.catalog_id} catalogId={subscription.catalog_id} />}
           </>
