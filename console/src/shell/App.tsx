@@ -1,12 +1,12 @@
 // The frame around every screen: navigation, top bar, help, and the keys that hold everywhere.
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
-import { copyText } from '../lib/copyText'
 import { listenToKeys, useKeys } from '../lib/keys'
 import { live } from '../lib/live'
 import { followLink, go, hrefOf, isReadable, path } from '../lib/router'
 import { moveAlongRows } from '../lib/rowKeys'
 import { nextTheme } from '../lib/theme'
+import { useCopy } from '../parts/CopyText'
 import { Tip } from '../parts/Tip'
 import { Help } from './Help'
 import { LoginTrouble } from './LoginTrouble'
@@ -16,17 +16,11 @@ import { TopBar } from './TopBar'
 
 listenToKeys()
 
-const NOTE_MS = 1_500
+const LINK_WORDS = { copied: 'Link copied', refused: 'The link could not be copied' } as const
 
 export function App() {
   const isHelpOpen = useSignal(false)
-  const note = useSignal('')
-  const tell = (text: string): void => {
-    note.value = text
-    setTimeout(() => {
-      note.value = ''
-    }, NOTE_MS)
-  }
+  const [copied, copyLink] = useCopy(() => window.location.href)
   const places = Object.fromEntries(
     PLACES.flatMap(({ key, path: place }) => (key === undefined ? [] : [[`g ${key}`, () => go(hrefOf(place))]])),
   )
@@ -42,10 +36,7 @@ export function App() {
     j: () => moveAlongRows(1),
     k: () => moveAlongRows(-1),
     t: nextTheme,
-    y: () =>
-      void copyText(window.location.href).then((isCopied) =>
-        tell(isCopied ? 'Link copied' : 'The link could not be copied'),
-      ),
+    y: copyLink,
   })
   const found = isReadable(path.value) ? placeOf(path.value) : undefined
   useLayoutEffect(() => {
@@ -66,7 +57,7 @@ export function App() {
         {Page === undefined ? <NoSuchPlace /> : <Page />}
       </main>
       <p class="note" role="status">
-        {note.value}
+        {copied !== undefined && LINK_WORDS[copied]}
       </p>
       <Tip />
       {isHelpOpen.value && (
