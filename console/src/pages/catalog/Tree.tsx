@@ -1,5 +1,6 @@
 // The tree of the catalog as rows of a table. Which folders are open is in the address; a small catalog is open as a whole.
 import type { JSX } from 'preact'
+import { counted } from '../../lib/counted'
 import { ask, query } from '../../lib/router'
 import { whole } from '../../lib/time'
 import { Ago } from '../../parts/Time'
@@ -102,7 +103,7 @@ function Folder({ row, onToggle }: { row: FolderRow; onToggle: (() => void) | un
             {name}
           </button>
         )}{' '}
-        <span class="muted">{whole(entries)} entries</span>
+        <span class="muted">{counted(entries, 'entry', 'entries')}</span>
       </td>
     </tr>
   )

@@ -2,6 +2,7 @@
 
 import { useSignal } from '@preact/signals'
 import { send } from '../../lib/api'
+import { counted } from '../../lib/counted'
 import { ask, hrefOf } from '../../lib/router'
 import { whole } from '../../lib/time'
 import { useAttempt } from '../../lib/useAttempt'
@@ -78,7 +79,7 @@ function Plan({ action, scope, planned, onClose, onBegun }: BulkProps & { planne
     <>
       <p>
         Dry run: {whole(concerned)} of {more ? 'the first ' : ''}
-        {executions(matched)} would be {done}. {consequence} Nothing is changed yet.
+        {counted(matched, 'execution')} would be {done}. {consequence} Nothing is changed yet.
       </p>
       {concerned < matched && (
         <p>
@@ -117,7 +118,7 @@ function Plan({ action, scope, planned, onClose, onBegun }: BulkProps & { planne
       <Reason reason={reason} hint="kept with every act" />
       <TypedNumber count={matched} typed={typed} />
       <Confirm
-        act={`${name} ${executions(matched)}`}
+        act={`${name} ${counted(matched, 'execution')}`}
         attempt={attempt}
         isReady={isReady}
         order={order}
@@ -161,8 +162,4 @@ function Sample({ planned: { sample, matched } }: { planned: BulkPlan }) {
 function statusText({ by_status: counts }: BulkPlan): string {
   const words = Object.entries(counts).map(([status, count]) => `${whole(count)} ${status.toLowerCase()}`)
   return words.length === 0 ? 'No execution matches any more.' : `${words.join(', ')}.`
-}
-
-function executions(count: number): string {
-  return `${whole(count)} ${count === 1 ? 'execution' : 'executions'}`
 }

@@ -1,7 +1,7 @@
 // A search that has found nothing: which filter is to blame. Each is left out in turn; the one without which most is found is named.
 import { apiPath, get } from '../../lib/api'
+import { counted } from '../../lib/counted'
 import { ask } from '../../lib/router'
-import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { type Bucket, totalOf } from './Histogram'
 import { FILTERS, filterText } from './summary'
@@ -52,5 +52,5 @@ async function worstOf(asked: Filters, signal: AbortSignal): Promise<Removed> {
 
 function blame({ text, found }: Removed): string {
   if (found === 0) return 'No filter alone is the reason: without any one of them nothing is found, either.'
-  return `Without ${text} there ${found === 1 ? 'is 1 execution' : `are ${whole(found)} executions`}.`
+  return `Without ${text} there ${found === 1 ? 'is' : 'are'} ${counted(found, 'execution')}.`
 }

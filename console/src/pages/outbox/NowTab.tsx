@@ -1,5 +1,6 @@
 // What waits to be published, by shard, and who publishes it.
 import { get } from '../../lib/api'
+import { counted } from '../../lib/counted'
 import { hrefOf } from '../../lib/router'
 import { lasted, whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
@@ -33,7 +34,7 @@ function verdictOf(shards: readonly ShardOutbox[]): string {
   const waiting = shards.reduce((sum, { backlog }) => sum + (backlog === null ? 0 : waitingOf(backlog)), 0)
   const dead = shards.reduce((sum, shard) => sum + (shard.dead ?? 0), 0)
   const oldest = Math.max(0, ...shards.map((shard) => shard.oldest_age_seconds ?? 0))
-  const given = dead === 0 ? '' : ` ${whole(dead)} ${dead === 1 ? 'row was' : 'rows were'} given up.`
+  const given = dead === 0 ? '' : ` ${counted(dead, 'row was', 'rows were')} given up.`
   const known = shards.some(({ backlog }) => backlog === null) ? 'of the shards that answer: ' : ''
   const rows = waiting === 1 ? '1 row waits' : `${atLeast(shards)}${whole(waiting)} rows wait`
   const said = waiting === 0 ? 'everything is published' : `${rows}, the oldest for ${lasted(oldest * 1_000)}`

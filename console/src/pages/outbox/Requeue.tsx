@@ -3,6 +3,7 @@
 
 import { useSignal } from '@preact/signals'
 import { send } from '../../lib/api'
+import { counted } from '../../lib/counted'
 import { useKeys } from '../../lib/keys'
 import { ask } from '../../lib/router'
 import { whyNotOperator } from '../../lib/session'
@@ -166,7 +167,7 @@ function Outcome({ result }: { result: Redriven }) {
 }
 
 function rowsText(count: number, more: boolean): string {
-  return `${more ? 'the first ' : ''}${whole(count)} ${count === 1 ? 'row' : 'rows'}`
+  return `${more ? 'the first ' : ''}${counted(count, 'row')}`
 }
 
 /** Never more than the dry run has counted. */

@@ -15,6 +15,7 @@ import {
   chooseRange,
   leaveMoment,
   moveMoment,
+  SHORTEST_MS,
   type Span,
   timeText,
   zoomBy,
@@ -23,7 +24,6 @@ import {
 import { CHARTS, RANGES, type Series, valueAt } from './series'
 
 const HOUR_MS = 3_600_000
-const SHORTEST_MS = 60_000
 /** Around a click, in steps. */
 const AROUND = 6
 const NAMES = CHARTS.flatMap(({ lines }) => lines.map(({ column }) => column)).join(',')

@@ -9,7 +9,8 @@ export interface Span {
   to: number
 }
 
-const SHORTEST_MS = 60_000
+/** Nothing is zoomed nearer. */
+export const SHORTEST_MS = 60_000
 
 export type Range = (typeof RANGES)[number]
 

@@ -1,4 +1,6 @@
 // Numbers of the daemon over time, as GET /api/overview/series has them, and how they are charted.
+import { whole } from '../../lib/time'
+
 export interface Series {
   step: number
   /** Milliseconds since 1970. */
@@ -14,7 +16,7 @@ export interface ChartSpec {
   isStacked?: boolean
 }
 
-const count = (value: number): string => (value >= 100 ? Math.round(value).toLocaleString('en-US') : trimmed(value))
+const count = (value: number): string => (value >= 100 ? whole(Math.round(value)) : trimmed(value))
 const seconds = (value: number): string => (value < 1 ? `${trimmed(value * 1_000)} ms` : `${trimmed(value)} s`)
 const perSecond = (value: number): string => `${count(value)}/s`
 

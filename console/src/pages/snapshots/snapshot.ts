@@ -1,5 +1,6 @@
 // A stored snapshot as GET /api/snapshots has it, and what operators have the daemon do about one.
 import { get, send } from '../../lib/api'
+import { counted } from '../../lib/counted'
 
 export interface Snapshot {
   shard: number
@@ -97,7 +98,7 @@ export const TAKE: Work = {
   meaning: 'Stores the state for later replays to start from',
   run: async (id) => {
     const said = await send<{ event_count: string; checksum: string; stored: boolean }>('POST', pathOf(id, 'take'))
-    const what = `${said.event_count} ${said.event_count === '1' ? 'event' : 'events'}, checksum ${said.checksum.slice(0, 8)}`
+    const what = `${counted(Number(said.event_count), 'event')}, checksum ${said.checksum.slice(0, 8)}`
     return { isGood: true, text: said.stored ? `taken: ${what}` : `the stored one is as new: ${what}` }
   },
 }
