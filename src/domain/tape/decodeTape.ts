@@ -12,7 +12,7 @@ import {
 } from './tapeFormat.js'
 
 export { continues, growTape } from './growTape.js'
-export { END_FLAG, FAILED_FLAG, LATE_FLAG, OUTCOMES, type Tape, type TapeColumn } from './tapeFormat.js'
+export { END_FLAG, FAILED_FLAG, LATE_FLAG, OUTCOMES, SPAN_KINDS, type Tape, type TapeColumn } from './tapeFormat.js'
 
 const ARRAYS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array } satisfies Record<
   ColumnType,

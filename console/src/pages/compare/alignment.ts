@@ -1,8 +1,16 @@
 // Two runs beside each other, step by step: how each step ended and how long it took, whichever run had it.
 
 import type { StatusKind } from '../../parts/Status'
-import { kindAt, kindOfRow, momentAt, type RunTape, spanName, type TimelineRow } from '../execution/tape'
-import { isSkipped } from '../graph/taken'
+import {
+  COMMAND,
+  isSkipped,
+  kindAt,
+  kindOfRow,
+  momentAt,
+  type RunTape,
+  spanName,
+  type TimelineRow,
+} from '../execution/tape'
 
 export interface StepOutcome {
   kind: StatusKind | undefined
@@ -20,8 +28,6 @@ export interface AlignedStep {
   b: StepOutcome | undefined
   isDifferent: boolean
 }
-
-const COMMAND = 1
 
 /** In the order of the first run; what only the second has comes after. */
 export function align(a: RunTape, b: RunTape): AlignedStep[] {

@@ -6,10 +6,9 @@ import { whole } from '../../lib/time'
 import { drawCells, fieldOf, thingAt } from './cells'
 import { moveTo } from './cursor'
 import { choose } from './life'
-import { kindAt, type RunTape, spanKey, spanName, standingWord } from './tape'
+import { COMMAND, kindAt, type RunTape, spanKey, spanName, standingWord } from './tape'
 import { useCanvas } from './useCanvas'
 
-const COMMAND = 1
 /** One line of large cells, or several. */
 const [FEW, LOW, HIGH] = [50, 14, 60]
 

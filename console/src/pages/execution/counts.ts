@@ -1,6 +1,6 @@
 // How many spans stand how at a position, without looking at each of them again.
 import { OUTCOMES } from '../../../../src/domain/tape/decodeTape.js'
-import { isSkipped, type RunTape, UNSEEN } from './tape'
+import { COMMAND, isSkipped, type RunTape, STEP, UNSEEN } from './tape'
 
 export const COUNTED = ['waiting', 'running', 'completed', 'failed', 'cancelled'] as const
 type CountedKind = (typeof COUNTED)[number]
@@ -16,7 +16,7 @@ export function countedOf(run: RunTape): Counted {
   const { tape, marks } = run
   const { issued, begun, ended, outcome } = marks
   const kinds = tape.columns['span_kind']!
-  const counted = kinds.includes(1) ? 1 : 0
+  const counted = kinds.includes(COMMAND) ? COMMAND : STEP
   const changes = Object.fromEntries(COUNTED.map((kind) => [kind, { begin: [], end: [] }])) as unknown as Record<
     CountedKind,
     { begin: number[]; end: number[] }
@@ -34,7 +34,7 @@ export function countedOf(run: RunTape): Counted {
   }
   const sorted = (positions: number[]): Uint32Array => Uint32Array.from(positions).sort()
   return {
-    what: counted === 1 ? 'commands' : 'steps',
+    what: counted === COMMAND ? 'commands' : 'steps',
     changes: Object.fromEntries(
       COUNTED.map((kind) => [kind, { begin: sorted(changes[kind].begin), end: sorted(changes[kind].end) }]),
     ) as Counted['changes'],
@@ -52,7 +52,7 @@ export function countsAt({ changes }: Counted, position: number): Counts {
 }
 
 /** How many of them are not above this one. */
-function upTo(sorted: Uint32Array, position: number): number {
+export function upTo(sorted: ArrayLike<number>, position: number): number {
   let [low, high] = [0, sorted.length]
   while (low < high) {
     const middle = (low + high) >> 1

@@ -3,14 +3,13 @@
 import { colorOf } from '../../lib/theme'
 import { lasted } from '../../lib/time'
 import { placesOf, ROW, type Scene } from './drawBars'
-import { momentAt, type RunTape, spanName, type TimelineRow } from './tape'
+import { momentAt, type RunTape, STEP, spanName, type TimelineRow } from './tape'
 import type { Pen } from './useCanvas'
 
 const FONT = '11px system-ui, sans-serif'
 const PADDING = 6
 /** With less nothing fits. */
 const ROOM_MIN = 24
-const STEP = 0
 
 export function drawLabels({ context, width, height }: Pen, { run, rows, axis, view, position, top }: Scene): void {
   if (run.isCoarse) return

@@ -1,12 +1,9 @@
 // The rows of the timeline: steps, or who had the commands: workers or pools.
 import { query } from '../../lib/router'
-import { entityName, inTurn, type RunTape, type TimelineRow } from './tape'
+import { COMMAND, entityName, FRAME, inTurn, type RunTape, type TimelineRow } from './tape'
 
 export const LANES = { step: 'by step', worker: 'by worker', pool: 'by pool' } as const
 export type Lanes = keyof typeof LANES
-
-const COMMAND = 1
-const FRAME = 2
 
 export function chosenLanes(): Lanes {
   const asked = query.value.get('lanes')

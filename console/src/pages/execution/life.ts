@@ -1,5 +1,6 @@
 // The life of one thing of a run: the events of a step, a command, a loop, a worker, in order. Which one is in the address.
 import { ask, query } from '../../lib/router'
+import { upTo } from './counts'
 import { namesOf, ownersOf } from './lanes'
 import type { RunTape } from './tape'
 
@@ -49,7 +50,7 @@ function eventsWithin({ tape: { columns }, length }: RunTape, isOwn: Uint8Array)
 
 /** The next of ascending positions in one direction, if there is one. */
 export function nextOf(positions: Uint32Array, from: number, by: 1 | -1): number | undefined {
-  return by === 1 ? positions.find((at) => at > from) : positions.findLast((at) => at < from)
+  return by === 1 ? positions[upTo(positions, from)] : positions[upTo(positions, from - 1) - 1]
 }
 
 /** Finer than a screen. */

@@ -1,6 +1,13 @@
 // The log of a run as the screen draws it: columns decoded from the tape of the daemon, and per step the spans of its
 // visits, commands, loops, stages and frames. Everything here is answered without asking the daemon.
-import { END_FLAG, FAILED_FLAG, LATE_FLAG, OUTCOMES, type Tape } from '../../../../src/domain/tape/decodeTape.js'
+import {
+  END_FLAG,
+  FAILED_FLAG,
+  LATE_FLAG,
+  OUTCOMES,
+  SPAN_KINDS,
+  type Tape,
+} from '../../../../src/domain/tape/decodeTape.js'
 import type { StatusKind } from '../../parts/Status'
 
 export interface Moment {
@@ -56,7 +63,7 @@ export function runTapeOf(tape: Tape): RunTape {
     key: `step:${head.steps[step]}`,
     name: step === 0 ? 'without a step' : head.steps[step]!,
     spans,
-    inside: new Set(spans.filter((span) => kinds![span] !== 0).map((span) => keys![span])).size,
+    inside: new Set(spans.filter((span) => kinds![span] !== STEP).map((span) => keys![span])).size,
   }))
   const marks = marksOf(tape)
   const isCoarse = head.level === 'coarse'
@@ -91,7 +98,10 @@ function beginWithWork(columns: Tape['columns'], begun: Uint32Array): void {
   }
 }
 
-const STEP = 0
+/** Numbers of kinds in `span_kind`. */
+export const STEP = SPAN_KINDS.indexOf('step')
+export const COMMAND = SPAN_KINDS.indexOf('command')
+export const FRAME = SPAN_KINDS.indexOf('frame')
 const CANCELLED = OUTCOMES.indexOf('cancelled')
 
 /** The engine passed it by: it ended with the event that it began with. */
@@ -107,7 +117,7 @@ export function rowsInside(run: RunTape, step: TimelineRow): TimelineRow[] {
   const { span_kind: kinds, span_key: keys } = run.tape.columns
   const byKey = new Map<number, number[]>()
   for (const span of step.spans) {
-    if (kinds![span] !== 0) inTurn(byKey, keys![span]!, span)
+    if (kinds![span] !== STEP) inTurn(byKey, keys![span]!, span)
   }
   return Array.from(byKey.values(), (spans) => {
     const key = spanKey(run, spans[0]!)

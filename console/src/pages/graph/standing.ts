@@ -1,10 +1,9 @@
 // How the steps of a playbook stand in a run when so many events have happened, worked out from its tape.
 import { counted } from '../../lib/counted'
 import { lasted, whole } from '../../lib/time'
-import { kindAt, kindOfRow, momentAt, type RunTape, standingWord, type TimelineRow } from '../execution/tape'
+import { upTo } from '../execution/counts'
+import { COMMAND, kindAt, kindOfRow, momentAt, type RunTape, standingWord, type TimelineRow } from '../execution/tape'
 import type { StepStanding } from './Graph'
-
-const COMMAND = 1
 
 /** By step the positions at which somebody took one of its commands, in order. */
 export type Claims = ReadonlyMap<string, readonly number[]>
@@ -31,7 +30,7 @@ export function standingOf(
   if (row === undefined || kind === undefined) return { kind: undefined, detail: '' }
   if (standingWord(run, row.spans, kind) === 'skipped') return { kind, detail: 'skipped' }
   const { commands, begun, done, end } = countsOf(run, row, position)
-  const attempts = countUpTo(claims, position)
+  const attempts = upTo(claims, position)
   const from = momentAt(run, run.marks.issued[row.spans[0]!]!)!.at
   const detail = [
     ...(commands < 2 ? [] : [`${whole(done)} of ${whole(commands)}`]),
@@ -57,10 +56,4 @@ function countsOf(run: RunTape, { spans }: TimelineRow, position: number) {
     if (kind === 'completed') done++
   }
   return { commands, begun, done, end }
-}
-
-/** Of positions in order. */
-function countUpTo(positions: readonly number[], position: number): number {
-  const next = positions.findIndex((at) => at > position)
-  return next === -1 ? positions.length : next
 }

@@ -1,11 +1,8 @@
 // Which arcs of a playbook a run has taken, and when, as far as its log tells: a target began after the source had ended,
 // and of targets that exclude each other the first one.
-import { isSkipped, type RunTape, type TimelineRow } from '../execution/tape'
+import { upTo } from '../execution/counts'
+import { isSkipped, type RunTape, STEP, type TimelineRow } from '../execution/tape'
 import type { GraphArc, PlaybookGraph } from './playbook'
-
-const STEP = 0
-
-export { isSkipped } from '../execution/tape'
 
 /** By arc the position at which it was first taken. */
 export function arcsTaken(
@@ -43,11 +40,5 @@ export function arcsTaken(
 
 /** Positions grow. */
 function firstFrom(positions: readonly number[], least: number): number {
-  let [low, high] = [0, positions.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (positions[middle]! < least) low = middle + 1
-    else high = middle
-  }
-  return positions[low] ?? Number.POSITIVE_INFINITY
+  return positions[upTo(positions, least - 1)] ?? Number.POSITIVE_INFINITY
 }
