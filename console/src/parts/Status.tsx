@@ -55,11 +55,26 @@ export function Glyph({ kind }: { kind: StatusKind }) {
   )
 }
 
+/** As people read it. */
+export function wordOf(status: string): string {
+  return status.toLowerCase().replaceAll('_', ' ')
+}
+
 export function Status({ status, kind = kindOf(status) }: { status: string; kind?: StatusKind }) {
   return (
     <span class={`status ${kind}`}>
       <Glyph kind={kind} />
-      <span>{status.toLowerCase().replaceAll('_', ' ')}</span>
+      <span>{wordOf(status)}</span>
     </span>
+  )
+}
+
+/** A filter by a status. */
+export function StatusChip({ status, isOn, onClick }: { status: string; isOn: boolean; onClick: () => void }) {
+  return (
+    <button type="button" class={`chip ${kindOf(status)}`} aria-pressed={isOn} onClick={onClick}>
+      <Glyph kind={kindOf(status)} />
+      {wordOf(status)}
+    </button>
   )
 }

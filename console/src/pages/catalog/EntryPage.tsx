@@ -3,6 +3,7 @@ import { isReadOnly } from '../../lib/readOnly'
 import { hrefOf } from '../../lib/router'
 import { useResource } from '../../lib/useResource'
 import { CopyText } from '../../parts/CopyText'
+import { Fact } from '../../parts/Fact'
 import { Panel } from '../../parts/Panel'
 import { chosenTab, type Tab, Tabs } from '../../parts/Tabs'
 import { Ago } from '../../parts/Time'
@@ -98,40 +99,25 @@ function Head({ entry, versions, reload }: Omit<ChosenProps, 'tab'>) {
         </span>
       </div>
       <dl class="facts">
-        <div>
-          <dt>Kind</dt>
-          <dd>{entry.kind}</dd>
-        </div>
-        <div>
-          <dt>Catalog id</dt>
-          <dd>
-            <CopyText text={entry.catalog_id} />
-          </dd>
-        </div>
-        <div>
-          <dt>Registered</dt>
-          <dd>
-            <Ago at={entry.created_at} />
-          </dd>
-        </div>
+        <Fact name="Kind">{entry.kind}</Fact>
+        <Fact name="Catalog id">
+          <CopyText text={entry.catalog_id} />
+        </Fact>
+        <Fact name="Registered">
+          <Ago at={entry.created_at} />
+        </Fact>
         {entry.archived_at !== null && (
-          <div>
-            <dt>Archived</dt>
-            <dd>
-              <Ago at={entry.archived_at} />
-            </dd>
-          </div>
+          <Fact name="Archived">
+            <Ago at={entry.archived_at} />
+          </Fact>
         )}
         {RUNNABLE.includes(entry.kind) && (
-          <div>
-            <dt>Executions</dt>
-            <dd>
-              <span>
-                <a href={hrefOf('/executions', { path: entry.path })}>of all versions</a>,{' '}
-                <a href={hrefOf('/executions', { catalog_id: entry.catalog_id })}>of @{entry.version}</a>
-              </span>
-            </dd>
-          </div>
+          <Fact name="Executions">
+            <span>
+              <a href={hrefOf('/executions', { path: entry.path })}>of all versions</a>,{' '}
+              <a href={hrefOf('/executions', { catalog_id: entry.catalog_id })}>of @{entry.version}</a>
+            </span>
+          </Fact>
         )}
       </dl>
     </>

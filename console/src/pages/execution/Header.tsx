@@ -5,6 +5,7 @@ import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { Act } from '../../parts/Act'
 import { CopyText } from '../../parts/CopyText'
+import { Fact } from '../../parts/Fact'
 import { Status } from '../../parts/Status'
 import { Ago, Lasted } from '../../parts/Time'
 import { Labels } from '../executions/Labels'
@@ -114,14 +115,5 @@ function Children({ id, hasEnded }: { id: string; hasEnded: boolean }) {
         </a>
       )}
     </Fact>
-  )
-}
-
-function Fact({ name, children }: { name: string; children: preact.ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }

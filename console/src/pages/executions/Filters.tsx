@@ -2,7 +2,7 @@
 import { useRef } from 'preact/hooks'
 import { useKeys } from '../../lib/keys'
 import { ask, query } from '../../lib/router'
-import { Glyph, kindOf } from '../../parts/Status'
+import { StatusChip } from '../../parts/Status'
 import { type Wanted, wantedBy } from './searchText'
 import { FILTERS, type Filter, filterText, STATUSES } from './summary'
 
@@ -18,16 +18,7 @@ export function Filters() {
   return (
     <search ref={box} class="filters">
       {STATUSES.map((status) => (
-        <button
-          key={status}
-          type="button"
-          class={`chip ${kindOf(status)}`}
-          aria-pressed={chosen.has(status)}
-          onClick={() => toggle(status)}
-        >
-          <Glyph kind={kindOf(status)} />
-          {status.toLowerCase()}
-        </button>
+        <StatusChip key={status} status={status} isOn={chosen.has(status)} onClick={() => toggle(status)} />
       ))}
       <TextFilter
         name="q"

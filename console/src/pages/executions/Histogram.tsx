@@ -5,7 +5,7 @@ import { counted } from '../../lib/counted'
 import { ask } from '../../lib/router'
 import { clockText, millisOf, whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
-import { kindOf } from '../../parts/Status'
+import { kindOf, wordOf } from '../../parts/Status'
 import { STATUSES } from './summary'
 
 export interface Bucket {
@@ -143,10 +143,6 @@ function wordsOf(buckets: readonly Bucket[], brush: Brush): string {
   const told = [...sums].filter(([, count]) => count > 0).map(([status, count]) => `${whole(count)} ${wordOf(status)}`)
   const until = from.slice(0, 10) === to.slice(0, 10) ? to.slice(11) : to
   return `${from} to ${until}: ${told.join(', ') || 'none'}`
-}
-
-function wordOf(status: string): string {
-  return status.toLowerCase().replaceAll('_', ' ')
 }
 
 function Stack({ bucket, most }: { bucket: Bucket; most: number }) {

@@ -1,7 +1,7 @@
 // The steps of a run on 96 pixels: when each was, and how it ended.
 import { now } from '../../lib/now'
 import { lasted, millisOf, whole } from '../../lib/time'
-import { kindOf } from '../../parts/Status'
+import { kindOf, wordOf } from '../../parts/Status'
 import type { ExecutionSummary } from './summary'
 import { type Timeline, timelines } from './timelines'
 
@@ -55,7 +55,7 @@ function placed({ steps, begins_at: first }: Timeline, begin: number, end: numbe
 
 function textOf({ steps, events, looked_at: lookedAt }: Timeline): string {
   const told = steps.map(({ step, status, from_ms: from, to_ms: to }) => {
-    const word = status.toLowerCase()
+    const word = wordOf(status)
     return to === null ? `${step}: ${word}` : `${step}: ${word}, ${lasted(to - from)}`
   })
   return `${told.join('\n')}${lookedAt < events ? `\nby ${whole(lookedAt)} of ${whole(events)} events` : ''}`

@@ -2,6 +2,7 @@
 import { get } from '../../lib/api'
 import { hrefOf } from '../../lib/router'
 import { useResource } from '../../lib/useResource'
+import { Fact } from '../../parts/Fact'
 import { Panel } from '../../parts/Panel'
 import { KeyTable } from '../../shell/KeyTable'
 import { ApiReference } from './ApiReference'
@@ -23,26 +24,17 @@ export function HelpPage() {
       <Panel resource={versions} lines={2}>
         {({ version, mode, schema }) => (
           <dl class="facts">
-            <div>
-              <dt>noetl-cp</dt>
-              <dd>
-                {version}, {mode}
-              </dd>
-            </div>
+            <Fact name="noetl-cp">
+              {version}, {mode}
+            </Fact>
             {schema.map(({ database, applied, pending }) => (
-              <div key={database}>
-                <dt>Schema of {database}</dt>
-                <dd>
-                  {applied} migrations{pending > 0 && <b class="failed">, {pending} waiting: noetl-cp migrate</b>}
-                </dd>
-              </div>
+              <Fact key={database} name={`Schema of ${database}`}>
+                {applied} migrations{pending > 0 && <b class="failed">, {pending} waiting: noetl-cp migrate</b>}
+              </Fact>
             ))}
-            <div>
-              <dt>What is wrong here?</dt>
-              <dd>
-                <a href={hrefOf('/doctor')}>Doctor</a>
-              </dd>
-            </div>
+            <Fact name="What is wrong here?">
+              <a href={hrefOf('/doctor')}>Doctor</a>
+            </Fact>
           </dl>
         )}
       </Panel>

@@ -1,6 +1,6 @@
 // Rows by status and execution; without a filter what is not settled, oldest first.
 import { ask, query } from '../../lib/router'
-import { Glyph, kindOf } from '../../parts/Status'
+import { StatusChip } from '../../parts/Status'
 import { OUTBOX_STATUSES } from './outbox'
 import { RowPages } from './RowPages'
 
@@ -10,16 +10,12 @@ export function RowsTab() {
     <>
       <search class="filters">
         {OUTBOX_STATUSES.map((one) => (
-          <button
+          <StatusChip
             key={one}
-            type="button"
-            class={`chip ${kindOf(one)}`}
-            aria-pressed={status === one}
+            status={one}
+            isOn={status === one}
             onClick={() => ask({ status: status === one ? undefined : one, cursor: undefined })}
-          >
-            <Glyph kind={kindOf(one)} />
-            {one.toLowerCase().replace('_', ' ')}
-          </button>
+          />
         ))}
         <input
           key={execution ?? ''}

@@ -1,9 +1,9 @@
 // One subscription: where it stands in its lifecycle, what waits for it, what happened to it, what it gave up.
-import type { ComponentChildren } from 'preact'
 import { get } from '../../lib/api'
 import { hrefOf } from '../../lib/router'
 import { useResource } from '../../lib/useResource'
 import { CopyText } from '../../parts/CopyText'
+import { Fact } from '../../parts/Fact'
 import { Panel } from '../../parts/Panel'
 import { Status } from '../../parts/Status'
 import { chosenTab, type Tab, Tabs } from '../../parts/Tabs'
@@ -98,14 +98,5 @@ function Head({ subscription, onDone }: { subscription: SubscriptionDetail; onDo
         )}
       </dl>
     </>
-  )
-}
-
-function Fact({ name, children }: { name: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }

@@ -6,7 +6,7 @@ import { CopyButton, CopyText } from '../../parts/CopyText'
 import { Pages } from '../../parts/Pages'
 import { Panel } from '../../parts/Panel'
 import { SameAct } from '../../parts/SameAct'
-import { Glyph, kindOf, Status } from '../../parts/Status'
+import { Status, StatusChip } from '../../parts/Status'
 import { Ago } from '../../parts/Time'
 import { SubscriptionPage } from './SubscriptionPage'
 import { STATES, type Subscription } from './subscription'
@@ -31,16 +31,12 @@ function List() {
       <h1>Subscriptions</h1>
       <search class="filters">
         {STATES.map((one) => (
-          <button
+          <StatusChip
             key={one}
-            type="button"
-            class={`chip ${kindOf(one)}`}
-            aria-pressed={state === one}
+            status={one}
+            isOn={state === one}
             onClick={() => ask({ state: state === one ? undefined : one, cursor: undefined })}
-          >
-            <Glyph kind={kindOf(one)} />
-            {one.toLowerCase()}
-          </button>
+          />
         ))}
         <input
           key={text ?? ''}
