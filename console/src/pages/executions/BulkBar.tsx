@@ -9,7 +9,8 @@ import { useResource } from '../../lib/useResource'
 import { ActButton } from '../../parts/ActButton'
 import { ACTIONS, type BulkAction, type BulkScope } from './bulk'
 import { ExportIds } from './ExportIds'
-import { type Bucket, totalOf } from './Histogram'
+import { type Bucket, countIn } from './Histogram'
+import { givenOf } from './summary'
 import '../../styles/jobs.css'
 
 interface BulkBarProps {
@@ -29,7 +30,7 @@ export function BulkBar({ ids, asked, isWholePage, onClear, onAct }: BulkBarProp
   const pair = ids.length === 2 && !isEverything ? hrefOf('/compare', { a: ids[0], b: ids[1] }) : undefined
   useKeys(pair === undefined ? {} : { c: () => go(pair) })
   const matching = useMatching(isWholePage ? asked : undefined)
-  const scope: BulkScope = isEverything ? { filter: given(asked) } : { ids }
+  const scope: BulkScope = isEverything ? { filter: Object.fromEntries(givenOf(asked)) } : { ids }
   return (
     <section class="buttons bulk" aria-label="Chosen executions">
       <span>{isEverything ? 'Chosen:' : `${whole(ids.length)} chosen`}</span>
@@ -76,9 +77,5 @@ function useMatching(asked: BulkBarProps['asked'] | undefined): number | undefin
   if (data === undefined) return undefined
   const { body, headers } = data
   if (headers.get('x-noetl-truncated') === 'true' || headers.has('x-noetl-failed-shards')) return undefined
-  return body.reduce((sum, bucket) => sum + totalOf(bucket), 0)
-}
-
-function given(asked: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(asked).filter((entry): entry is [string, string] => Boolean(entry[1])))
+  return countIn(body)
 }

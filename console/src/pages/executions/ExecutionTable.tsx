@@ -38,7 +38,7 @@ export function ExecutionTable({ rows, isOldestFirst, chosen, onChoose }: Execut
     if (!next.delete(id)) next.add(id)
     onChoose(next)
   }
-  const isEach = rows.every((row) => chosen.has(row.execution_id))
+  const isEach = rows.length > 0 && rows.every((row) => chosen.has(row.execution_id))
   useKeys({
     j: () => move(1),
     k: () => move(-1),

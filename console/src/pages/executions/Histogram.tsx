@@ -70,8 +70,7 @@ function Bars({ buckets, isCut }: { buckets: readonly Bucket[]; isCut: boolean }
     event.preventDefault()
     event.stopPropagation()
   }
-  const total = buckets.reduce((sum, bucket) => sum + totalOf(bucket), 0)
-  const text = last < 0 ? 'Executions' : `${isCut ? 'the newest ' : ''}${counted(total, 'execution')}`
+  const text = last < 0 ? 'Executions' : `${isCut ? 'the newest ' : ''}${counted(countIn(buckets), 'execution')}`
   const shown: Brush | undefined = brush ?? (pointed === undefined ? undefined : [within(pointed), within(pointed)])
   return (
     <figure class="histogram" aria-label={`${text} by time of start and status`}>
@@ -159,6 +158,11 @@ function Stack({ bucket, most }: { bucket: Bucket; most: number }) {
   )
 }
 
-export function totalOf(bucket: Bucket): number {
+/** Executions in all of them. */
+export function countIn(buckets: readonly Bucket[]): number {
+  return buckets.reduce((sum, bucket) => sum + totalOf(bucket), 0)
+}
+
+function totalOf(bucket: Bucket): number {
   return Object.values(bucket.by_status).reduce((sum, count) => sum + count, 0)
 }

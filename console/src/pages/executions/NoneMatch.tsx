@@ -3,8 +3,8 @@ import { apiPath, get } from '../../lib/api'
 import { counted } from '../../lib/counted'
 import { ask } from '../../lib/router'
 import { useResource } from '../../lib/useResource'
-import { type Bucket, totalOf } from './Histogram'
-import { FILTERS, filterText } from './summary'
+import { type Bucket, countIn } from './Histogram'
+import { FILTERS, filterText, givenOf } from './summary'
 
 type Filters = Readonly<Record<string, string | undefined>>
 
@@ -39,12 +39,10 @@ interface Removed {
 }
 
 async function worstOf(asked: Filters, signal: AbortSignal): Promise<Removed> {
-  const given = Object.entries(asked).filter((entry): entry is [string, string] => Boolean(entry[1]))
   const removed = await Promise.all(
-    given.map(async ([name, value]): Promise<Removed> => {
+    givenOf(asked).map(async ([name, value]): Promise<Removed> => {
       const path = apiPath('/api/executions/histogram', { ...asked, [name]: undefined, buckets: 1 })
-      const buckets = await get<Bucket[]>(path, signal)
-      return { name, text: filterText(name, value), found: buckets.reduce((sum, one) => sum + totalOf(one), 0) }
+      return { name, text: filterText(name, value), found: countIn(await get<Bucket[]>(path, signal)) }
     }),
   )
   return removed.reduce((worst, one) => (one.found > worst.found ? one : worst))

@@ -1,7 +1,7 @@
 // What people write into the search, as filters of the list: `step:charge team:big timeout` is a step, a label and a text. Names are
 // those of the options of `noetl-cp execution list`; any other name before a colon is a label. Quotes keep spaces together, and keep a
 // text with a colon a text.
-import { FILTERS, type Filter } from './summary'
+import { FILTERS, type Filter, givenOf } from './summary'
 
 export type Wanted = Partial<Record<Filter, string>>
 
@@ -73,8 +73,7 @@ function readValue(filter: Filter, value: string, nowMs: number): string | undef
 
 /** The same question on the command line; undefined where no option asks for one of the filters. */
 export function commandOf(asked: Readonly<Record<string, string | undefined>>): string[] | undefined {
-  const given = Object.entries(asked).filter((entry): entry is [string, string] => Boolean(entry[1]))
-  const words = given.map(([filter, value]) => {
+  const words = givenOf(asked).map(([filter, value]) => {
     if (filter === 'order') return value === 'oldest' ? ['--oldest-first'] : []
     if (filter === 'label') return labelsIn(value).flatMap((label) => ['--label', label])
     const option = filter === 'cursor' ? filter : Object.keys(OPTIONS).find((name) => OPTIONS[name] === filter)

@@ -43,6 +43,11 @@ export const FILTERS = [
 
 export type Filter = (typeof FILTERS)[number]
 
+/** Those that narrow something, of what the address has. */
+export function givenOf(asked: Readonly<Record<string, string | undefined>>): [name: string, value: string][] {
+  return Object.entries(asked).filter((entry): entry is [string, string] => Boolean(entry[1]))
+}
+
 const NAMES: Readonly<Record<string, string>> = {
   q: 'text',
   catalog_id: 'catalog entry',
