@@ -10,13 +10,12 @@ import { Status } from '../../parts/Status'
 import { Ago, Lasted } from '../../parts/Time'
 import { Labels } from '../executions/Labels'
 import { cancelOrder, rerunOrder } from '../executions/orders'
-import type { ExecutionSummary } from '../executions/summary'
+import { type ExecutionSummary, hasEnded } from '../executions/summary'
 
 const CHILDREN_EVERY_MS = 10_000
-const ENDED = ['COMPLETED', 'FAILED', 'CANCELLED']
 
 export function Header({ run, reload }: { run: ExecutionSummary; reload: () => void }) {
-  const hasEnded = ENDED.includes(run.status)
+  const isOver = hasEnded(run)
   return (
     <header class="run">
       <div class="run-title">
@@ -30,7 +29,7 @@ export function Header({ run, reload }: { run: ExecutionSummary; reload: () => v
             Compare
           </a>
           {/* Each its own: a dialog that is open must not become that of the other act under the hand. */}
-          {hasEnded ? (
+          {isOver ? (
             <Act
               key="rerun"
               name="Run again"
@@ -58,10 +57,10 @@ export function Header({ run, reload }: { run: ExecutionSummary; reload: () => v
         <Fact name="Started">
           <Ago at={run.start_time} />
         </Fact>
-        <Fact name={hasEnded ? 'Lasted' : 'Running for'}>
+        <Fact name={isOver ? 'Lasted' : 'Running for'}>
           <Lasted from={run.start_time} to={run.end_time} />
         </Fact>
-        <Fact name={hasEnded ? 'Last step' : 'At step'}>
+        <Fact name={isOver ? 'Last step' : 'At step'}>
           <span class="ellipsis" title={run.current_step ?? undefined}>
             {run.current_step ?? '–'}
           </span>
@@ -79,7 +78,7 @@ export function Header({ run, reload }: { run: ExecutionSummary; reload: () => v
             <Labels labels={run.labels} />
           </Fact>
         )}
-        <Children id={run.execution_id} hasEnded={hasEnded} />
+        <Children id={run.execution_id} isOver={isOver} />
       </dl>
       {run.error !== null && (
         <p class="run-error" role="status">
@@ -93,12 +92,12 @@ export function Header({ run, reload }: { run: ExecutionSummary; reload: () => v
 /** One by its id, several by their number: so many are counted. */
 const CHILDREN_MAX = 20
 
-function Children({ id, hasEnded }: { id: string; hasEnded: boolean }) {
+function Children({ id, isOver }: { id: string; isOver: boolean }) {
   const path = apiPath('/api/executions', { parent: id, limit: CHILDREN_MAX })
   const { data } = useResource(
     path,
     (signal) => get<ExecutionSummary[]>(path, signal),
-    hasEnded ? {} : { everyMs: CHILDREN_EVERY_MS },
+    isOver ? {} : { everyMs: CHILDREN_EVERY_MS },
   )
   const [child, ...others] = data ?? []
   if (child === undefined) return null

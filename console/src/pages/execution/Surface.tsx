@@ -47,12 +47,12 @@ export function Surface({ executionId, name, byStatus, count, slice }: SurfacePr
           />
         </div>
       )}
-      {isOpen && <Pages executionId={executionId} name={name} count={count} position={slice.position} />}
+      {isOpen && <Entities executionId={executionId} name={name} count={count} position={slice.position} />}
     </div>
   )
 }
 
-interface PagesProps {
+interface EntitiesProps {
   executionId: string
   name: string
   count: number
@@ -63,7 +63,7 @@ interface PageAnswer {
   pages: [{ entries: { key: string; value: Json }[] }]
 }
 
-function Pages({ executionId, name, count, position }: PagesProps) {
+function Entities({ executionId, name, count, position }: EntitiesProps) {
   const [wanted, setFrom] = useState(0)
   const from = wanted < count ? wanted : 0
   const path = apiPath(`/api/executions/${executionId}/at`, {

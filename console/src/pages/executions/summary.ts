@@ -9,7 +9,6 @@ export interface ExecutionSummary {
   status: string
   start_time: string | null
   end_time: string | null
-  progress: number
   error: string | null
   parent_execution_id: string | null
   event_count: number
@@ -20,8 +19,10 @@ export interface ExecutionSummary {
 
 export const STATUSES = ['RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'] as const
 
-export function hasEnded({ end_time: end }: ExecutionSummary): boolean {
-  return end !== null
+const ENDED: readonly string[] = STATUSES.filter((status) => status !== 'RUNNING')
+
+export function hasEnded({ status }: Pick<ExecutionSummary, 'status'>): boolean {
+  return ENDED.includes(status)
 }
 
 /** Parts of the address that narrow the list. */

@@ -4,6 +4,7 @@ import { hrefOf } from '../../lib/router'
 import { whole } from '../../lib/time'
 import { Glyph, Status } from '../../parts/Status'
 import { Ago } from '../../parts/Time'
+import { hasEnded } from '../executions/summary'
 import {
   executionOf,
   keyOf,
@@ -17,8 +18,6 @@ import {
   VERIFY_REPLAY,
 } from './snapshot'
 import { WorkButton } from './WorkButton'
-
-const ENDED = ['COMPLETED', 'FAILED', 'CANCELLED']
 
 export function SnapshotTable({ rows, onDone }: { rows: readonly Snapshot[]; onDone: () => void }) {
   const [outcomes, setOutcomes] = useState<ReadonlyMap<string, Outcome>>(new Map())
@@ -106,7 +105,7 @@ function Row({ row, outcome, onOutcome }: RowProps) {
         <code>{row.checksum.slice(0, 8)}</code>
       </td>
       <td class="found">
-        <Told outcome={outcome} />
+        <Found outcome={outcome} />
       </td>
       <td class="act">
         <span class="work">{workOf()}</span>
@@ -124,14 +123,14 @@ function Row({ row, outcome, onOutcome }: RowProps) {
         </>
       )
     }
-    const hasEnded = ENDED.includes(row.execution_status)
+    const isOver = hasEnded({ status: row.execution_status })
     return (
       <>
         <WorkButton work={VERIFY} executionId={id} onOutcome={onOutcome} />
         <WorkButton
           work={REBUILD}
           executionId={id}
-          needless={hasEnded ? 'The execution has ended: its live state needs no snapshot any more' : undefined}
+          needless={isOver ? 'The execution has ended: its live state needs no snapshot any more' : undefined}
           onOutcome={onOutcome}
         />
       </>
@@ -139,7 +138,7 @@ function Row({ row, outcome, onOutcome }: RowProps) {
   }
 }
 
-export function Told({ outcome }: { outcome: Outcome | undefined }) {
+export function Found({ outcome }: { outcome: Outcome | undefined }) {
   return (
     <span role="status" class={`outcome ${outcome === undefined ? '' : outcome.isGood ? 'completed' : 'failed'}`}>
       {outcome !== undefined && <Glyph kind={outcome.isGood ? 'completed' : 'failed'} />}

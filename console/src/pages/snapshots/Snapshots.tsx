@@ -9,7 +9,7 @@ import { Pages } from '../../parts/Pages'
 import { Panel } from '../../parts/Panel'
 import { JobReport } from '../jobs/JobReport'
 import { Prune } from './Prune'
-import { SnapshotTable, Told } from './SnapshotTable'
+import { Found, SnapshotTable } from './SnapshotTable'
 import { type Outcome, REBUILD, type SnapshotPage, TAKE, TYPES } from './snapshot'
 import { VerifyMany } from './VerifyMany'
 import { WorkButton } from './WorkButton'
@@ -75,7 +75,7 @@ function OfExecution({ id, onDone }: { id: string; onDone: () => void }) {
     <div class="buttons section">
       <WorkButton work={{ ...TAKE, name: 'Take for replays' }} executionId={id} onOutcome={tell} />
       <WorkButton work={{ ...REBUILD, name: 'Rebuild live state' }} executionId={id} onOutcome={tell} />
-      <Told outcome={outcome} />
+      <Found outcome={outcome} />
     </div>
   )
 }
