@@ -26,7 +26,7 @@ interface PlannedActProps<T> {
   plan: () => Promise<Plan>
   /** What is said when it is about nothing. */
   nothing: string
-  order: (reason: string, count: number) => Order
+  order: (reason: string) => Order
   onDone: (answer: T) => void
 }
 
@@ -61,7 +61,7 @@ function PlanDialog<T>({ name, plan, nothing, order, onDone, onClose }: PlannedA
   const [reason, typed] = [useSignal(''), useSignal('')]
   const attempt = useAttempt()
   const count = planned.data?.count ?? 0
-  const sent = order(reason.value.trim(), count)
+  const sent = order(reason.value.trim())
   const run = (): Promise<void> =>
     attempt.run(async () => {
       const answer = await send<T>('POST', sent.path, sent.body)

@@ -8,8 +8,8 @@ export interface Tab {
   name: ComponentChildren
 }
 
-export function chosenTab(tabs: readonly Tab[], name = 'tab'): string {
-  const asked = query.value.get(name)
+export function chosenTab(tabs: readonly Tab[]): string {
+  const asked = query.value.get('tab')
   return (tabs.find((tab) => tab.id === asked) ?? tabs[0]!).id
 }
 

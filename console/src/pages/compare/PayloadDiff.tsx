@@ -49,8 +49,7 @@ async function payloadAt({ executionId, position }: Place, signal: AbortSignal):
 
 function withoutOwnId(value: Json, id: string): Json {
   if (typeof value === 'string') return value.replaceAll(id, OWN_ID)
-  if (!isBranch(value))
-    return value !== null && typeof value === 'object' && isNumber(value) && value.value === id ? OWN_ID : value
+  if (!isBranch(value)) return isNumber(value) && value.value === id ? OWN_ID : value
   if (Array.isArray(value)) return value.map((one) => withoutOwnId(one, id))
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withoutOwnId(one, id)]))
 }

@@ -73,7 +73,8 @@ function Drawn({ graph, placed, standing, isTaken, onChoose }: GraphProps & { pl
             const taken = isTaken?.(arc)
             return (
               <path
-                key={`${arc.from} ${arc.to} ${arc.when}`}
+                // A document may name the same way twice.
+                key={index}
                 class={taken === undefined ? 'arc' : taken ? 'arc taken' : 'arc open'}
                 d={lineOf(placed.arcs[index]!)}
                 marker-end={taken === true ? 'url(#arrow-taken)' : 'url(#arrow)'}

@@ -28,8 +28,8 @@ export function StepTable({ graph, standing }: GraphProps) {
               <td class="leads prose" data-name="Leads to">
                 {graph.arcs
                   .filter(({ from }) => from === step.name)
-                  .map(({ to, when }) => (
-                    <span key={`${to} ${when}`}>
+                  .map(({ to, when }, index) => (
+                    <span key={index}>
                       {to}
                       {when !== undefined && (
                         <>
