@@ -250,7 +250,22 @@ describe.skipIf(!hasBrowser)('a screen', () => {
     // What was ticked is what a key asks about.
     await page.getByLabel('Choose row').first().check()
     await page.keyboard.press('d')
-    await page.getByRole('dialog').getByText('Dry run: 1 row would come back').waitFor()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Dry run: 1 row would come back').waitFor()
+    await page.keyboard.press('Escape')
+    // Each database brings its own back: what one of them has done is told where the other one refuses.
+    for (const row of await page.getByLabel('Choose row').all()) await row.check()
+    await page.keyboard.press('d')
+    await dialog.getByText('Dry run: 4 rows would come back').waitFor()
+    let asked = 0
+    await page.route('**/redrive', async (route) => {
+      if (++asked === 1) await route.continue()
+      else await route.fulfill({ status: 503, json: { error: 'it is away', status: 503 } })
+    })
+    await dialog.getByLabel('Reason').fill('back again')
+    await dialog.getByRole('button', { name: 'Requeue 4 rows' }).click()
+    await dialog.getByRole('alert').getByText('2 rows came back; then: it is away').waitFor()
+    await page.unroute('**/redrive')
   })
 
   it('that is refused tells the reason in the words of the server, and what was asked', async () => {

@@ -2,7 +2,7 @@
 // or all of a reason, are a job.
 
 import { useSignal } from '@preact/signals'
-import { send } from '../../lib/api'
+import { ApiError, send } from '../../lib/api'
 import { counted } from '../../lib/counted'
 import { useKeys } from '../../lib/keys'
 import { ask } from '../../lib/router'
@@ -200,13 +200,21 @@ async function redrive(scope: RequeueScope, how: { dry_run?: boolean; note: stri
   }
   const result: Redriven = { matched: 0, done: 0, more: false, sample: [] }
   for (const [shard, ids] of byShard(scope.keys)) {
-    const part = await send<Redriven>('POST', PATH, { shard, ids, ...how })
+    const part = await send<Redriven>('POST', PATH, { shard, ids, ...how }).catch((error: unknown) => {
+      throw afterSome(result.done, error)
+    })
     result.matched += part.matched
     result.done += part.done
     result.more ||= part.more
     result.sample.push(...part.sample)
   }
   return result
+}
+
+/** What came back of the databases before is not taken back because the next one refuses. */
+function afterSome(done: number, error: unknown): unknown {
+  if (done === 0 || !(error instanceof ApiError)) return error
+  return new ApiError(`${rowsText(done, false)} came back; then: ${error.message}`, error.status, error.request)
 }
 
 function byShard(keys: readonly string[]): Map<number, string[]> {
