@@ -16,6 +16,7 @@ import {
   shownExecution,
 } from '../../../services/executions/executionViews.js'
 import type { Caller } from '../../callers.js'
+import { missingShards } from '../../missingShards.js'
 import type { RouteSpec } from '../../route.js'
 import { answerOf, ID, TEXT } from '../../schema.js'
 import { traceContextOf } from '../../traceContext.js'
@@ -84,12 +85,11 @@ function listRoute({ queries, clock }: ExecutionRouteDeps): RouteSpec {
       const headers: Record<string, string> = {
         'x-noetl-limit-applied': String(limit),
         'x-noetl-has-more': String(page.next !== undefined),
+        ...missingShards(page.failures),
       }
       if (page.next !== undefined) headers['x-noetl-next-cursor'] = formatCursor(page.next)
       if (page.lookedUntil !== undefined)
         headers['x-noetl-looked-until'] = wireTimeFromPostgres(page.lookedUntil, 'start_time')
-      if (page.failures.length > 0)
-        headers['x-noetl-failed-shards'] = page.failures.map((failure) => failure.shard).join(',')
       return { headers, body: page.rows.slice(offset).map((row) => summaryOf(row, clock.now())) }
     },
   }

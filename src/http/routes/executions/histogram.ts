@@ -2,6 +2,7 @@
 import type { Clock } from '../../../runtime/clock.js'
 import type { ExecutionViewsDeps } from '../../../services/executions/executionViews.js'
 import { executionHistogram } from '../../../services/executions/histogram.js'
+import { missingShards } from '../../missingShards.js'
 import type { RouteSpec } from '../../route.js'
 import { answerOf } from '../../schema.js'
 import { FILTER_QUERY, filterOf } from './filters.js'
@@ -36,10 +37,7 @@ export function histogramRoutes({ queries, clock }: HistogramRouteDeps): RouteSp
         const count = Number(query['buckets'] ?? 60)
         const { buckets, isCut, failures } = await executionHistogram({ ...queries, clock }, filterOf(query), count)
         return {
-          headers: {
-            'x-noetl-truncated': String(isCut),
-            ...(failures.length === 0 ? {} : { 'x-noetl-failed-shards': failures.map((one) => one.shard).join(',') }),
-          },
+          headers: { 'x-noetl-truncated': String(isCut), ...missingShards(failures) },
           body: buckets.map(({ from, to, byStatus }) => ({ from, to, by_status: byStatus })),
         }
       },

@@ -4,6 +4,7 @@ import { wireTimeFromPostgres } from '../../../domain/events/wireTime.js'
 import { parseExecutionId } from '../../../domain/ids/ids.js'
 import type { ExecutionViewsDeps } from '../../../services/executions/executionViews.js'
 import { executionOrigin } from '../../../services/executions/origin.js'
+import { missingShards } from '../../missingShards.js'
 import type { RouteSpec } from '../../route.js'
 import { answerOf, COUNT, TEXT } from '../../schema.js'
 
@@ -49,7 +50,7 @@ export function originRoutes({ queries }: { queries: ExecutionViewsDeps }): Rout
         const id = parseExecutionId(params['execution_id'], 'execution_id')
         const { shard, created, instead, nearest, failures } = await executionOrigin(queries, id)
         return {
-          headers: failures.length === 0 ? {} : { 'x-noetl-failed-shards': failures.map((one) => one.shard).join(',') },
+          headers: missingShards(failures),
           body: {
             execution_id: id,
             shard,

@@ -4,6 +4,7 @@ import { parseExecutionId } from '../../../domain/ids/ids.js'
 import { CpError } from '../../../errors.js'
 import type { ExecutionViewsDeps } from '../../../services/executions/executionViews.js'
 import { timelinesOf } from '../../../services/executions/timelines.js'
+import { missingShards } from '../../missingShards.js'
 import type { RouteSpec } from '../../route.js'
 import { answerOf, COUNT, TEXT } from '../../schema.js'
 
@@ -51,7 +52,7 @@ export function timelineRoutes({ queries }: { queries: ExecutionViewsDeps }): Ro
           ids.map((id) => parseExecutionId(id, 'ids')),
         )
         return {
-          headers: failures.length === 0 ? {} : { 'x-noetl-failed-shards': failures.map((one) => one.shard).join(',') },
+          headers: missingShards(failures),
           body: timelines.map(({ executionId, beginsAt, events, lookedAt, steps }) => ({
             execution_id: executionId,
             begins_at: beginsAt,

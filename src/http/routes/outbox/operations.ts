@@ -13,6 +13,7 @@ import {
   pageOfDead,
   pageOfOutbox,
 } from '../../../services/outbox/pages.js'
+import { missingShards } from '../../missingShards.js'
 import type { ApiRequest, RouteSpec } from '../../route.js'
 import { ANY, answerOf, COUNT, type Schema, TEXT, TEXT_OR_NULL } from '../../schema.js'
 
@@ -220,7 +221,7 @@ function cursorOf(text: string): Cursor {
 
 function pageOf({ rows, next, failures }: OutboxPage) {
   return {
-    headers: failures.length === 0 ? {} : { 'x-noetl-failed-shards': failures.map(({ shard }) => shard).join(',') },
+    headers: missingShards(failures),
     body: { rows: rows.map(rowOf), next_cursor: next === undefined ? null : cursorText(next, '-') },
   }
 }

@@ -12,6 +12,7 @@ import {
   outboxPayload,
   pendingOutbox,
 } from '../../../services/outbox/claims.js'
+import { missingShards } from '../../missingShards.js'
 import type { RouteSpec } from '../../route.js'
 import { answerOf, ID, ID_OR_NULL, type Schema, TEXT } from '../../schema.js'
 
@@ -64,7 +65,7 @@ function claimRoute(outbox: OutboxClaimDeps): RouteSpec {
       const { rows, failedShards } = await claimOutbox(outbox, { limit, shard: shardOf(request) })
       const several = outbox.databases.shards.length > 1
       return {
-        headers: failedHeader(failedShards),
+        headers: missingShards(failedShards),
         body: {
           rows: rows.map((row) => (several ? { ...rowJson(row), shard: row.shard } : rowJson(row))),
           claimed: rows.length,
@@ -167,7 +168,7 @@ function pendingRoute(outbox: OutboxClaimDeps): RouteSpec {
     responses: { 200: { type: 'object', properties: { pending: { type: 'integer' } } }, 503: 'no database answers' },
     handler: async () => {
       const { pending, failedShards } = await pendingOutbox(outbox)
-      return { headers: failedHeader(failedShards), body: { pending } }
+      return { headers: missingShards(failedShards), body: { pending } }
     },
   }
 }
@@ -223,8 +224,4 @@ function shardOf(request: JsonObject): number | undefined {
 function idList(request: JsonObject, name: string): string[] | undefined {
   const list = request[name]
   return Array.isArray(list) ? list.map((value, index) => parseInt64(value, `/${name}/${index}`)) : undefined
-}
-
-function failedHeader(shards: readonly number[]): Record<string, string> {
-  return shards.length === 0 ? {} : { 'x-noetl-failed-shards': shards.join(',') }
 }
