@@ -14,7 +14,7 @@ const IDLE_MS = 15 * 60_000
 const MB = 1_048_576
 
 export function buildScrubbing({ config, databases, clock, metrics, log }: Deps): Scrubbing {
-  const scrubbing = createScrubbing({
+  return createScrubbing({
     databases,
     clock,
     idleMs: IDLE_MS,
@@ -40,5 +40,4 @@ export function buildScrubbing({ config, databases, clock, metrics, log }: Deps)
       }),
     onAnswer: (kind, seconds) => metrics.observe('noetl_cp_console_scrub_seconds', seconds, { kind }),
   })
-  return scrubbing
 }

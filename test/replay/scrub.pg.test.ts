@@ -6,7 +6,7 @@ import { createConnection } from '../../src/db/connection.js'
 import type { ExecutionId } from '../../src/domain/ids/ids.js'
 import type { JsonObject } from '../../src/domain/json/value.js'
 import { contentDifferences } from '../../src/domain/replay/diff.js'
-import { decodeTape, spanStatusAt } from '../../src/domain/tape/decodeTape.js'
+import { decodeTape, OUTCOMES, type Tape } from '../../src/domain/tape/decodeTape.js'
 import { scrubRoutes } from '../../src/http/routes/replay/scrub.js'
 import { systemClock } from '../../src/runtime/clock.js'
 import { openSettings, toWorkerDatabase } from '../../src/services/replay/inThread/database.js'
@@ -110,6 +110,15 @@ const documentAt = async (position: number): Promise<JsonObject> => {
 }
 
 const idAt = (position: number) => String(rows[position - 1]!['event_id'])
+
+/** What a span is when so many events have happened. */
+function spanStatusAt({ columns }: Tape, span: number, position: number): string {
+  const isOver = (name: string) => columns[name]![span] !== 0 && columns[name]![span]! <= position
+  if (isOver('span_ended')) return OUTCOMES[columns['span_outcome']![span]!]!
+  if (isOver('span_started')) return 'running'
+  if (isOver('span_claimed')) return 'claimed'
+  return columns['span_issued']![span]! <= position ? 'waiting' : 'later'
+}
 
 describe('an execution at any event', () => {
   it('has the state and the checksum of a replay, whichever way it is asked for', async () => {

@@ -1,6 +1,6 @@
 // A long log in a glance: as many buckets as a screen is wide, with what happened in each.
 import { type Column, columnOf, type TapeWindow } from './tapeColumns.js'
-import { COARSE_BUCKETS } from './tapeFormat.js'
+import { COARSE_BUCKETS, FAILED_FLAG } from './tapeFormat.js'
 import type { TapeRecorder } from './tapeRecorder.js'
 
 const ROWS_MAX = 200
@@ -19,11 +19,11 @@ export function coarseColumns(
   const starts = Array.from({ length: buckets }, (_, index) => from + Math.ceil(index * width))
   const failed = new Uint32Array(buckets)
   for (let place = from; place <= to; place++) {
-    if ((tape.events.flags.get(place - 1) & 1) !== 0) failed[bucketOf(place)]!++
+    if ((tape.events.flags.get(place - 1) & FAILED_FLAG) !== 0) failed[bucketOf(place)]!++
   }
   const cells = Array.from({ length: 4 }, () => new Uint16Array(rows.length * buckets))
   const rowOf = new Map(rows.map((row, index) => [row, index]))
-  const count1 = (kind: number, row: number, place: number): void => {
+  const tally = (kind: number, row: number, place: number): void => {
     if (place < from || place > to) return
     const at = row * buckets + bucketOf(place)
     const column = cells[kind]!
@@ -32,8 +32,8 @@ export function coarseColumns(
   for (const span of inPiece) {
     const row = rowOf.get(tape.spans.row.get(span))
     if (row === undefined) continue
-    count1(0, row, tape.spans.issued.get(span))
-    if (tape.spans.ended.get(span) !== 0) count1(tape.spans.outcome.get(span), row, tape.spans.ended.get(span))
+    tally(0, row, tape.spans.issued.get(span))
+    if (tape.spans.ended.get(span) !== 0) tally(tape.spans.outcome.get(span), row, tape.spans.ended.get(span))
   }
   return [
     columnOf('bucket_from', 'u32', starts),

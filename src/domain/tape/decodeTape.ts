@@ -1,23 +1,9 @@
 // Reads the bytes of a tape, in a browser or anywhere else: nothing here may ask for Node.
 import { once } from '../memo.js'
-import {
-  type ColumnType,
-  OUTCOMES,
-  type Outcome,
-  TAPE_FORMAT,
-  TAPE_MAGIC,
-  type Tape,
-  type TapeColumn,
-  type TapeHead,
-} from './tapeFormat.js'
+import { COLUMN_ARRAYS, TAPE_FORMAT, TAPE_MAGIC, type Tape, type TapeColumn, type TapeHead } from './tapeFormat.js'
 
 export { continues, growTape } from './growTape.js'
 export { END_FLAG, FAILED_FLAG, LATE_FLAG, OUTCOMES, SPAN_KINDS, type Tape, type TapeColumn } from './tapeFormat.js'
-
-const ARRAYS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array } satisfies Record<
-  ColumnType,
-  unknown
->
 
 /** The columns are looks at the buffer, not copies. */
 export function decodeTape(buffer: ArrayBuffer): Tape {
@@ -30,7 +16,7 @@ export function decodeTape(buffer: ArrayBuffer): Tape {
     throw new Error(`this tape has format ${head.format}, not ${TAPE_FORMAT}; load the page again`)
   const columns: Record<string, TapeColumn> = {}
   for (const { name, type, offset, length } of head.columns) {
-    columns[name] = new ARRAYS[type](buffer, 8 + headLength + offset, length)
+    columns[name] = new COLUMN_ARRAYS[type](buffer, 8 + headLength + offset, length)
   }
   return { head, columns, keys: once(() => keysIn(columns)) }
 }
@@ -41,17 +27,4 @@ function keysIn({ keys, key_number: numbers }: Readonly<Record<string, TapeColum
   const placed: string[] = []
   for (const [index, text] of texts.entries()) placed[numbers[index]!] = text
   return placed
-}
-
-export type SpanStatus = 'later' | 'waiting' | 'claimed' | 'running' | Exclude<Outcome, 'open'>
-
-/** What a span of a full tape is when so many events have happened: three comparisons. */
-export function spanStatusAt({ columns }: Tape, span: number, position: number): SpanStatus {
-  const ended = columns['span_ended']![span]!
-  if (ended !== 0 && ended <= position) return OUTCOMES[columns['span_outcome']![span]!]! as SpanStatus
-  const started = columns['span_started']![span]!
-  if (started !== 0 && started <= position) return 'running'
-  const claimed = columns['span_claimed']![span]!
-  if (claimed !== 0 && claimed <= position) return 'claimed'
-  return columns['span_issued']![span]! <= position ? 'waiting' : 'later'
 }

@@ -1,5 +1,5 @@
 // The columns of a tape, and how they become its bytes.
-import { type ColumnType, TAPE_MAGIC, type TapeColumn, type TapeHead } from './tapeFormat.js'
+import { COLUMN_ARRAYS, type ColumnType, TAPE_MAGIC, type TapeColumn, type TapeHead } from './tapeFormat.js'
 
 const START = 8
 
@@ -30,9 +30,6 @@ export function typeOf(width: number): ColumnType {
   return width === 1 ? 'u8' : width === 2 ? 'u16' : width === 4 ? 'u32' : 'f64'
 }
 
-const BYTES = { u8: 1, u16: 2, u32: 4, f64: 8 }
-const ARRAYS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array }
-
 /** `make` gives the bytes to write into, all zero. */
 export function pack(
   columns: readonly Column[],
@@ -42,7 +39,7 @@ export function pack(
   let offset = 0
   for (const { name, type, length } of columns) {
     head.columns.push({ name, type, offset, length })
-    offset += aligned(length * BYTES[type])
+    offset += aligned(length * COLUMN_ARRAYS[type].BYTES_PER_ELEMENT)
   }
   const text = new TextEncoder().encode(JSON.stringify(head))
   const start = aligned(START + text.length)
@@ -53,7 +50,7 @@ export function pack(
   bytes.fill(0x20, START, start)
   bytes.set(text, START)
   columns.forEach(({ type, length, write }, index) => {
-    write(new ARRAYS[type](bytes.buffer, start + head.columns[index]!.offset, length))
+    write(new COLUMN_ARRAYS[type](bytes.buffer, start + head.columns[index]!.offset, length))
   })
   return bytes
 }

@@ -20,7 +20,9 @@ export const END_FLAG = 4
 
 export const COARSE_BUCKETS = 2_048
 
-export type ColumnType = 'u8' | 'u16' | 'u32' | 'f64'
+/** The types of columns, by the arrays that hold them. */
+export const COLUMN_ARRAYS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array }
+export type ColumnType = keyof typeof COLUMN_ARRAYS
 
 export interface TapeHead {
   format: number

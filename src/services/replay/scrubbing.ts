@@ -69,7 +69,7 @@ export function createScrubbing(deps: ScrubbingDeps): Scrubbing {
   async function ask<N extends Exclude<keyof TapeTasks, 'stats'>>(
     task: N,
     id: ExecutionId,
-    rest: Omit<Parameters<TapeTasks[N]>[0], keyof TapeQuestion>,
+    what: Omit<Parameters<TapeTasks[N]>[0], keyof TapeQuestion>,
     signal: AbortSignal,
   ): Promise<Output<N>> {
     if (waiting >= WAITING_MAX) {
@@ -96,7 +96,7 @@ export function createScrubbing(deps: ScrubbingDeps): Scrubbing {
         }
         thread ??= deps.openThread()
         try {
-          return (await thread.ask(0, task, { ...rest, ...question } as never)) as Output<N>
+          return (await thread.ask(0, task, { ...what, ...question } as never)) as Output<N>
         } catch (error) {
           owners.delete(id)
           if (!(error instanceof CpError) || error.details['another'] !== true || isAgain) throw error
