@@ -6,6 +6,7 @@ import { colorOf, paint, zone } from '../../lib/theme'
 import { clockText } from '../../lib/time'
 import type { Span } from './moment'
 import { type ChartSpec, type Series, valueAt } from './series'
+import '../../styles/charts.css'
 
 const HEIGHT = 126
 /** There is no half of an execution. */
