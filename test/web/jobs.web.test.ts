@@ -208,8 +208,13 @@ describe.skipIf(!hasBrowser)('many executions', () => {
     await until('where they differ', async () => (await places.count()) === 2)
     expect(await places.allTextContents()).toEqual(['all of it', '/last_node_name'])
     await rename(step)
+    // The daemon tells the first of many, and how many there are.
+    await page.route('**/api/replay/diff?**', (route) =>
+      route.fulfill({ json: { differences: [{ pointer: '/a', kind: 'changed', from: 1, to: 2 }], count: 12_345 } }),
+    )
     await places.first().click()
     await page.waitForURL(`**/executions/${ids[0]}?tab=changes&against=snapshot`)
+    await page.getByText('12,345 places differ').waitFor()
     expect(faults()).toEqual([])
     await close()
   })

@@ -3,13 +3,13 @@
 import { useRef } from 'preact/hooks'
 import { apiPath } from '../../lib/api'
 import { type Difference, leavesOf } from '../../lib/difference'
-import { getJson } from '../../lib/losslessJson'
+import { getJson, type Json } from '../../lib/losslessJson'
 import { whole } from '../../lib/time'
 import { type Resource, useResource } from '../../lib/useResource'
 import { useRested } from '../../lib/useRested'
 import { Differences, SHOWN_MAX } from '../../parts/Differences'
 import { Panel } from '../../parts/Panel'
-import type { Differing, Slices } from './slices'
+import { type Differing, numberOf, type Slices } from './slices'
 
 const SIDES = ['Before', 'After'] as const
 
@@ -47,8 +47,8 @@ export function SinceSnapshot({ executionId, eventId }: SinceSnapshotProps) {
   const asked = { execution_id: executionId, from: 'snapshot', to: `event:${rested}`, ids: 'string' }
   const path = rested === undefined ? null : apiPath('/api/replay/diff', asked)
   const diff = useResource(path, async (signal): Promise<Shown> => {
-    const { differences } = (await getJson(path!, signal)) as unknown as { differences: Difference[] }
-    return linesOf({ differences, count: differences.length })
+    const { differences, count } = (await getJson(path!, signal)) as { [key: string]: Json }
+    return linesOf({ differences: differences as unknown as Difference[], count: numberOf(count) })
   })
   return <Comparison diff={diff} />
 }

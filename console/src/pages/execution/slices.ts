@@ -123,6 +123,6 @@ function sliceOf(answer: Fields): Slice {
   }
 }
 
-function numberOf(value: Json | undefined): number {
+export function numberOf(value: Json | undefined): number {
   return value !== undefined && isNumber(value) ? Number(value.value) : Number.NaN
 }
