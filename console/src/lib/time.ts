@@ -6,14 +6,14 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** `0.84 s`, `12.3 s`, `4 m 03 s`, `2 h 05 m`, `3 d 4 h`. */
+/** `0.84 s`, `12.3 s`, `4 m 03 s`, `2 h 05 m`, `3 d 4 h`: what is not full yet is not counted. */
 export function lasted(ms: number): string {
   if (ms < 0) return '0 s'
   if (ms === 0) return '0 ms'
   if (ms < 1) return `${ms.toFixed(2)} ms`
-  if (ms < SECOND) return `${Math.round(ms)} ms`
-  if (ms < 10 * SECOND) return `${(ms / SECOND).toFixed(2)} s`
-  if (ms < MINUTE) return `${(ms / SECOND).toFixed(1)} s`
+  if (ms < SECOND) return `${Math.floor(ms)} ms`
+  if (ms < 10 * SECOND) return `${(Math.floor(ms / 10) / 100).toFixed(2)} s`
+  if (ms < MINUTE) return `${(Math.floor(ms / 100) / 10).toFixed(1)} s`
   if (ms < HOUR) return `${Math.floor(ms / MINUTE)} m ${two((ms % MINUTE) / SECOND)} s`
   if (ms < DAY) return `${Math.floor(ms / HOUR)} h ${two((ms % HOUR) / MINUTE)} m`
   return `${Math.floor(ms / DAY)} d ${Math.floor((ms % DAY) / HOUR)} h`
