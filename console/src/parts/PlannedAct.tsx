@@ -4,15 +4,12 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { send } from '../lib/api'
 import { whyNotOperator } from '../lib/session'
-import { useAttempt } from '../lib/useAttempt'
 import { useResource } from '../lib/useResource'
 import { ActButton } from './ActButton'
-import { Confirm } from './Confirm'
+import { Agreement } from './Agreement'
 import { Dialog } from './Dialog'
 import { Panel } from './Panel'
-import { Reason } from './Reason'
 import type { Order } from './SameAct'
-import { isTyped, TypedNumber } from './TypedNumber'
 
 export interface Plan {
   count: number
@@ -58,30 +55,25 @@ export function PlannedAct<T>(props: PlannedActProps<T>) {
 
 function PlanDialog<T>({ name, plan, nothing, order, onDone, onClose }: PlannedActProps<T> & { onClose: () => void }) {
   const planned = useResource(`dry run of ${name}`, plan)
-  const [reason, typed] = [useSignal(''), useSignal('')]
-  const attempt = useAttempt()
   const count = planned.data?.count ?? 0
-  const sent = order(reason.value.trim())
-  const run = (): Promise<void> =>
-    attempt.run(async () => {
-      const answer = await send<T>('POST', sent.path, sent.body)
-      onClose()
-      onDone(answer)
-    })
+  const act = async (reason: string): Promise<void> => {
+    const { path, body } = order(reason)
+    const answer = await send<T>('POST', path, body)
+    onClose()
+    onDone(answer)
+  }
   return (
     <Dialog title={name} onClose={onClose}>
       <Panel resource={planned} isEmpty={(data) => data.count === 0} empty={<p>{nothing}</p>}>
         {({ told }) => (
           <>
             {told}
-            <Reason reason={reason} hint="for the record: why now" />
-            <TypedNumber count={count} typed={typed} />
-            <Confirm
+            <Agreement
               act={name}
-              attempt={attempt}
-              isReady={reason.value.trim() !== '' && isTyped(count, typed.value)}
-              order={sent}
-              onAct={run}
+              count={count}
+              hint="for the record: why now"
+              order={order}
+              onAct={act}
               onClose={onClose}
             />
           </>

@@ -5,15 +5,13 @@ import { send } from '../../lib/api'
 import { counted } from '../../lib/counted'
 import { ask, hrefOf } from '../../lib/router'
 import { whole } from '../../lib/time'
-import { useAttempt } from '../../lib/useAttempt'
 import { useResource } from '../../lib/useResource'
-import { Confirm } from '../../parts/Confirm'
+import { Agreement } from '../../parts/Agreement'
 import { Dialog } from '../../parts/Dialog'
 import type { JobAnswer } from '../../parts/jobKinds'
 import { Panel } from '../../parts/Panel'
-import { Reason } from '../../parts/Reason'
+import type { Order } from '../../parts/SameAct'
 import { Status } from '../../parts/Status'
-import { isTyped, TypedNumber } from '../../parts/TypedNumber'
 import { ACTIONS, type BulkAction, type BulkPlan, type BulkScope, dryRun, orderOf } from './bulk'
 import { ENDINGS } from './orders'
 
@@ -59,22 +57,18 @@ function isOfUse(action: BulkAction, { matched, concerned }: BulkPlan): boolean 
 
 function Plan({ action, scope, planned, onClose, onBegun }: BulkProps & { planned: BulkPlan }) {
   const { name, done, consequence } = ACTIONS[action]
-  const reason = useSignal('')
-  const typed = useSignal('')
   const cascade = useSignal(false)
   const status = useSignal('FAILED')
-  const attempt = useAttempt()
   const { matched, concerned, more } = planned
-  const isReady = reason.value.trim() !== '' && isTyped(matched, typed.value) && (concerned > 0 || cascade.value)
-  const how = { reason: reason.value.trim(), cascade: cascade.value, status: status.value }
-  const order = orderOf(action, scope, planned, how)
-  const run = (): Promise<void> =>
-    attempt.run(async () => {
-      const job = await send<JobAnswer>('POST', order.path, order.body)
-      onClose()
-      onBegun()
-      ask({ job: job.job_id })
-    })
+  const order = (reason: string): Order =>
+    orderOf(action, scope, planned, { reason, cascade: cascade.value, status: status.value })
+  const act = async (reason: string): Promise<void> => {
+    const { path, body } = order(reason)
+    const job = await send<JobAnswer>('POST', path, body)
+    onClose()
+    onBegun()
+    ask({ job: job.job_id })
+  }
   return (
     <>
       <p>
@@ -115,14 +109,13 @@ function Plan({ action, scope, planned, onClose, onBegun }: BulkProps & { planne
           </select>
         </label>
       )}
-      <Reason reason={reason} hint="kept with every act" />
-      <TypedNumber count={matched} typed={typed} />
-      <Confirm
+      <Agreement
         act={`${name} ${counted(matched, 'execution')}`}
-        attempt={attempt}
-        isReady={isReady}
+        count={matched}
+        hint="kept with every act"
+        isReady={concerned > 0 || cascade.value}
         order={order}
-        onAct={run}
+        onAct={act}
         onClose={onClose}
       />
     </>

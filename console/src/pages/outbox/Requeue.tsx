@@ -8,16 +8,13 @@ import { useKeys } from '../../lib/keys'
 import { ask } from '../../lib/router'
 import { whyNotOperator } from '../../lib/session'
 import { whole } from '../../lib/time'
-import { useAttempt } from '../../lib/useAttempt'
 import { useResource } from '../../lib/useResource'
 import { ActButton } from '../../parts/ActButton'
-import { Confirm } from '../../parts/Confirm'
+import { Agreement } from '../../parts/Agreement'
 import { Dialog } from '../../parts/Dialog'
 import type { JobAnswer } from '../../parts/jobKinds'
 import { Panel } from '../../parts/Panel'
-import { Reason } from '../../parts/Reason'
 import type { Order } from '../../parts/SameAct'
-import { isTyped, TypedNumber } from '../../parts/TypedNumber'
 import type { OutboxRow } from './outbox'
 import { SampleTable } from './SampleTable'
 import { WatchedRows } from './WatchedRows'
@@ -119,19 +116,14 @@ interface PlanProps {
 }
 
 function Plan({ planned, scope, onClose, onDone }: PlanProps) {
-  const reason = useSignal('')
-  const typed = useSignal('')
-  const attempt = useAttempt()
   const rows = rowsText(planned.matched, planned.more)
-  const run = (): Promise<void> =>
-    attempt.run(async () => {
-      const note = reason.value.trim()
-      if (scope.keys === undefined) {
-        const job = await beginRedrive(scope, planned, note)
-        onClose()
-        ask({ job: job.job_id })
-      } else onDone(await redrive(scope, { note }))
-    })
+  const act = async (note: string): Promise<void> => {
+    if (scope.keys === undefined) {
+      const job = await beginRedrive(scope, planned, note)
+      onClose()
+      ask({ job: job.job_id })
+    } else onDone(await redrive(scope, { note }))
+  }
   return (
     <>
       <p>
@@ -139,14 +131,12 @@ function Plan({ planned, scope, onClose, onDone }: PlanProps) {
         {scope.reason !== undefined && <> They are those whose reason contains “{scope.reason}”.</>}
       </p>
       <SampleTable rows={planned.sample} total={planned.matched} />
-      <Reason reason={reason} hint="for the record: why now" />
-      <TypedNumber count={planned.matched} typed={typed} />
-      <Confirm
+      <Agreement
         act={`Requeue ${rows}`}
-        attempt={attempt}
-        isReady={reason.value.trim() !== '' && isTyped(planned.matched, typed.value)}
-        order={orderOf(scope, planned, reason.value.trim())}
-        onAct={run}
+        count={planned.matched}
+        hint="for the record: why now"
+        order={(note) => orderOf(scope, planned, note)}
+        onAct={act}
         onClose={onClose}
       />
     </>
