@@ -107,6 +107,7 @@ describe.skipIf(!hasBrowser)('the session of an operator', () => {
     await page.route('**/console/session', (route) => route.abort())
     await page.goto(`/console/#code=${code}`)
     await trouble.getByText(/the daemon did not answer\. Run "noetl-cp console" again/).waitFor()
+    await page.getByRole('button', { name: 'log in' }).waitFor()
     // Who is at the screen is found out as soon as the daemon answers.
     await page.route('**/api/session', (route) => route.abort(), { times: 1 })
     await page.goto('/console/doctor')
