@@ -375,7 +375,7 @@ export interface Operations {
   }
   getSubscriptionsByIdHistory: {
     params: { id: string }
-    query: { after?: string; limit?: number }
+    query: { order?: 'oldest' | 'newest'; after?: string; before?: string; limit?: number }
     body: undefined
     answer: { subscription_id?: string; events?: readonly ({ event_id?: string; event_type?: string; state?: string | null; catalog_id?: string | null; at?: string; reason?: string | null; actor?: string | null; until?: string | null })[] }
   }

@@ -370,5 +370,10 @@ describe.each([1, 3])('over %i database(s)', (count) => {
       first,
       later,
     ])
+    // The newest of them are had without those before, page by page.
+    const all = (await historyOf(core, id)).toReversed()
+    const newest = await historyOf(core, id, { isNewestFirst: true, limit: 2 })
+    const before = newest.at(-1)!.eventId
+    expect([...newest, ...(await historyOf(core, id, { isNewestFirst: true, before }))]).toEqual(all)
   })
 })

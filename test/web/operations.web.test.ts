@@ -222,6 +222,13 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     for (const told of ['Trace: t-1', '"n": 9007199254740993']) await given.first().getByText(told).waitFor()
     await page.getByRole('button', { name: 'More' }).click()
     await until('the rest', async () => (await given.count()) === 1)
+    // How far one list was read says nothing of another.
+    await page.getByRole('tab', { name: 'History' }).click()
+    await page.getByRole('cell', { name: HOSTILE }).waitFor()
+    await page.getByRole('tab', { name: 'Dead messages' }).click()
+    await until('a page of them', async () => (await given.count()) === 50)
+    await page.getByRole('button', { name: 'More' }).click()
+    await until('the rest', async () => (await given.count()) === 1)
     await act('Start again', () => page.getByLabel('Reason').fill('the playbook is there now'))
     const started = page.getByRole('status').getByRole('link')
     await started.waitFor()

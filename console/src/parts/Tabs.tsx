@@ -15,7 +15,9 @@ export function chosenTab(tabs: readonly Tab[]): string {
 
 export function Tabs({ tabs, label }: { tabs: readonly Tab[]; label: string }) {
   const chosen = chosenTab(tabs)
-  const choose = (id: string): void => ask({ tab: id === tabs[0]!.id ? undefined : id })
+  // How far one list was read says nothing of another.
+  const choose = (id: string): void =>
+    ask({ tab: id === tabs[0]!.id ? undefined : id, ...(id === chosen ? {} : { cursor: undefined }) })
   useKeys(Object.fromEntries(tabs.map((tab, index) => [String(index + 1), () => choose(tab.id)])))
   const move = (event: KeyboardEvent): void => {
     const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0

@@ -41,8 +41,10 @@ select news_id, subscription_id from noetl.subscription_news order by news_id li
 -- The read model has followed the notes `news_ids`.
 delete from noetl.subscription_news where news_id = any(:news_ids::bigint[]);
 
--- name: subscription_log_history(execution_id, after, limit_rows)
--- Events of id `execution_id` whose type begins with subscription, after event `after`, at most `limit_rows`.
+-- name: subscription_log_history(execution_id, after, before, newest_first, limit_rows)
+-- Events of id `execution_id` whose type begins with subscription, after event `after` and before `before` (null: all), oldest first
+-- unless `newest_first`, at most `limit_rows`.
 select event_id, event_type, status, catalog_id, created_at::text as created_at, meta from noetl.event
-where execution_id = :execution_id::bigint and event_id > :after::bigint and (event_type like 'subscription.%' or event_type like 'subscription\_%')
-order by event_id limit :limit_rows::int;
+where execution_id = :execution_id::bigint and event_id > :after::bigint and (:before::bigint is null or event_id < :before::bigint)
+  and (event_type like 'subscription.%' or event_type like 'subscription\_%')
+order by case when :newest_first::boolean then -event_id else event_id end limit :limit_rows::int;

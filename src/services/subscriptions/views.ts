@@ -10,7 +10,11 @@ import { writeJson } from '../../domain/json/write.js'
 import { allowedActions } from '../../domain/subscriptions/subscription.js'
 import { CpError, toCpError } from '../../errors.js'
 import type { Clock } from '../../runtime/clock.js'
-import { type HistoryRow, lifecycleHistory } from '../../stores/subscriptions/subscriptionLogStore.js'
+import {
+  type HistoryRange,
+  type HistoryRow,
+  lifecycleHistory,
+} from '../../stores/subscriptions/subscriptionLogStore.js'
 import {
   listSubscriptions,
   listTroubled,
@@ -108,11 +112,10 @@ export function shownHistoryItem(item: HistoryItem) {
 export async function historyOf(
   deps: { databases: Databases },
   id: string,
-  after = '0',
-  limit = 1_000,
+  range: HistoryRange = {},
 ): Promise<HistoryItem[]> {
   await findSubscription(deps, id)
-  return (await lifecycleHistory(deps.databases.of(id), id, after, limit)).map(toItem)
+  return (await lifecycleHistory(deps.databases.of(id), id, range)).map(toItem)
 }
 
 function toItem(row: HistoryRow): HistoryItem {

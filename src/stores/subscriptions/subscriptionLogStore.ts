@@ -79,6 +79,17 @@ export interface HistoryRow {
   meta: JsonValue
 }
 
-export function lifecycleHistory(db: Queryable, id: string, after: string, limit: number): Promise<HistoryRow[]> {
-  return db.run<HistoryRow>(q.subscription_log_history, [id, after, limit])
+export interface HistoryRange {
+  /** Event ids that are not in it. */
+  after?: string | undefined
+  before?: string | undefined
+  isNewestFirst?: boolean | undefined
+  limit?: number | undefined
+}
+
+const LIMIT_DEFAULT = 1_000
+
+export function lifecycleHistory(db: Queryable, id: string, range: HistoryRange): Promise<HistoryRow[]> {
+  const { after = '0', before = null, isNewestFirst = false, limit = LIMIT_DEFAULT } = range
+  return db.run<HistoryRow>(q.subscription_log_history, [id, after, before, isNewestFirst, limit])
 }

@@ -39,7 +39,7 @@ export function SubscriptionPage({ id }: { id: string }) {
           <>
             <Head subscription={subscription} onDone={one.reload} />
             <Tabs tabs={TABS} label="Parts of the subscription" />
-            {tab === 'history' && <History id={id} changedAt={subscription.updated_at} />}
+            {tab === 'history' && <History id={id} version={subscription.version} />}
             {tab === 'dead' && <DeadMessages id={id} />}
             {tab === 'document' && <EntryDocument key={subscription.catalog_id} catalogId={subscription.catalog_id} />}
           </>
@@ -84,7 +84,7 @@ function Head({ subscription, onDone }: { subscription: SubscriptionDetail; onDo
             version {subscription.catalog_version}
           </a>
         </Fact>
-        <Fact name="Changed">
+        <Fact name="State changed">
           <span>
             <Ago at={subscription.updated_at} />
             {actor === null ? '' : ` by ${actor}`}

@@ -20,6 +20,8 @@ export interface Subscription {
   path: string
   state: string
   updated_at: string
+  /** Of its log: grows with everything that happens to it. */
+  version: string
   allowed_actions: string[]
   catalog_version: number
   mode: string

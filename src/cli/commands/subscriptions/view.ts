@@ -242,7 +242,7 @@ function readHistory(context: CommandContext, id: string, after: string, limit: 
   return thereOrHere(
     context,
     (remote) => historyRemotely(remote, id, after, limit),
-    async () => historyOf(await context.deps(), id, after, limit),
+    async () => historyOf(await context.deps(), id, { after, limit }),
   )
 }
 

@@ -57,6 +57,7 @@ const note: Readonly<Record<string, Schema>> = {
   reason: { type: 'string', nullable: true, maxLength: 2_000 },
   actor: { type: 'string', nullable: true, maxLength: 200 },
 }
+const ORDER: Schema & { required?: never } = { type: 'string', enum: ['oldest', 'newest'], default: 'oldest' }
 const verbose: Schema & { required?: never } = { type: 'boolean', description: 'reason, actor, runtime, spec and more' }
 
 export function subscriptionRoutes({ subscriptions }: SubscriptionRouteDeps): RouteSpec[] {
@@ -146,7 +147,7 @@ function readRoutes(deps: LifecycleDeps & ViewDeps): RouteSpec[] {
         state: { type: 'string', description: SHOWN_STATES.join(', ') },
         path: { type: 'string', description: 'a star at the end stands for any rest' },
         kind: { type: 'string', description: 'pull or push' },
-        order: { type: 'string', enum: ['oldest', 'newest'], default: 'oldest' },
+        order: ORDER,
         limit: { type: 'integer', description: `clamped into 1..${LIMIT_MAX}; default all that fit` },
         cursor: { format: 'int64', description: 'x-noetl-next-cursor of the page before' },
         verbose,
@@ -196,10 +197,15 @@ function readRoutes(deps: LifecycleDeps & ViewDeps): RouteSpec[] {
     {
       method: 'GET',
       path: '/api/subscriptions/:id/history',
-      summary: 'What happened to a subscription, oldest first, from the log',
+      summary: 'What happened to a subscription, from the log, oldest first unless order says otherwise',
       access: 'public',
       effect: 'read',
-      query: { after: { format: 'int64' }, limit: { type: 'integer', minimum: 1, maximum: HISTORY_MAX } },
+      query: {
+        order: ORDER,
+        after: { format: 'int64', description: 'only events after this id' },
+        before: { format: 'int64', description: 'only events before this id' },
+        limit: { type: 'integer', minimum: 1, maximum: HISTORY_MAX, default: 1_000 },
+      },
       responses: {
         200: answerOf({
           subscription_id: TEXT,
@@ -221,8 +227,13 @@ function readRoutes(deps: LifecycleDeps & ViewDeps): RouteSpec[] {
       },
       handler: async (request) => {
         const id = idOf(request)
-        const after = request.query['after'] === undefined ? '0' : parseSubscriptionId(request.query['after'], 'after')
-        const items = await historyOf(deps, id, after, Number(request.query['limit'] ?? 1_000))
+        const { order, after, before, limit } = request.query
+        const items = await historyOf(deps, id, {
+          after: after === undefined ? undefined : parseSubscriptionId(after, 'after'),
+          before: before === undefined ? undefined : parseSubscriptionId(before, 'before'),
+          isNewestFirst: order === 'newest',
+          limit: limit === undefined ? undefined : Number(limit),
+        })
         return {
           body: {
             subscription_id: id,
