@@ -52,11 +52,15 @@ async function openAsOperator() {
   const opened = await browser.open(daemon.url)
   const { page } = opened
   await page.goto('/console/')
+  await logIn(page)
+  return opened
+}
+
+async function logIn(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'log in' }).click()
   await page.getByLabel('Token').fill(TOKEN)
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'operator' }).waitFor()
-  return opened
 }
 
 /** Newest first. The page may show what an act has changed before its record says that it is done. */
@@ -127,7 +131,16 @@ describe.skipIf(!hasBrowser)('an operator', () => {
   it('brings dead rows back: dry run, reason, outcome', async () => {
     const stranger = await browser.open(daemon.url)
     await stranger.page.goto('/console/outbox')
-    await stranger.page.getByRole('alert').getByText('noetl-cp console', { exact: true }).waitFor()
+    const refusal = stranger.page.getByRole('alert').getByText('noetl-cp console', { exact: true })
+    await refusal.waitFor()
+    // The screen that is open is asked again for whoever logs in, and nothing is left on it for whoever comes after.
+    await logIn(stranger.page)
+    const waits = stranger.page.getByText('1 row waits, the oldest for')
+    await waits.waitFor()
+    await stranger.page.getByRole('button', { name: 'operator' }).click()
+    await stranger.page.getByRole('button', { name: 'Log out' }).click()
+    await refusal.waitFor()
+    expect(await waits.count()).toBe(0)
     await stranger.close()
 
     const { page, faults, close } = await openAsOperator()

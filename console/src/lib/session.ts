@@ -4,8 +4,16 @@ import { computed, effect, signal } from '@preact/signals'
 import { ApiError, get, refusals, send, silentSince } from './api'
 import { dropHash } from './router'
 
+const ROLES = ['none', 'viewer', 'writer', 'operator'] as const
+export type Role = (typeof ROLES)[number]
+
+/** Whether one may do less than the other. */
+export function isBelow(role: Role, other: Role): boolean {
+  return ROLES.indexOf(role) < ROLES.indexOf(other)
+}
+
 export interface Session {
-  role: 'none' | 'viewer' | 'writer' | 'operator'
+  role: Role
   actor: string
   by: 'token' | 'session' | 'nothing'
   expires_at: string | null
@@ -20,16 +28,16 @@ export const session = signal<Session | undefined>(undefined)
 export const isOperator = computed(() => session.value?.role === 'operator')
 
 /** Why a control that acts on the installation cannot be used; undefined if it can. */
-export const whyNotOperator = computed(() => {
-  const now = session.value
-  if (now === undefined || now.role === 'operator') return undefined
-  return now.read_only
-    ? 'The console is read-only here (NOETL_CP_CONSOLE)'
-    : 'Operators only: log in with noetl-cp console'
-})
+export const whyNotOperator = computed(() => whyNot('operator', 'Operators only'))
 
 /** The same for what anybody may do who may write. */
-export const whyNotWriter = computed(() => (session.value?.role === 'writer' ? undefined : whyNotOperator.value))
+export const whyNotWriter = computed(() => whyNot('writer', 'Writers and operators only'))
+
+function whyNot(role: 'writer' | 'operator', who: string): string | undefined {
+  const now = session.value
+  if (now === undefined || now.role === 'operator' || now.role === role) return undefined
+  return now.read_only ? 'The console is read-only here (NOETL_CP_CONSOLE)' : `${who}: log in with noetl-cp console`
+}
 
 /** Why somebody who meant to be logged in is not, and what to do; undefined when there is nothing to say. */
 export const loginTrouble = signal<string | undefined>(undefined)

@@ -4,6 +4,7 @@ import { useSignal } from '@preact/signals'
 import { useCallback, useEffect, useRef } from 'preact/hooks'
 import { ApiError, noAnswer } from './api'
 import { live, useTick } from './live'
+import { isBelow, type Role, session } from './session'
 import { useAskAgain } from './useAskAgain'
 
 export interface Resource<T> {
@@ -101,6 +102,17 @@ export function useResource<T>(
     wasLive.current = isLive
     if (isBack && (isRepeated || options.topics !== undefined)) reload()
   }, [isLive])
+  useRole((role, before) => {
+    const { isLoading, error } = state.peek()
+    const isRefused = error?.status === 401 || error?.status === 403
+    // Asked before anybody knew who was asking.
+    if (before === undefined && !isLoading && !isRefused) return
+    // What somebody else might see is not left on the screen.
+    if (before !== undefined && isBelow(role, before)) {
+      state.value = { ...state.peek(), data: undefined, error: undefined, at: undefined }
+    }
+    reload()
+  })
   const { isLoading } = state.value
   useEffect(() => {
     if (isLoading || !isMissed.current) return
@@ -114,4 +126,15 @@ export function useResource<T>(
   return isOther
     ? { data: undefined, error: undefined, isLoading: true, at: undefined, reload }
     : { data: shown.data, error: shown.error, isLoading: shown.isLoading, at: shown.at, reload }
+}
+
+/** Whoever logs in or out is another reader: `act` hears of it. */
+function useRole(act: (role: Role, before: Role | undefined) => void): void {
+  const role = session.value?.role
+  const seen = useRef(role)
+  useEffect(() => {
+    const before = seen.current
+    seen.current = role
+    if (role !== undefined && role !== before) act(role, before)
+  }, [role])
 }
