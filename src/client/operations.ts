@@ -341,7 +341,7 @@ export interface Operations {
     params: Record<never, never>
     query: Record<never, never>
     body: undefined
-    answer: { role?: 'none' | 'viewer' | 'writer' | 'operator'; actor?: string; by?: 'token' | 'session' | 'nothing'; expires_at?: string | null; read_only?: boolean; console?: 'on' | 'read-only' | 'off'; mode?: string }
+    answer: { role?: 'none' | 'viewer' | 'writer' | 'operator'; actor?: string; by?: 'token' | 'session' | 'nothing'; expires_at?: string | null; read_only?: boolean; console?: 'on' | 'read-only' | 'off'; mode?: string; call?: string }
   }
   getSettings: {
     params: Record<never, never>
@@ -497,7 +497,7 @@ export interface Operations {
     params: Record<never, never>
     query: Record<never, never>
     body: { code?: string; token?: string; actor?: string }
-    answer: { role?: 'none' | 'viewer' | 'writer' | 'operator'; actor?: string; by?: 'token' | 'session' | 'nothing'; expires_at?: string | null; read_only?: boolean; console?: 'on' | 'read-only' | 'off'; mode?: string }
+    answer: { role?: 'none' | 'viewer' | 'writer' | 'operator'; actor?: string; by?: 'token' | 'session' | 'nothing'; expires_at?: string | null; read_only?: boolean; console?: 'on' | 'read-only' | 'off'; mode?: string; call?: string }
   }
   postDaemonIngressByListener: {
     params: { listener: string }

@@ -65,6 +65,8 @@ export interface DaemonSurroundings {
   environment: Readonly<Record<string, string | undefined>>
   dataDir: string
   workFolder: string
+  /** How whoever started this calls a command of this instance. */
+  commandLine(command: string): string
   /** For people, secrets masked. */
   settings: readonly SettingView[]
   /** For the run that started this instance. */
@@ -184,6 +186,8 @@ export function buildDaemon(deps: Deps, clusterId: string, schema: SchemaPrepare
         clock,
         isSecure: isEncrypted(config),
         mode: deps.endpoints.mode,
+        // Whoever looks at an instance with servers of its own is at the machine that started it.
+        call: deps.endpoints.mode === 'embedded' ? around.commandLine('{}') : 'noetl-cp {}',
       },
       activity: { databases },
       console: {

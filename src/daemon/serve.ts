@@ -94,6 +94,7 @@ async function run(options: ServeOptions): Promise<number> {
       environment: options.environment,
       dataDir: options.dataDir,
       workFolder: process.cwd(),
+      commandLine: options.commandLine,
       settings: describeSettings(
         options.loaded,
         derivedSettings(options.loaded, { dataDir: options.dataDir, servers: embedded }),

@@ -98,6 +98,7 @@ it('a one-time code becomes an operator once, and the session dies with the toke
     read_only: false,
     console: 'on',
     mode: 'production',
+    call: 'noetl-cp {}',
   })
   expect(me.body.actor).not.toBe('')
   expect((await call(daemon, 'GET /api/executions', session)).status).toBe(200)

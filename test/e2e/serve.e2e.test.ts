@@ -54,6 +54,9 @@ describe('serve with nothing configured', () => {
     expect(banner).toMatch(/^ {2}NATS +nats:\/\/127\.0\.0\.1:\d+ {2}\(embedded, pid \d+\)$/m)
     expect(banner).toContain(folder)
     expect(banner).toContain(`status --data-dir ${folder}`)
+    // Its console tells commands as they are called here.
+    const { call } = (await daemon.get('/api/session')).body
+    expect(banner).toContain(call.replace('{}', 'status'))
 
     expect((await daemon.get('/livez')).status).toBe(200)
     const ready = await daemon.get('/readyz')

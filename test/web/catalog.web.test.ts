@@ -58,8 +58,14 @@ describe.skipIf(!hasBrowser)('the catalog', () => {
 
   it('is empty with advice, then lists what was registered; a document is shown letter by letter', async () => {
     const { page, faults, close } = await browser.open(daemon.url)
+    // A command is told as it is called where the daemon runs.
+    await page.route('**/api/session', async (route) => {
+      const said = await (await route.fetch()).json()
+      await route.fulfill({ json: { ...said, call: 'node /opt/noetl-cp.js {} --data-dir /d' } })
+    })
     await page.goto('/console/catalog')
     await page.getByText('The catalog is empty').waitFor()
+    await page.getByText('node /opt/noetl-cp.js catalog register examples/hello.yaml --data-dir /d').waitFor()
     await register(DOCUMENT)
     const wrong = DOCUMENT.replaceAll(PATH, 'shop/wrong').replace('- step: end', '- step: start\n    next: [nowhere]')
     await register('#\n'.repeat(2_000) + wrong)

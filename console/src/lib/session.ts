@@ -20,9 +20,21 @@ export interface Session {
   read_only: boolean
   /** Of the instance. */
   mode: string
+  /** How commands are called where the daemon runs, with {} in place of their words. */
+  call: string
 }
 
 export const session = signal<Session | undefined>(undefined)
+
+/** A command as it can be pasted: the program may be no further than the folder it was built in. */
+export function commandLine(words: string): string {
+  return (session.value?.call ?? 'noetl-cp {}').replace('{}', () => words)
+}
+
+/** The program alone, for a command that says itself which instance it means. */
+export function programOf(): string {
+  return commandLine('{}').split(' {}')[0]!
+}
 
 /** For what others do not even see. */
 export const isOperator = computed(() => session.value?.role === 'operator')

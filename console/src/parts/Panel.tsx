@@ -6,7 +6,7 @@ import type { ApiError } from '../lib/api'
 import { session } from '../lib/session'
 import { clockText } from '../lib/time'
 import type { Resource } from '../lib/useResource'
-import { CopyText } from './CopyText'
+import { Command } from './Command'
 import { Told } from './Told'
 
 interface PanelProps<T> {
@@ -64,7 +64,7 @@ function Refusal({ error, retry }: { error: ApiError; retry: () => void }) {
       <p>{error.message}</p>
       {(error.status === 401 || error.status === 403) && session.value?.read_only !== true && (
         <p>
-          Log in with <CopyText text="noetl-cp console" />, which opens this page with a code that works once.
+          Log in with <Command words="console" />, which opens this page with a code that works once.
         </p>
       )}
       <p class="muted mono">{error.request}</p>

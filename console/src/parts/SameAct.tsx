@@ -1,7 +1,7 @@
 // What a dialog is about to do, or a list has asked for, as a command and as a request to copy: for a script, a runbook, another
 // terminal.
 import { PREFIX } from '../lib/prefix'
-import { session } from '../lib/session'
+import { programOf, session } from '../lib/session'
 import { CopyText } from './CopyText'
 
 export interface Order {
@@ -26,7 +26,7 @@ export function SameAct({ cli, path, body }: Order) {
     <details class="same">
       <summary>Copy as a command</summary>
       {cli !== undefined && (
-        <CopyText text={['noetl-cp', ...cli, '--url', daemon].map(quoted).join(' ')} name="for noetl-cp" />
+        <CopyText text={`${programOf()} ${[...cli, '--url', daemon].map(quoted).join(' ')}`} name="for noetl-cp" />
       )}
       <CopyText text={request} name="for curl" />
     </details>

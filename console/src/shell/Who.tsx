@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals'
 import { logIn, logOut, session } from '../lib/session'
 import { useAttempt } from '../lib/useAttempt'
-import { CopyText } from '../parts/CopyText'
+import { Command } from '../parts/Command'
 import { Dialog } from '../parts/Dialog'
 import { Until } from '../parts/Time'
 
@@ -47,9 +47,9 @@ function WhoDialog({ onClose }: { onClose: () => void }) {
         </p>
       ) : (
         <p>
-          On the machine of the daemon, <CopyText text="noetl-cp console" /> opens this page logged in. Elsewhere paste
-          a token; it is exchanged for a session and not kept. What you do is on record under your name beside the first
-          digits of the token's hash, so that several may share one.
+          On the machine of the daemon, <Command words="console" /> opens this page logged in. Elsewhere paste a token;
+          it is exchanged for a session and not kept. What you do is on record under your name beside the first digits
+          of the token's hash, so that several may share one.
         </p>
       )}
       <form

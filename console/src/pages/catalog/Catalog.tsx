@@ -5,7 +5,7 @@ import { whyNotWriter } from '../../lib/session'
 import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { ActButton } from '../../parts/ActButton'
-import { CopyText } from '../../parts/CopyText'
+import { Command } from '../../parts/Command'
 import { Panel } from '../../parts/Panel'
 import { EntryPage } from './EntryPage'
 import { ENTRIES_MAX, entryAt, loadEntries } from './entry'
@@ -96,7 +96,7 @@ function NoneYet() {
     <>
       <h2>The catalog is empty</h2>
       <p>
-        Register a playbook: <CopyText text="noetl-cp catalog register examples/hello.yaml" />
+        Register a playbook: <Command words="catalog register examples/hello.yaml" />
       </p>
       <p>
         Or write one here with <i>New entry</i>.

@@ -5,7 +5,7 @@ import { useMemo } from 'preact/hooks'
 import { counted } from '../../lib/counted'
 import { isBranch, type Json } from '../../lib/losslessJson'
 import { lasted, whole } from '../../lib/time'
-import { CopyText } from '../../parts/CopyText'
+import { Command } from '../../parts/Command'
 import { JsonTree } from '../../parts/JsonTree'
 import { togglePin } from './cursor'
 import { SincePin } from './StateDifference'
@@ -60,7 +60,7 @@ export function MomentTab({ executionId, total, here, position, pinned }: Moment
           />
         )}
         {isExact && slice.eventId !== undefined && (
-          <CopyText text={`noetl-cp replay ${executionId} --as-of-event ${slice.eventId}`} />
+          <Command words={`replay ${executionId} --as-of-event ${slice.eventId}`} />
         )}
         <span class="muted folded">
           {counted(slice.folded, 'event')} folded in {lasted(slice.foldedMs)}

@@ -6,7 +6,7 @@ import { loadPart } from '../../lib/loadPart'
 import { ask, path as place, query } from '../../lib/router'
 import { clockText, millisOf } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
-import { CopyText } from '../../parts/CopyText'
+import { Command } from '../../parts/Command'
 import { Job } from '../../parts/Job'
 import { lazy } from '../../parts/lazy'
 import { Panel } from '../../parts/Panel'
@@ -232,10 +232,10 @@ function NoneYet() {
     <>
       <h2>No executions yet</h2>
       <p>
-        Run an example: <CopyText text="noetl-cp run examples/hello.yaml" />
+        Run an example: <Command words="run examples/hello.yaml" />
       </p>
       <p>
-        Or fill the console with a small world: <CopyText text="noetl-cp demo" />
+        Or fill the console with a small world: <Command words="demo" />
       </p>
     </>
   )

@@ -4,7 +4,7 @@ import { hrefOf } from '../../lib/router'
 import { isOperator } from '../../lib/session'
 import { agoText, clockText } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
-import { CopyText } from '../../parts/CopyText'
+import { Command } from '../../parts/Command'
 import { lazy } from '../../parts/lazy'
 import { Panel } from '../../parts/Panel'
 import { Glyph, Status } from '../../parts/Status'
@@ -94,7 +94,7 @@ function Pools({ pools }: { pools: InstanceOverview['pools'] }) {
   if (pools.length === 0) {
     return (
       <p class="section muted">
-        No worker pool: commands wait until one comes. Start one with <CopyText text="noetl-cp worker" />
+        No worker pool: commands wait until one comes. Start one with <Command words="worker" />
       </p>
     )
   }

@@ -3,7 +3,7 @@ import { get } from '../../lib/api'
 import { hrefOf } from '../../lib/router'
 import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
-import { CopyText } from '../../parts/CopyText'
+import { Command } from '../../parts/Command'
 import { Glyph, kindOf } from '../../parts/Status'
 
 interface Stats {
@@ -31,7 +31,7 @@ export function Tiles({ subscriptions }: { subscriptions: Record<string, number>
   if (data.total_executions === 0) {
     return (
       <p class="section">
-        No executions yet: <CopyText text="noetl-cp demo" /> makes some.
+        No executions yet: <Command words="demo" /> makes some.
       </p>
     )
   }

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { apiPath, get } from '../../lib/api'
 import { ask, query } from '../../lib/router'
 import { useResource } from '../../lib/useResource'
-import { CopyText } from '../../parts/CopyText'
+import { Command } from '../../parts/Command'
 import { Job } from '../../parts/Job'
 import { Pages } from '../../parts/Pages'
 import { Panel } from '../../parts/Panel'
@@ -86,7 +86,7 @@ function NoneYet() {
       <h2>No snapshots are stored</h2>
       <p>
         The daemon stores one of a live state when many events have come, and removes it when the execution has ended.
-        For replays of a long log to start from, take one: <CopyText text="noetl-cp snapshot take <execution id>" />
+        For replays of a long log to start from, take one: <Command words="snapshot take <execution id>" />
       </p>
     </>
   )

@@ -2,7 +2,8 @@
 import { apiPath, getAnswer } from '../../lib/api'
 import { ask, hrefOf, path as place, query } from '../../lib/router'
 import { useResource } from '../../lib/useResource'
-import { CopyButton, CopyText } from '../../parts/CopyText'
+import { Command } from '../../parts/Command'
+import { CopyButton } from '../../parts/CopyText'
 import { Pages } from '../../parts/Pages'
 import { Panel } from '../../parts/Panel'
 import { SameAct } from '../../parts/SameAct'
@@ -140,8 +141,8 @@ function NoneYet() {
         Copy it
       </CopyButton>
       <p>
-        Put it into a file, then <CopyText text="noetl-cp catalog register orders.yaml" /> and{' '}
-        <CopyText text="noetl-cp subscription register shop/orders" />
+        Put it into a file, then <Command words="catalog register orders.yaml" /> and{' '}
+        <Command words="subscription register shop/orders" />
       </p>
     </>
   )

@@ -19,6 +19,8 @@ export interface SessionRouteDeps {
     isSecure: boolean
     /** Of the instance. */
     mode: string
+    /** How commands are called where the daemon runs, with {} in place of their words. */
+    call: string
   }
 }
 
@@ -34,6 +36,7 @@ const SESSION = answerOf({
   read_only: FLAG,
   console: { type: 'string', enum: CONSOLE_MODES },
   mode: { type: 'string', description: 'of the instance: embedded, with servers of its own, or production' },
+  call: { type: 'string', description: 'how a command is called where the daemon runs, {} in place of its words' },
 })
 
 export function sessionRoutes({ sessions }: SessionRouteDeps): RouteSpec[] {
@@ -158,7 +161,10 @@ function capped(role: Role, mode: ConsoleMode): Role {
   return mode === 'read-only' ? 'viewer' : role
 }
 
-function shown({ role, actor, by, expiresAt }: Caller, { tokens, mode }: SessionRouteDeps['sessions']): JsonObject {
+function shown(
+  { role, actor, by, expiresAt }: Caller,
+  { tokens, mode, call }: SessionRouteDeps['sessions'],
+): JsonObject {
   return {
     role,
     actor,
@@ -167,6 +173,8 @@ function shown({ role, actor, by, expiresAt }: Caller, { tokens, mode }: Session
     read_only: tokens.console === 'read-only',
     console: tokens.console,
     mode,
+    // Where things lie on this machine is nobody's business who has not logged in.
+    call: role === 'none' ? 'noetl-cp {}' : call,
   }
 }
 
