@@ -251,7 +251,7 @@ export interface Operations {
     params: Record<never, never>
     query: Record<never, never>
     body: undefined
-    answer: { groups?: readonly ({ reason?: string; count?: number; newest_at?: string; shard?: number; outbox_id?: string; execution_id?: string | null })[]; failed_shards?: readonly number[] }
+    answer: { groups?: readonly ({ reason?: string; count?: number; newest_at?: string; shard?: number; outbox_id?: string; execution_id?: string | null })[]; failed_shards?: readonly number[]; more?: boolean }
   }
   getInternalOutboxPendingCount: {
     params: Record<never, never>

@@ -67,10 +67,20 @@ it('counts and lists as the commands do, page by page', async () => {
   expect(row.body).toMatchObject({ status: 'DEAD', last_error: 'no responders', execution_id: executionId })
   expect(row.text).not.toContain('hunter22')
   expect((await api.get('/api/internal/outbox/rows/999999')).status).toBe(404)
-  expect((await api.get('/api/internal/outbox/dead/groups')).body.groups).toMatchObject([
-    { reason: 'too large', count: 2 },
-    { reason: 'no responders', count: 1, outbox_id: ids[0] },
-  ])
+  const groups = async () => (await api.get('/api/internal/outbox/dead/groups')).body
+  expect(await groups()).toMatchObject({
+    groups: [
+      { reason: 'too large', count: 2 },
+      { reason: 'no responders', count: 1, outbox_id: ids[0] },
+    ],
+    more: false,
+  })
+  const { sql } = database.get()
+  await sql(`insert into noetl.outbox (execution_id, event_id, subject, payload, status, last_error)
+    select 1, n, 's', '{}', 'DEAD', 'of ' || n || ' bytes' from generate_series(1, 99) n`)
+  const many = await groups()
+  expect([many.groups.length, many.groups[0].reason, many.more]).toEqual([100, 'too large', true])
+  await sql('delete from noetl.outbox where execution_id = 1')
 })
 
 it('brings many back as a job, which says how many and which', async () => {

@@ -154,10 +154,11 @@ export interface DeadGroup {
   execution_id: string | null
 }
 
-const GROUPED_MAX = 100_000
-
-export function listDeadGroups(db: Queryable, limit: number): Promise<DeadGroup[]> {
-  return db.run<DeadGroup>(q.outbox_dead_groups, [GROUPED_MAX, limit])
+export function listDeadGroups(
+  db: Queryable,
+  { scannedMax, limit }: { scannedMax: number; limit: number },
+): Promise<DeadGroup[]> {
+  return db.run<DeadGroup>(q.outbox_dead_groups, [scannedMax, limit])
 }
 
 export interface ShownRow extends ListedRow {

@@ -22,6 +22,13 @@ interface Group {
   execution_id: string | null
 }
 
+interface Found {
+  groups: Group[]
+  failed_shards: number[]
+  /** There are more reasons, or more rows than were looked at. */
+  more: boolean
+}
+
 const GROUPS = '/api/internal/outbox/dead/groups'
 
 export function DeadTab() {
@@ -31,10 +38,7 @@ export function DeadTab() {
 }
 
 function Groups() {
-  const groups = useResource(GROUPS, (signal) => get<{ groups: Group[]; failed_shards: number[] }>(GROUPS, signal), {
-    everyMs: 5_000,
-    topics: ['outbox'],
-  })
+  const groups = useResource(GROUPS, (signal) => get<Found>(GROUPS, signal), { everyMs: 5_000, topics: ['outbox'] })
   const failed = groups.data?.failed_shards ?? []
   return (
     <Panel
@@ -100,6 +104,12 @@ function Groups() {
               </tbody>
             </table>
           </div>
+          {data.more && (
+            <p class="muted">
+              The {whole(data.groups.length)} most frequent reasons among the oldest rows: more was given up.{' '}
+              <i>Choose rows</i> has all of them.
+            </p>
+          )}
         </>
       )}
     </Panel>

@@ -189,14 +189,16 @@ function groupsRoute(outbox: AdminDeps): RouteSpec {
           }),
         },
         failed_shards: { type: 'array', items: COUNT },
+        more: { type: 'boolean', description: 'there are more reasons, or more rows than were looked at' },
       }),
     },
     handler: async () => {
-      const { groups, failures } = await deadGroups(outbox)
+      const { groups, failures, more } = await deadGroups(outbox)
       return {
         body: {
           groups: groups.map((group) => ({ ...group, newest_at: wireTimeFromPostgres(group.newest_at, 'updated_at') })),
           failed_shards: failures.map(({ shard }) => shard),
+          more,
         },
       }
     },
