@@ -138,6 +138,12 @@ it('has every act of a session and of an operator, and none of the programs', as
   const rest = await found(`limit=3&cursor=${first.body.next_cursor}`)
   expect([...first.body.activity.map(({ action }: { action: string }) => action), ...rest]).toHaveLength(4)
   expect(rest).toEqual(['executions.cancel'])
+  // Who gave a name with a token is found by the name.
+  await database.sql(`insert into noetl.operator_action (actor, role, via, action, outcome)
+    select actor, 'operator', 'console', 'named', 'done' from unnest(array['Ada (token-1a2b3c4d)', 'Ada Lovelace']) actor`)
+  for (const actor of ['Ada', 'Ada (token-1a2b3c4d)']) {
+    expect(await found(`actor=${encodeURIComponent(actor)}`)).toEqual(['named'])
+  }
 })
 
 it('says what an act was about, also where that is known only at its end', async () => {

@@ -11,12 +11,12 @@ set outcome = :outcome::text, error = :error::text, finished_at = now(),
 where id = :id::bigint and outcome = 'intent';
 
 -- name: operator_action_list(actor, action, target, since, before_id, limit_rows)
--- Newest first. An action also by its first words: `outbox` finds `outbox.redrive`.
+-- Newest first. An action also by its first words: `outbox` finds `outbox.redrive`; an actor also by the name that stands before a token.
 -- plan: each time
 select id::text as id, at::text as at, actor, role, via, action, target_kind, target_id, reason, request::text as request, outcome,
   error, finished_at::text as finished_at
 from noetl.operator_action
-where (:actor::text is null or actor = :actor::text)
+where (:actor::text is null or actor = :actor::text or starts_with(actor, :actor::text || ' (token-'))
   and (:action::text is null or action = :action::text or action like replace(:action::text, '_', '\_') || '.%')
   and (:target::text is null or target_id = :target::text)
   and (:since::timestamptz is null or at >= :since::timestamptz)

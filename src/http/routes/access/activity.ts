@@ -45,7 +45,7 @@ export function activityRoutes({ activity }: ActivityRouteDeps): RouteSpec[] {
       // Secrets were taken out before it was written; an actor named after its token only looks like one.
       showsAll: true,
       query: {
-        actor: { type: 'string' },
+        actor: { type: 'string', description: 'the whole of it, or the name before its token' },
         action: { type: 'string', description: 'such as outbox.redrive, or its first words' },
         target: { type: 'string', description: 'the id of what was changed' },
         since: { type: 'string', format: 'date-time' },
