@@ -430,8 +430,8 @@ export interface Operations {
   postCatalogList: {
     params: Record<never, never>
     query: Record<never, never>
-    body: { resource_type?: string | null; path?: string | null; include_archived?: boolean; limit?: number; include_content?: boolean; cursor?: string | null } | undefined
-    answer: { entries?: readonly ({ catalog_id?: string; path?: string; kind?: string; version?: number; content?: string | null; layout?: unknown; payload?: unknown; meta?: unknown; created_at?: string; archived_at?: string | null })[]; next_cursor?: string }
+    body: { resource_type?: string | null; path?: string | null; include_archived?: boolean; newest_only?: boolean; limit?: number; include_content?: boolean; cursor?: string | null } | undefined
+    answer: { entries?: readonly ({ catalog_id?: string; path?: string; kind?: string; version?: number; content?: string | null; layout?: unknown; payload?: unknown; meta?: unknown; created_at?: string; archived_at?: string | null; versions?: number })[]; next_cursor?: string }
   }
   postCatalogPlaybooksValidate: {
     params: Record<never, never>

@@ -147,6 +147,21 @@ describe('entries', () => {
     }
     expect(seen).toEqual(all)
   })
+  it('are counted by path where the newest of each is asked for', async () => {
+    for (const n of [1, 2, 3]) await register('newest/kept', `{n: ${n}}`)
+    await startExecution(core, { path: 'newest/kept' })
+    await deleteEntry(core, 'newest/kept', 3)
+    const newest = await list({ newestOnly: true })
+    expect(newest.length).toBe(new Set((await list()).map(({ path }) => path)).size)
+    expect(new Set(newest.map(({ path }) => path)).size).toBe(newest.length)
+    const kept = { path: 'newest/kept', newestOnly: true }
+    expect(await list(kept)).toMatchObject([{ version: 2, versions: 2 }])
+    expect(await list({ ...kept, includeArchived: true })).toMatchObject([{ version: 3, versions: 3 }])
+    expect((await list({ path: 'newest/kept' })).map(({ versions }) => versions)).toEqual([null, null])
+    const { entries, hasMore } = await pageOf({ newestOnly: true, limit: 2 })
+    expect(entries.map(({ path }) => path)).toEqual(newest.slice(0, 2).map(({ path }) => path))
+    expect(hasMore).toBe(true)
+  })
   it('with aliases that explode or deep nesting are refused before they cost anything', async () => {
     let bomb = `${playbook('bomb/it')}a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n`
     for (let n = 1; n < 12; n++)

@@ -216,7 +216,7 @@ describe.skipIf(!hasBrowser)('the catalog', () => {
     const path = 'removal/kept'
     await register(DOCUMENT.replaceAll(PATH, path))
     await register(DOCUMENT.replaceAll(PATH, path).replace('region: eu', 'region: ap'))
-    expect((await post('/api/execute', { path, version: 1 })).status).toBe(200)
+    for (const version of [1, 2]) expect((await post('/api/execute', { path, version })).status).toBe(200)
     const { page, faults, close } = await browser.open(daemon.url)
     await page.goto(`/console/catalog/${path}`)
     await page.getByRole('button', { name: 'log in' }).click()
@@ -226,18 +226,29 @@ describe.skipIf(!hasBrowser)('the catalog', () => {
     const remove = async (button: string, versions: string): Promise<void> => {
       await page.getByRole('button', { name: `${button}…` }).click()
       await page.getByLabel('Versions').selectOption({ label: versions })
+      const act = page.getByRole('dialog').getByRole('button', { name: button, exact: true })
+      expect(await act.isDisabled()).toBe(button === 'Delete')
       await page.getByLabel('Reason').fill('was wrong')
-      await page.getByRole('dialog').getByRole('button', { name: button, exact: true }).click()
+      await act.click()
     }
     await remove('Delete', '@2')
     await page.getByRole('heading', { name: `${path}@1` }).waitFor()
+    // What is archived is no newer version to go on with.
+    await page.getByRole('tab', { name: 'Versions' }).click()
+    await page.getByRole('row', { name: '@2 archived' }).waitFor()
+    expect(await page.getByText('Newest is').count()).toBe(0)
     await remove('Delete', '@1')
     await page.waitForURL(/catalog$/)
+    await page.getByRole('button', { name: 'archived, too' }).waitFor()
     const kept = await post('/api/catalog/list', { path, include_archived: true })
-    expect(await kept.json()).toMatchObject({ entries: [{ version: 1, archived_at: expect.any(String) }] })
+    expect(await kept.json()).toMatchObject({
+      entries: [2, 1].map((version) => ({ version, archived_at: expect.any(String) })),
+    })
     await page.getByRole('button', { name: 'archived, too' }).click()
-    await page.getByRole('link', { name: path }).click()
-    await remove('Restore', '@1')
+    const row = page.getByRole('row', { name: path })
+    expect(await row.getByRole('cell').allTextContents()).toEqual(expect.arrayContaining(['@2', '2']))
+    await row.getByRole('link').click()
+    await remove('Restore', '@2')
     await page.getByRole('button', { name: 'Delete…' }).waitFor()
     const { activity } = (await daemon.get(`/api/activity?kind=catalog`)).body
     expect(activity.map(({ reason }: { reason: string }) => reason)).toEqual(['was wrong', 'was wrong', 'was wrong'])

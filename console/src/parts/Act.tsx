@@ -11,6 +11,14 @@ import { Confirm } from './Confirm'
 import { Dialog } from './Dialog'
 import { Reason } from './Reason'
 import type { Order } from './SameAct'
+import { isTyped, TypedNumber } from './TypedNumber'
+
+interface Option {
+  value: string
+  name: string
+  /** How many things it is about, where it may be many. */
+  count?: number
+}
 
 export interface ActProps<T> {
   name: string
@@ -20,7 +28,7 @@ export interface ActProps<T> {
   /** Anyone who may write may do it. */
   isPublic?: boolean
   /** One of several, beside the reason. */
-  choice?: { label: string; options: readonly { value: string; name: string }[] }
+  choice?: { label: string; options: readonly Option[] }
   /** Opens the dialog. */
   hotkey?: string
   /** What is sent, and shown to be copied. */
@@ -58,6 +66,8 @@ function ActDialog<T>(props: ActProps<T> & { onClose: () => void }) {
   const { name, consequence, needsReason = false, choice, act = sendOnce, onDone, onClose } = props
   const reason = useSignal('')
   const chosen = useSignal(choice?.options[0]?.value ?? '')
+  const typed = useSignal('')
+  const { count = 1 } = choice?.options.find(({ value }) => value === chosen.value) ?? {}
   const attempt = useAttempt()
   const order = props.order(reason.value.trim(), chosen.value)
   const run = (): Promise<void> =>
@@ -87,10 +97,11 @@ function ActDialog<T>(props: ActProps<T> & { onClose: () => void }) {
           </select>
         </label>
       )}
+      <TypedNumber count={count} typed={typed} />
       <Confirm
         act={name}
         attempt={attempt}
-        isReady={!needsReason || reason.value.trim() !== ''}
+        isReady={(!needsReason || reason.value.trim() !== '') && isTyped(count, typed.value)}
         order={order}
         onAct={run}
         onClose={onClose}

@@ -43,10 +43,10 @@ select lower(kind) as kind, count(distinct path)::int as count from noetl.catalo
 where remove_after is null and archived_at is null
 group by 1;
 
--- name: catalog_list(kind, path, include_archived, created_at, catalog_id, limit_rows, include_content, bytes_max)
--- Entries newest first: `kind` (lower case), versions of one `path`, archived ones too if `include_archived`, after the position (`created_at`
--- created_at, `catalog_id` id), at most `limit_rows`, with their documents if `include_content`. Ends early when the
--- documents reach `bytes_max` bytes; `found` is how many there were without that.
+-- name: catalog_list(kind, path, include_archived, newest_only, created_at, catalog_id, limit_rows, include_content, bytes_max)
+-- Entries newest first: `kind` (lower case), versions of one `path`, archived ones too if `include_archived`, of each path the newest alone
+-- and how many there are if `newest_only`, after the position (`created_at` created_at, `catalog_id` id), at most `limit_rows`, with their
+-- documents if `include_content`. Ends early when the documents reach `bytes_max` bytes; `found` is how many there were without that.
 -- plan: each time
 with found as (
   select catalog_id, path, version, kind, created_at, archived_at, meta,
@@ -58,6 +58,11 @@ with found as (
     and (:kind::text is null or lower(kind) = :kind)
     and (:path::text is null or path = :path)
     and (:include_archived::boolean or archived_at is null)
+    and (not :newest_only::boolean or (path, version) in (
+      select path, max(version) from noetl.catalog
+      where remove_after is null and (:include_archived::boolean or archived_at is null)
+      group by path
+    ))
     and (:created_at::timestamp is null or (created_at, catalog_id) < (:created_at::timestamp, :catalog_id::bigint))
   order by created_at desc, catalog_id desc
   limit :limit_rows::int
@@ -73,7 +78,11 @@ summed as (
   from sized
 )
 select catalog_id, path, version, kind, content, layout::text as layout, payload::text as payload, meta::text as meta,
-  created_at::text as created_at, archived_at::text as archived_at, found::int as found
+  created_at::text as created_at, archived_at::text as archived_at, found::int as found,
+  case when :newest_only::boolean then (
+    select count(*)::int from noetl.catalog every
+    where every.path = summed.path and every.remove_after is null and (:include_archived::boolean or every.archived_at is null)
+  ) end as versions
 from summed
 where bytes_before < :bytes_max::bigint
 order by summed.created_at desc, catalog_id desc;

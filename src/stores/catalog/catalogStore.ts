@@ -118,6 +118,8 @@ export interface CatalogFilter {
   /** Versions of this one alone. */
   path?: string | undefined
   includeArchived: boolean
+  /** Of each path the newest version alone. */
+  newestOnly?: boolean | undefined
   after: { createdAt: string; catalogId: string } | null
   limit: number
   /** Without it content, layout and payload are null. */
@@ -126,16 +128,22 @@ export interface CatalogFilter {
   bytesMax: number
 }
 
+export interface ListedEntry extends CatalogEntry {
+  /** How many its path has; where the newest alone was asked for. */
+  versions: number | null
+}
+
 export interface CatalogPage {
-  entries: CatalogEntry[]
+  entries: ListedEntry[]
   hasMore: boolean
 }
 
 export async function listCatalog(db: Queryable, filter: CatalogFilter): Promise<CatalogPage> {
-  const rows = await db.run<CatalogEntry & { found: number }>(q.catalog_list, [
+  const rows = await db.run<ListedEntry & { found: number }>(q.catalog_list, [
     filter.kind,
     filter.path ?? null,
     filter.includeArchived,
+    filter.newestOnly ?? false,
     filter.after?.createdAt ?? null,
     filter.after?.catalogId ?? null,
     // One more than asked for tells whether there is a next page.

@@ -8,10 +8,9 @@ import { ActButton } from '../../parts/ActButton'
 import { Command } from '../../parts/Command'
 import { Panel } from '../../parts/Panel'
 import { EntryPage } from './EntryPage'
-import { ENTRIES_MAX, entryAt, loadEntries } from './entry'
+import { ENTRIES_MAX, entryAt, type Listed, loadPaths } from './entry'
 import { NewEntry } from './NewEntry'
 import { Tree } from './Tree'
-import { type Listed, listedOf } from './treeRows'
 
 export function Catalog() {
   const at = entryAt(place.value)
@@ -21,11 +20,9 @@ export function Catalog() {
 
 function List() {
   const isArchivedShown = query.value.has('archived')
-  const list = useResource(
-    `catalog ${isArchivedShown}`,
-    (signal) => loadEntries({ include_archived: isArchivedShown }, signal),
-    { everyMs: 10_000 },
-  )
+  const list = useResource(`catalog ${isArchivedShown}`, (signal) => loadPaths(isArchivedShown, signal), {
+    everyMs: 10_000,
+  })
   return (
     <div class="page">
       <div class="run-title">
@@ -39,8 +36,12 @@ function List() {
       <Panel resource={list} lines={8} isEmpty={({ entries }) => entries.length === 0} empty={<NoneYet />}>
         {({ entries, hasMore }) => (
           <>
-            <Found entries={listedOf(entries)} isArchivedShown={isArchivedShown} />
-            {hasMore && <p class="muted">The newest {whole(ENTRIES_MAX)} versions were looked at; there are more.</p>}
+            <Found entries={entries} isArchivedShown={isArchivedShown} />
+            {hasMore && (
+              <p class="muted">
+                The {whole(ENTRIES_MAX)} entries that were registered last were looked at; there are more.
+              </p>
+            )}
           </>
         )}
       </Panel>
@@ -98,9 +99,11 @@ function NoneYet() {
       <p>
         Register a playbook: <Command words="catalog register examples/hello.yaml" />
       </p>
-      <p>
-        Or write one here with <i>New entry</i>.
-      </p>
+      {!isReadOnly.value && (
+        <p>
+          Or write one here with <i>New entry</i>.
+        </p>
+      )}
     </>
   )
 }

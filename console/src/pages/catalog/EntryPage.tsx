@@ -10,7 +10,7 @@ import { Ago } from '../../parts/Time'
 import { EntryGraph } from '../graph/EntryGraph'
 import { DocumentTab } from './DocumentTab'
 import { EditTab } from './EditTab'
-import { type Entry, type EntryHead, entryHref, loadEntries, loadEntry } from './entry'
+import { type Entry, type EntryHead, type EntryList, entryHref, loadEntry, loadVersions } from './entry'
 import { Removal } from './Removal'
 import { RunTab } from './RunTab'
 import { UsedByTab } from './UsedByTab'
@@ -28,7 +28,7 @@ const RUNNABLE = ['playbook', 'agent']
 
 export function EntryPage({ path, version = 'latest' }: { path: string; version: string | undefined }) {
   const one = useResource(`${path}@${version}`, (signal) => loadEntry({ path, version }, signal))
-  const versions = useResource(`versions of ${path}`, (signal) => loadEntries({ path, include_archived: true }, signal))
+  const versions = useResource(`versions of ${path}`, (signal) => loadVersions(path, signal))
   const every = RUNNABLE.includes(one.data?.kind ?? '')
     ? [DOCUMENT, RUN, GRAPH, VERSIONS, USED_BY, EDIT]
     : [DOCUMENT, VERSIONS, EDIT]
@@ -41,16 +41,19 @@ export function EntryPage({ path, version = 'latest' }: { path: string; version:
     <div class="page">
       <a href={hrefOf('/catalog')}>‹ Catalog</a>
       <Panel resource={one} lines={8}>
-        {(entry) => (
-          <>
-            <Head entry={entry} versions={versions.data?.entries ?? []} reload={reload} />
-            {versions.error !== undefined && (
-              <p class="notice stale">Its other versions are not known: {versions.error.message}</p>
-            )}
-            <Tabs tabs={tabs} label="About this entry" />
-            <Chosen entry={entry} versions={versions.data?.entries ?? [entry]} tab={chosenTab(tabs)} reload={reload} />
-          </>
-        )}
+        {(entry) => {
+          const about = { entry, versions: versions.data ?? { entries: [entry], hasMore: false }, reload }
+          return (
+            <>
+              <Head {...about} />
+              {versions.error !== undefined && (
+                <p class="notice stale">Its other versions are not known: {versions.error.message}</p>
+              )}
+              <Tabs tabs={tabs} label="About this entry" />
+              <Chosen {...about} tab={chosenTab(tabs)} />
+            </>
+          )
+        }}
       </Panel>
     </div>
   )
@@ -58,7 +61,7 @@ export function EntryPage({ path, version = 'latest' }: { path: string; version:
 
 interface ChosenProps {
   entry: Entry
-  versions: readonly EntryHead[]
+  versions: EntryList<EntryHead>
   tab: string
   reload: () => void
 }
@@ -81,7 +84,10 @@ function Chosen({ entry, versions, tab, reload }: ChosenProps) {
 }
 
 function Head({ entry, versions, reload }: Omit<ChosenProps, 'tab'>) {
-  const newest = Math.max(entry.version, ...versions.map(({ version }) => version))
+  // An archived one counts no more: the address without a version does not lead to it.
+  const newest = Math.max(
+    ...versions.entries.flatMap(({ version, archived_at }) => (archived_at === null ? [version] : [])),
+  )
   return (
     <>
       <div class="run-title">

@@ -2,11 +2,11 @@
 import { go, hrefOf } from '../../lib/router'
 import { Act } from '../../parts/Act'
 import type { Order } from '../../parts/SameAct'
-import { type Entry, type EntryHead, entryHref } from './entry'
+import { type Entry, type EntryHead, type EntryList, entryHref } from './entry'
 
 interface RemovalProps {
   entry: Entry
-  versions: readonly EntryHead[]
+  versions: EntryList<EntryHead>
   reload: () => void
 }
 
@@ -16,14 +16,17 @@ interface Removed {
 
 const EVERY = 'every'
 
-export function Removal({ entry, versions, reload }: RemovalProps) {
+export function Removal({ entry, versions: { entries, hasMore }, reload }: RemovalProps) {
   const isArchived = entry.archived_at !== null
-  const alike = versions.filter(({ archived_at }) => (archived_at !== null) === isArchived)
+  const alike = entries.filter(({ archived_at }) => (archived_at !== null) === isArchived)
   const choice = {
     label: 'Versions',
     options: [
       { value: String(entry.version), name: `@${entry.version}` },
-      ...(alike.length > 1 ? [{ value: EVERY, name: `all ${alike.length}${isArchived ? ' archived' : ''}` }] : []),
+      // Nobody removes more than is told.
+      ...(alike.length > 1 && !hasMore
+        ? [{ value: EVERY, name: `all ${alike.length}${isArchived ? ' archived' : ''}`, count: alike.length }]
+        : []),
     ],
   }
   if (isArchived) {
@@ -46,7 +49,8 @@ export function Removal({ entry, versions, reload }: RemovalProps) {
   return (
     <Act<Removed>
       name="Delete"
-      consequence="Nothing can be started from it any more, by a schedule neither. A version that executions were started from is archived, and can be restored; others are gone."
+      consequence="Nothing can be started from it any more, not even by a schedule. A version that executions were started from is archived, and can be restored; others are gone."
+      needsReason
       choice={choice}
       order={(reason, chosen) => orderOf('delete', entry.path, chosen, reason)}
       onDone={leave}

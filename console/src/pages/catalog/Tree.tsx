@@ -4,8 +4,8 @@ import { counted } from '../../lib/counted'
 import { ask, query } from '../../lib/router'
 import { whole } from '../../lib/time'
 import { Ago } from '../../parts/Time'
-import { entryHref } from './entry'
-import { type EntryRow, type FolderRow, type Listed, treeRows } from './treeRows'
+import { entryHref, type Listed } from './entry'
+import { type EntryRow, type FolderRow, treeRows } from './treeRows'
 
 const OPEN_UP_TO = 100
 const ROWS_MAX = 1_000

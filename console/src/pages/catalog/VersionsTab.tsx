@@ -1,18 +1,33 @@
-// The versions of an entry, newest first, and what is different between the one that is shown and another.
+// The versions of an entry, newest first, and what is different between the one that is shown and another: below a list that
+// stays low, however many there are.
+import { useState } from 'preact/hooks'
 import { ask, query } from '../../lib/router'
+import { whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
 import { Panel } from '../../parts/Panel'
 import { Ago } from '../../parts/Time'
 import { Difference } from './Difference'
-import { type Entry, type EntryHead, entryHref, loadEntry } from './entry'
+import { type Entry, type EntryHead, type EntryList, entryHref, loadEntry } from './entry'
 
-export function VersionsTab({ entry, versions }: { entry: Entry; versions: readonly EntryHead[] }) {
-  const sorted = [...versions].sort((left, right) => right.version - left.version)
-  const other = query.value.get('against') ?? String(entry.version - 1)
+/** Of many the newest, until all are asked for. */
+const SHOWN_MAX = 100
+
+interface VersionsTabProps {
+  entry: Entry
+  versions: EntryList<EntryHead>
+}
+
+export function VersionsTab({ entry, versions: { entries, hasMore } }: VersionsTabProps) {
+  const [isWhole, setWhole] = useState(false)
+  const sorted = [...entries].sort((left, right) => right.version - left.version)
+  // Numbers of versions that were deleted are not there any more.
+  const before = sorted.find(({ version }) => version < entry.version)
+  const other = query.value.get('against') ?? String(before?.version)
   const hasOther = sorted.some(({ version }) => String(version) === other && version !== entry.version)
+  const shown = isWhole ? sorted : sorted.slice(0, SHOWN_MAX)
   return (
     <>
-      <div class="scroll">
+      <div class="scroll sample">
         <table class="rows">
           <thead>
             <tr>
@@ -23,7 +38,7 @@ export function VersionsTab({ entry, versions }: { entry: Entry; versions: reado
             </tr>
           </thead>
           <tbody>
-            {sorted.map((row) => (
+            {shown.map((row) => (
               <tr key={row.catalog_id} aria-selected={row.version === entry.version}>
                 <td>
                   <a href={entryHref(entry.path, { version: String(row.version), tab: 'versions' })}>@{row.version}</a>
@@ -52,6 +67,12 @@ export function VersionsTab({ entry, versions }: { entry: Entry; versions: reado
             ))}
           </tbody>
         </table>
+        {sorted.length > shown.length && (
+          <button type="button" class="link" onClick={() => setWhole(true)}>
+            the newest {whole(shown.length)} of {whole(sorted.length)} versions, show all
+          </button>
+        )}
+        {isWhole && hasMore && <p class="muted">There are older ones.</p>}
       </div>
       {hasOther && <Against entry={entry} version={other} />}
     </>

@@ -11,6 +11,11 @@ export interface EntryHead {
   archived_at: string | null
 }
 
+/** A path; the newest of its versions stands for it. */
+export interface Listed extends EntryHead {
+  versions: number
+}
+
 export interface Entry extends EntryHead {
   content: string | null
   /** `workflow` of the document. */
@@ -30,28 +35,35 @@ export function isError({ severity }: Problem): boolean {
   return severity === 'error'
 }
 
-interface Page {
-  entries: EntryHead[]
+interface Page<T> {
+  entries: T[]
   next_cursor?: string
 }
 
-/** So many are looked at; a catalog with more says so. */
+/** So many are looked at; where there are more it says so. */
 export const ENTRIES_MAX = 5_000
 
-export interface EntryList {
-  entries: EntryHead[]
+export interface EntryList<T> {
+  entries: T[]
   hasMore: boolean
 }
 
-export async function loadEntries(
-  wanted: { path?: string; include_archived: boolean },
-  signal: AbortSignal,
-): Promise<EntryList> {
-  const entries: EntryHead[] = []
+/** Every path once. */
+export function loadPaths(hasArchived: boolean, signal: AbortSignal): Promise<EntryList<Listed>> {
+  return loadList({ newest_only: true, include_archived: hasArchived }, signal)
+}
+
+/** Archived ones, too. */
+export function loadVersions(path: string, signal: AbortSignal): Promise<EntryList<EntryHead>> {
+  return loadList({ path, include_archived: true }, signal)
+}
+
+async function loadList<T>(wanted: object, signal: AbortSignal): Promise<EntryList<T>> {
+  const entries: T[] = []
   let cursor: string | undefined
   do {
     const asked = { ...wanted, include_content: false, cursor }
-    const page: Page = await send<Page>('POST', '/api/catalog/list', asked, signal)
+    const page = await send<Page<T>>('POST', '/api/catalog/list', asked, signal)
     entries.push(...page.entries)
     cursor = page.next_cursor
   } while (cursor !== undefined && entries.length < ENTRIES_MAX)

@@ -1,10 +1,5 @@
 // The paths of a catalog as a tree: a folder for each part before a slash that several share, entries below it.
-import type { EntryHead } from './entry'
-
-/** A path with how many versions it has; the newest stands for it. */
-export interface Listed extends EntryHead {
-  versions: number
-}
+import type { Listed } from './entry'
 
 export interface FolderRow {
   kind: 'folder'
@@ -25,16 +20,6 @@ export interface EntryRow {
 }
 
 export type TreeRow = FolderRow | EntryRow
-
-export function listedOf(entries: readonly EntryHead[]): Listed[] {
-  const byPath = new Map<string, Listed>()
-  for (const entry of entries) {
-    const known = byPath.get(entry.path)
-    if (known === undefined) byPath.set(entry.path, { ...entry, versions: 1 })
-    else byPath.set(entry.path, { ...(known.version < entry.version ? entry : known), versions: known.versions + 1 })
-  }
-  return [...byPath.values()]
-}
 
 /** The rows in sight, in order: folders before entries, each by its name. What is in a closed folder is left out. */
 export function treeRows(entries: readonly Listed[], isOpen: (folder: string) => boolean): TreeRow[] {

@@ -81,6 +81,10 @@ export function catalogRoutes({ catalog, pageBytes }: CatalogRouteDeps): RouteSp
           resource_type: { type: 'string', nullable: true },
           path: { type: 'string', nullable: true, maxLength: 512, description: 'versions of this one alone' },
           include_archived: { type: 'boolean' },
+          newest_only: {
+            type: 'boolean',
+            description: 'the newest version of each path alone, with how many versions there are',
+          },
           limit: { type: 'integer', minimum: 1, maximum: LIST_MAX },
           include_content: {
             type: 'boolean',
@@ -94,7 +98,7 @@ export function catalogRoutes({ catalog, pageBytes }: CatalogRouteDeps): RouteSp
       isLarge: true,
       responses: {
         200: answerOf(
-          { entries: { type: 'array', items: ENTRY }, next_cursor: TEXT },
+          { entries: { type: 'array', items: LISTED }, next_cursor: TEXT },
           'entries; next_cursor when there are more, also after a page that large documents ended early',
         ),
       },
@@ -105,6 +109,7 @@ export function catalogRoutes({ catalog, pageBytes }: CatalogRouteDeps): RouteSp
           kind: typeof given['resource_type'] === 'string' ? given['resource_type'] : null,
           path: typeof given['path'] === 'string' ? given['path'] : undefined,
           includeArchived: given['include_archived'] === true,
+          newestOnly: given['newest_only'] === true,
           after: typeof given['cursor'] === 'string' ? parseCursor(given['cursor']) : null,
           limit: typeof given['limit'] === 'number' ? given['limit'] : LIST_MAX,
           includeContent,
@@ -113,7 +118,8 @@ export function catalogRoutes({ catalog, pageBytes }: CatalogRouteDeps): RouteSp
         const texts: string[] = []
         const turns = createTurns()
         for (const entry of entries) {
-          texts.push(entryText(entry, includeContent))
+          const { versions } = entry
+          texts.push(entryText(entry, includeContent, versions === null ? {} : { versions }))
           await turns.rest()
         }
         const last = entries[entries.length - 1]
@@ -180,7 +186,7 @@ export function catalogRoutes({ catalog, pageBytes }: CatalogRouteDeps): RouteSp
   ]
 }
 
-const ENTRY = answerOf({
+const ENTRY_FIELDS = {
   catalog_id: TEXT,
   path: TEXT,
   kind: TEXT,
@@ -191,7 +197,9 @@ const ENTRY = answerOf({
   meta: ANY,
   created_at: TEXT,
   archived_at: TEXT_OR_NULL,
-})
+}
+const ENTRY = answerOf(ENTRY_FIELDS)
+const LISTED = answerOf({ ...ENTRY_FIELDS, versions: { type: 'integer', description: 'with newest_only' } })
 
 const REMOVED = answerOf(
   {
@@ -246,12 +254,13 @@ function removedAnswer(path: string, { removed }: Removed, verb: string): JsonOb
 }
 
 /** Put together as text: the parts of a document are JSON already, and reading them would only cost time. */
-function entryText(entry: CatalogEntry, withDocument: boolean): string {
+function entryText(entry: CatalogEntry, withDocument: boolean, more: JsonObject = {}): string {
   const { catalog_id, path, kind, version, content, layout, payload, meta } = entry
   const head = writeJson({ catalog_id, path, kind, version })
   const rest = writeJson({
     created_at: wireTimeFromPostgres(entry.created_at, 'created_at'),
     archived_at: entry.archived_at === null ? null : wireTimeFromPostgres(entry.archived_at, 'archived_at'),
+    ...more,
   })
   const document = `"content":${writeJson(content)},"layout":${layout},"payload":${payload},`
   return `${head.slice(0, -1)},${withDocument ? document : ''}"meta":${meta},${rest.slice(1)}`
