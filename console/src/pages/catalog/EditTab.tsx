@@ -26,8 +26,9 @@ export function EditTab({ entry, onRegistered }: { entry: Entry; onRegistered: (
       draft={entry.catalog_id}
       first={entry.content ?? ''}
       kind={entry.kind}
-      onRegistered={() => {
-        go(entryHref(entry.path))
+      onRegistered={({ path }) => {
+        // Whoever has changed the path has made another entry.
+        go(entryHref(path))
         onRegistered()
       }}
     />
@@ -36,6 +37,11 @@ export function EditTab({ entry, onRegistered }: { entry: Entry; onRegistered: (
 
 /** What was written and not registered yet, while the page is open: another tab or the way back must not cost it. */
 const drafts = new Map<string, string>()
+
+// The browser asks whoever would lose one with the page.
+window.addEventListener('beforeunload', (event) => {
+  if (drafts.size > 0) event.preventDefault()
+})
 
 interface EditorProps {
   /** Whose draft it is. */

@@ -1,18 +1,18 @@
 // A form from the workload of a playbook. It starts one execution, however often the button is hit: every form has a key
 // of its own, and what is started twice under one key is started once.
 
-import { useSignal } from '@preact/signals'
-import { useMemo } from 'preact/hooks'
+import { type Signal, signal, useSignal } from '@preact/signals'
 import { ApiError, apiPath } from '../../lib/api'
 import { getJson, type Json, jsonText, sendJson } from '../../lib/losslessJson'
 import { go, hrefOf } from '../../lib/router'
 import { whyNotWriter } from '../../lib/session'
 import { useResource } from '../../lib/useResource'
+import { ActButton } from '../../parts/ActButton'
 import { Panel } from '../../parts/Panel'
 import { SameAct } from '../../parts/SameAct'
 import { type EntryHead, uiSchemaPath } from './entry'
 import { FieldInput } from './FieldInput'
-import { type Field, type Filled, fill, type Written, workloadOf } from './runForm'
+import { type Field, type Filled, fill, type Written, workloadOf, writtenOf } from './runForm'
 import { requestOf, startOrder } from './startOrder'
 
 export function RunTab({ entry }: { entry: EntryHead }) {
@@ -29,15 +29,37 @@ export function RunTab({ entry }: { entry: EntryHead }) {
   )
 }
 
+interface Draft {
+  written: Signal<Written>
+  /** Where it is written as JSON. */
+  asText: Signal<string | undefined>
+  labels: Signal<string>
+  key: Signal<string>
+}
+
+/** By catalog id, while the page is open: another tab or the way back must not cost what was filled in. */
+const drafts = new Map<string, Draft>()
+
+function draftOf(catalogId: string): Draft {
+  const known = drafts.get(catalogId)
+  if (known !== undefined) return known
+  const draft: Draft = {
+    written: signal(new Map()),
+    asText: signal(undefined),
+    labels: signal(''),
+    key: signal(randomKey()),
+  }
+  drafts.set(catalogId, draft)
+  return draft
+}
+
 function Form({ entry, fields }: { entry: EntryHead; fields: readonly Field[] }) {
-  const written = useSignal<Written>(new Map())
-  const asText = useSignal<string | undefined>(undefined)
-  const key = useSignal(useMemo(randomKey, []))
-  const labels = useSignal('')
+  const { written, asText, labels, key } = draftOf(entry.catalog_id)
   const isBusy = useSignal(false)
   const refusal = useSignal<ApiError | undefined>(undefined)
   const filled = asText.value === undefined ? fill(fields, written.value) : filledByText(asText.value)
   const isRefused = filled.refused.size > 0
+  const asFields = asText.value === undefined || isRefused ? undefined : writtenOf(fields, filled.workload)
   const request = requestOf(entry, filled.workload, { key: key.value, labels: labels.value })
   const why = whyNotWriter.value
   const start = async (): Promise<void> => {
@@ -46,6 +68,7 @@ function Form({ entry, fields }: { entry: EntryHead; fields: readonly Field[] })
     refusal.value = undefined
     try {
       const started = (await sendJson('/api/execute', request)) as { execution_id: string }
+      drafts.delete(entry.catalog_id)
       go(hrefOf(`/executions/${started.execution_id}`))
     } catch (error) {
       refusal.value = error instanceof ApiError ? error : new ApiError(String(error), -1, 'POST /api/execute')
@@ -62,15 +85,28 @@ function Form({ entry, fields }: { entry: EntryHead; fields: readonly Field[] })
     >
       <div class="run-form-head">
         <h2>Workload</h2>
-        <button
-          type="button"
-          class="link"
-          onClick={() => {
-            asText.value = asText.value === undefined ? jsonText(filled.workload) : undefined
-          }}
-        >
-          {asText.value === undefined ? 'Write it as JSON' : 'Back to the fields'}
-        </button>
+        {asText.value === undefined ? (
+          <button
+            type="button"
+            class="link"
+            onClick={() => {
+              asText.value = jsonText(filled.workload)
+            }}
+          >
+            Write it as JSON
+          </button>
+        ) : (
+          <ActButton
+            class="link"
+            why={asFields === undefined ? 'The fields have no place for what is written here' : undefined}
+            onClick={() => {
+              written.value = asFields!
+              asText.value = undefined
+            }}
+          >
+            Back to the fields
+          </ActButton>
+        )}
       </div>
       {asText.value !== undefined && (
         <label class="field">

@@ -43,6 +43,22 @@ export function fill(fields: readonly Field[], written: Written): Filled {
   return { workload: Object.fromEntries(workload), refused }
 }
 
+/** What stands in the fields for a workload; undefined where they have no place for something of it. */
+export function writtenOf(fields: readonly Field[], workload: Filled['workload']): Written | undefined {
+  const named = new Map(fields.map((field) => [field.name, field]))
+  const written = new Map<string, string>()
+  for (const [name, value] of Object.entries(workload)) {
+    const field = named.get(name)
+    if (field === undefined) return undefined
+    const text = firstText({ ...field, default: value })
+    const { workload: read } = fill([field], new Map([[name, text]]))
+    const meant = Object.hasOwn(read, name) ? read[name]! : field.default
+    if (jsonText(meant) !== jsonText(value)) return undefined
+    written.set(name, text)
+  }
+  return written
+}
+
 function readText({ kind, default: first }: Field, text: string): Json {
   switch (kind) {
     case 'integer':
