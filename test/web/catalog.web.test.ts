@@ -282,6 +282,35 @@ describe.skipIf(!hasBrowser)('the catalog', () => {
     await close()
   })
 
+  it('makes a subscription of its document, and has it go on with a newer one', async () => {
+    const path = 'shop/orders'
+    const document = `apiVersion: noetl.io/v2
+kind: Subscription
+metadata: { name: orders, path: ${path} }
+spec: { source: nats, subject: orders.created, mode: pull, dispatch: { playbook: ${path} } }
+`
+    await register(document)
+    const { page, faults, close } = await browser.open(daemon.url)
+    const act = async (name: string) => {
+      await page.getByRole('button', { name: `${name}…` }).click()
+      await page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
+    }
+    await page.goto(`/console/catalog/${path}`)
+    await page.getByText('none yet: it delivers nothing').waitFor()
+    await act('Register')
+    await page.getByRole('img', { name: 'Lifecycle: registered;' }).waitFor()
+    const place = page.url()
+    await register(document.replace('created', 'changed'))
+    await page.goto(`/console/catalog/${path}`)
+    await act('Use @2')
+    await page.waitForURL(place)
+    await page.getByRole('link', { name: 'version 2' }).click()
+    await page.locator('.facts', { hasText: 'registered @2' }).waitFor()
+    expect(await page.getByRole('button', { name: /^(Use|Register)/ }).count()).toBe(0)
+    expect(faults()).toEqual([])
+    await close()
+  })
+
   it('is a tree whose open folders are in the address, and tells what would start an entry', async () => {
     const callOf = (path: string) =>
       DOCUMENT.replaceAll(PATH, path).replace('kind: noop', `kind: playbook, path: '${PATH}'`)

@@ -11,6 +11,7 @@ import { EntryGraph } from '../graph/EntryGraph'
 import { DocumentTab } from './DocumentTab'
 import { EditTab } from './EditTab'
 import { type Entry, type EntryHead, type EntryList, entryHref, loadEntry, loadVersions } from './entry'
+import { MadeOf, RegisterSubscription, useMade } from './OwnSubscription'
 import { Removal } from './Removal'
 import { RunTab } from './RunTab'
 import { UsedByTab } from './UsedByTab'
@@ -88,6 +89,8 @@ function Head({ entry, versions, reload }: Omit<ChosenProps, 'tab'>) {
   const newest = Math.max(
     ...versions.entries.flatMap(({ version, archived_at }) => (archived_at === null ? [version] : [])),
   )
+  const isSource = entry.kind === 'subscription'
+  const made = useMade(isSource ? entry.path : null)
   return (
     <>
       <div class="run-title">
@@ -101,6 +104,9 @@ function Head({ entry, versions, reload }: Omit<ChosenProps, 'tab'>) {
           </a>
         )}
         <span class="buttons">
+          {isSource && made.at !== undefined && entry.archived_at === null && entry.version === newest && (
+            <RegisterSubscription entry={entry} made={made.data} />
+          )}
           <Removal entry={entry} versions={versions} reload={reload} />
         </span>
       </div>
@@ -116,6 +122,16 @@ function Head({ entry, versions, reload }: Omit<ChosenProps, 'tab'>) {
           <Fact name="Archived">
             <Ago at={entry.archived_at} />
           </Fact>
+        )}
+        {isSource && made.at !== undefined && (
+          <div>
+            <dt>Subscription</dt>
+            <dd>
+              <span>
+                <MadeOf made={made.data} />
+              </span>
+            </dd>
+          </div>
         )}
         {RUNNABLE.includes(entry.kind) && (
           <Fact name="Executions">
