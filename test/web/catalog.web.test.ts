@@ -278,6 +278,17 @@ describe.skipIf(!hasBrowser)('the catalog', () => {
     await page.getByRole('button', { name: 'Delete…' }).waitFor()
     const { activity } = (await daemon.get(`/api/activity?kind=catalog`)).body
     expect(activity.map(({ reason }: { reason: string }) => reason)).toEqual(['was wrong', 'was wrong', 'was wrong'])
+    // What was done to which version is told, and how every act ended is in sight.
+    await database
+      .get()
+      .sql(`insert into noetl.operator_action (actor, role, via, action, target_kind, target_id, reason, outcome, error)
+      values ('Ada (token-1a2b3c4d)', 'operator', 'console', 'subscriptions.dead.redrive', 'job',
+        'd036b54c-7e30-4967-bae9-879d85f57731', 'it is back', 'refused', 'there is no job of that id here any more')`)
+    await page.goto('/console/activity')
+    await page.getByRole('row', { name: 'no job of that id' }).waitFor()
+    expect(await page.getByRole('link', { name: `${path}@2`, exact: true }).count()).toBe(2)
+    const hidden = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('main .scroll'))`
+    expect(await page.evaluate(hidden)).toBe(0)
     expect(faults()).toEqual([])
     await close()
   })

@@ -54,6 +54,10 @@ function linksOf({ action, target_kind: kind, target_id: id, request }: Act): Li
   const many = action.startsWith('outbox.') ? rowsAsked(asked) : action === 'bulk' ? executionsAsked(asked) : []
   if (many.length > 0) return many
   if (kind === null || id === null) return unnamed(action, asked)
+  const { version } = asked
+  if (kind === 'catalog' && (typeof version === 'string' || typeof version === 'number')) {
+    return [{ text: kind }, { text: `${id}@${version}`, href: entryHref(id, { version: String(version) }) }]
+  }
   return [{ text: kind }, { text: id, href: hrefOfTarget(kind, id) }]
 }
 

@@ -38,7 +38,7 @@ const SPANS = [
 const FILTERS = [
   ['actor', 'Who'],
   ['action', 'What, such as outbox'],
-  ['target', 'Id it is about'],
+  ['target', 'Id or path it is about'],
 ] as const
 
 export function Activity() {
@@ -125,7 +125,7 @@ function Since({ since }: { since: string | undefined }) {
 function Entries({ entries }: { entries: readonly Entry[] }) {
   return (
     <div class="scroll">
-      <table class="wide rows">
+      <table class="wide rows activity">
         <thead>
           <tr>
             <th>When</th>
