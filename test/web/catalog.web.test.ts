@@ -66,6 +66,8 @@ describe.skipIf(!hasBrowser)('the catalog', () => {
     await page.goto('/console/catalog')
     await page.getByText('The catalog is empty').waitFor()
     await page.getByText('node /opt/noetl-cp.js catalog register examples/hello.yaml --data-dir /d').waitFor()
+    // All that was there may have been archived.
+    await page.getByRole('button', { name: 'archived, too' }).waitFor()
     await register(DOCUMENT)
     const wrong = DOCUMENT.replaceAll(PATH, 'shop/wrong').replace('- step: end', '- step: start\n    next: [nowhere]')
     await register('#\n'.repeat(2_000) + wrong)

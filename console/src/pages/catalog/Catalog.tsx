@@ -33,7 +33,12 @@ function List() {
           </ActButton>
         </span>
       </div>
-      <Panel resource={list} lines={8} isEmpty={({ entries }) => entries.length === 0} empty={<NoneYet />}>
+      <Panel
+        resource={list}
+        lines={8}
+        isEmpty={({ entries }) => entries.length === 0}
+        empty={<NoneYet isArchivedShown={isArchivedShown} />}
+      >
         {({ entries, hasMore }) => (
           <>
             <Found entries={entries} isArchivedShown={isArchivedShown} />
@@ -70,14 +75,7 @@ function Found({ entries, isArchivedShown }: { entries: readonly Listed[]; isArc
             {one}
           </button>
         ))}
-        <button
-          type="button"
-          class="chip"
-          aria-pressed={isArchivedShown}
-          onClick={() => ask({ archived: isArchivedShown ? undefined : '1' })}
-        >
-          archived, too
-        </button>
+        <ArchivedToo isShown={isArchivedShown} />
         <input
           type="search"
           class="wide"
@@ -92,7 +90,20 @@ function Found({ entries, isArchivedShown }: { entries: readonly Listed[]; isArc
   )
 }
 
-function NoneYet() {
+function ArchivedToo({ isShown }: { isShown: boolean }) {
+  return (
+    <button
+      type="button"
+      class="chip"
+      aria-pressed={isShown}
+      onClick={() => ask({ archived: isShown ? undefined : '1' })}
+    >
+      archived, too
+    </button>
+  )
+}
+
+function NoneYet({ isArchivedShown }: { isArchivedShown: boolean }) {
   return (
     <>
       <h2>The catalog is empty</h2>
@@ -104,6 +115,8 @@ function NoneYet() {
           Or write one here with <i>New entry</i>.
         </p>
       )}
+      {/* All that was there may have been deleted. */}
+      <ArchivedToo isShown={isArchivedShown} />
     </>
   )
 }
