@@ -1,16 +1,20 @@
 // Two runs beside each other: what is different first, then every step. With one run given, others of the same playbook are
 // offered.
-import { apiPath, get } from '../../lib/api'
+import { apiPath, get, getAnswer } from '../../lib/api'
 import { ask, hrefOf, query } from '../../lib/router'
 import { lasted, millisOf, whole } from '../../lib/time'
 import { useResource } from '../../lib/useResource'
+import { Pages } from '../../parts/Pages'
 import { Panel } from '../../parts/Panel'
-import { Status } from '../../parts/Status'
+import { Glyph, Status } from '../../parts/Status'
 import { Ago } from '../../parts/Time'
 import { useTape } from '../execution/useTape'
 import type { ExecutionSummary } from '../executions/summary'
 import { Together } from './Together'
 import '../../styles/compare.css'
+
+/** On a page of those to choose from. */
+const OTHERS = 50
 
 export function Compare() {
   const [a, b] = [query.value.get('a'), query.value.get('b')]
@@ -54,31 +58,51 @@ function First({ a, b }: { a: string; b: string | null }) {
   )
 }
 
-/** Other runs of the same playbook, to choose from. */
+/** Other runs of the same playbook, to choose from: all, or those that went well, page by page. */
 function Others({ run }: { run: ExecutionSummary }) {
-  const path = apiPath('/api/executions', { path: run.path ?? undefined, limit: 50 })
-  const list = useResource(path, (signal) => get<ExecutionSummary[]>(path, signal))
+  const [status, cursor] = ['status', 'cursor'].map((name) => query.value.get(name) ?? undefined)
+  const playbook = run.path === null ? { catalog_id: run.catalog_id } : { path: run.path }
+  const path = apiPath('/api/executions', { ...playbook, status, cursor, limit: OTHERS })
+  const list = useResource(path, (signal) => getAnswer<ExecutionSummary[]>(path, signal))
+  const next = list.data?.headers.get('x-noetl-next-cursor') ?? undefined
+  const name = <bdi>{run.path ?? `catalog entry ${run.catalog_id}`}</bdi>
   return (
-    <Panel
-      resource={list}
-      isEmpty={(rows) => rows.every(({ execution_id: id }) => id === run.execution_id)}
-      empty={
-        <p>
-          There is no other run of <bdi>{run.path}</bdi> to compare with.
-        </p>
-      }
-    >
-      {(rows) => (
-        <>
+    <>
+      <p>
+        {name} <code class="whole">{run.execution_id}</code> with which other run of it?
+      </p>
+      <div class="filters">
+        <button
+          type="button"
+          class="chip completed"
+          aria-pressed={status !== undefined}
+          onClick={() => ask({ status: status === undefined ? 'COMPLETED' : undefined, cursor: undefined })}
+        >
+          <Glyph kind="completed" />
+          completed only
+        </button>
+      </div>
+      <Panel
+        resource={list}
+        missing={list.data?.headers.get('x-noetl-failed-shards') ?? undefined}
+        isEmpty={({ body }) => next === undefined && body.every(({ execution_id: id }) => id === run.execution_id)}
+        empty={
           <p>
-            <bdi>{run.path}</bdi> <code class="whole">{run.execution_id}</code> with which other run of it?
+            There is no {cursor === undefined ? 'other' : 'older'} {status === undefined ? '' : 'completed '}run of{' '}
+            {name} to compare with.
           </p>
+        }
+      >
+        {({ body }) => (
           <ul class="others">
-            {rows
+            {body
               .filter(({ execution_id: id }) => id !== run.execution_id)
               .map((other) => (
                 <li key={other.execution_id}>
-                  <button type="button" onClick={() => ask({ b: other.execution_id })}>
+                  <button
+                    type="button"
+                    onClick={() => ask({ b: other.execution_id, status: undefined, cursor: undefined })}
+                  >
                     <Status status={other.status} />
                     <code>{other.execution_id}</code>
                     <span class="muted">@{other.version}</span>
@@ -87,9 +111,10 @@ function Others({ run }: { run: ExecutionSummary }) {
                 </li>
               ))}
           </ul>
-        </>
-      )}
-    </Panel>
+        )}
+      </Panel>
+      <Pages cursor={cursor} next={next} />
+    </>
   )
 }
 

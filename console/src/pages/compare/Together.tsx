@@ -1,8 +1,10 @@
 // Both runs on one cursor: how each step ended, where both stand, and what the events there carry.
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { ask, query } from '../../lib/router'
+import { whole } from '../../lib/time'
 import { useRested } from '../../lib/useRested'
 import type { RunTape } from '../execution/tape'
+import { DRAWN_MAX } from '../execution/useTape'
 import { type AlignedStep, align, endOf } from './alignment'
 import { counterpart, happeningsOf } from './counterpart'
 import { PayloadDiff } from './PayloadDiff'
@@ -24,7 +26,8 @@ export function Together({ ids, a, b }: TogetherProps) {
   const [chosen, setChosen] = useState(placeOf(query.value.get('at')))
   const rested = useRested(chosen)
   useEffect(() => ask({ at: rested === undefined ? undefined : String(rested) }, { replace: true }), [rested])
-  const by = query.value.get('by') === 'offset' ? 'offset' : 'step'
+  const isOverview = a.isCoarse || b.isCoarse
+  const by = isOverview || query.value.get('by') === 'offset' ? 'offset' : 'step'
   const at = Math.min(a.length, chosen ?? beginning(a, b, first) ?? result.position ?? a.length)
   const other = useMemo(() => counterpart(left, right, at, by), [left, right, at, by])
   return (
@@ -32,6 +35,12 @@ export function Together({ ids, a, b }: TogetherProps) {
       <p class="compared" role="status">
         {first === undefined ? 'Every step went the same way.' : `They part at the step ${first.name}.`} {result.said}
       </p>
+      {isOverview && (
+        <p class="notice partial">
+          Above {whole(DRAWN_MAX)} events whole steps are compared, not their commands and results, and the cursor goes
+          by time.
+        </p>
+      )}
       <Steps steps={steps} a={a} b={b} positions={[at, other]} onChoose={(step) => setChosen(endOf(a, step))} />
       <SharedCursor a={a} b={b} positions={[at, other]} by={by} onMove={setChosen} />
       <PayloadDiff a={{ executionId: ids[0], position: at }} b={{ executionId: ids[1], position: other }} />

@@ -32,9 +32,13 @@ export interface AlignedStep {
 /** In the order of the first run; what only the second has comes after. */
 export function align(a: RunTape, b: RunTape): AlignedStep[] {
   const [left, right] = [outcomesOf(a), outcomesOf(b)]
+  // Of an overview it is not known what is inside of a step, nor whether a step was passed by.
+  const isWhole = !a.isCoarse && !b.isCoarse
+  const wayOf = (step: StepOutcome | undefined) => (isWhole || step?.kind !== 'cancelled' ? step?.kind : 'completed')
   return [...new Set([...left.keys(), ...right.keys()])].map((name) => {
     const [ofA, ofB] = [left.get(name), right.get(name)]
-    return { name, a: ofA, b: ofB, isDifferent: ofA?.kind !== ofB?.kind || !isSameInside(ofA, ofB) }
+    const isDifferent = wayOf(ofA) !== wayOf(ofB) || (isWhole && !isSameInside(ofA, ofB))
+    return { name, a: ofA, b: ofB, isDifferent }
   })
 }
 

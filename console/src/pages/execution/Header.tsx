@@ -8,6 +8,7 @@ import { CopyText } from '../../parts/CopyText'
 import { Fact } from '../../parts/Fact'
 import { Status } from '../../parts/Status'
 import { Ago, Lasted } from '../../parts/Time'
+import { entryHref } from '../catalog/entry'
 import { Labels } from '../executions/Labels'
 import { cancelOrder, rerunOrder } from '../executions/orders'
 import { type ExecutionSummary, hasEnded } from '../executions/summary'
@@ -20,8 +21,7 @@ export function Header({ run, reload }: { run: ExecutionSummary; reload: () => v
     <header class="run">
       <div class="run-title">
         <h1>
-          <bdi>{run.path ?? `catalog entry ${run.catalog_id}`}</bdi>
-          {run.version !== null && <span class="muted">@{run.version}</span>}
+          <Playbook run={run} />
         </h1>
         <Status status={run.status} />
         <span class="buttons">
@@ -86,6 +86,17 @@ export function Header({ run, reload }: { run: ExecutionSummary; reload: () => v
         </p>
       )}
     </header>
+  )
+}
+
+/** A link to the version that it was started from. */
+function Playbook({ run: { path, version, catalog_id: id } }: { run: ExecutionSummary }) {
+  if (path === null || version === null) return <bdi>{path ?? `catalog entry ${id}`}</bdi>
+  return (
+    <a href={entryHref(path, { version: String(version) })} title="The playbook that it was started from">
+      <bdi>{path}</bdi>
+      <span class="muted">@{version}</span>
+    </a>
   )
 }
 
