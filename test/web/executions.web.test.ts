@@ -108,6 +108,19 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await until('the page begins at its head', async () => (await top()) === 0)
     await page.goBack()
     await until('it is where it was', async () => Math.abs((await top()) - left) <= 1)
+    // The row is, too, for whoever goes on with the keys.
+    const rows = page.locator('tbody tr[id]')
+    const marked = async () =>
+      rows.evaluateAll((all) => all.findIndex((row) => row.getAttribute('aria-selected') === 'true'))
+    const count = await rows.count()
+    await until('the row that was opened', async () => (await marked()) === count - 1)
+    await page.keyboard.press('k')
+    await until('the one above it', async () => (await marked()) === count - 2)
+    const above = (await rows.nth(count - 2).getAttribute('id'))!.replace('row-', '')
+    await page.waitForURL(new RegExp(`row=${above}`))
+    await page.reload()
+    await until('the same after a reload', async () => (await marked()) === count - 2)
+    await page.goto('/console/executions')
 
     await page.keyboard.press('f')
     const field = page.getByRole('searchbox', { name: /^Text, id/ })

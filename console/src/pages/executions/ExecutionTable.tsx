@@ -1,9 +1,10 @@
 // The rows of the list. `j` and `k` move along them, Enter opens one, `w` tells why it has not ended, `x` ticks it.
-// The heading of the start turns the order round.
+// The heading of the start turns the order round. The row one is at is in the address: the way back leads to it.
 import { Fragment } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { useKeys } from '../../lib/keys'
-import { ask, go, hrefOf } from '../../lib/router'
+import { ask, go, hrefOf, query } from '../../lib/router'
+import { useRested } from '../../lib/useRested'
 import { COLUMNS, STARTED, shownColumns, TIMELINE } from './columns'
 import { type ExecutionSummary, hasEnded } from './summary'
 import { useTimelines } from './timelines'
@@ -19,7 +20,9 @@ const NONE: readonly ExecutionSummary[] = []
 
 export function ExecutionTable({ rows, isOldestFirst, chosen, onChoose }: ExecutionTableProps) {
   // By its id: rows come and go above it.
-  const [marked, setMarked] = useState<string>()
+  const [marked, setMarked] = useState(query.peek().get('row') ?? undefined)
+  const rested = useRested(marked)
+  useEffect(() => ask({ row: rested }, { replace: true }), [rested])
   const at = rows.findIndex((row) => row.execution_id === marked)
   const columns = COLUMNS.filter(
     ({ name, isAbout }) => shownColumns.value.has(name) && (isAbout === undefined || rows.some(isAbout)),
@@ -33,6 +36,11 @@ export function ExecutionTable({ rows, isOldestFirst, chosen, onChoose }: Execut
     // It is told, too, where one is.
     line?.querySelector<HTMLElement>('a[href]')?.focus({ preventScroll: true })
   }
+  // At once: whoever opens it is gone before it rests.
+  const leaveAt = (id: string): void => {
+    setMarked(id)
+    ask({ row: id }, { replace: true })
+  }
   const toggle = (id: string): void => {
     const next = new Set(chosen)
     if (!next.delete(id)) next.add(id)
@@ -44,7 +52,9 @@ export function ExecutionTable({ rows, isOldestFirst, chosen, onChoose }: Execut
     k: () => move(-1),
     Enter: () => {
       const row = rows[at]
-      if (row !== undefined) go(hrefOf(`/executions/${row.execution_id}`))
+      if (row === undefined) return
+      leaveAt(row.execution_id)
+      go(hrefOf(`/executions/${row.execution_id}`))
     },
     w: () => {
       const row = rows[at]
@@ -79,7 +89,13 @@ export function ExecutionTable({ rows, isOldestFirst, chosen, onChoose }: Execut
         <tbody>
           {rows.map((row, index) => (
             <Fragment key={row.execution_id}>
-              <tr id={`row-${row.execution_id}`} aria-selected={index === at}>
+              <tr
+                id={`row-${row.execution_id}`}
+                aria-selected={index === at}
+                onClickCapture={({ target }) =>
+                  target instanceof Element && target.closest('a') !== null && leaveAt(row.execution_id)
+                }
+              >
                 <td class="tick">
                   <input
                     type="checkbox"
