@@ -114,7 +114,9 @@ it('a paused pool gets nothing until it is resumed, and says so', async () => {
     what: expect.stringContaining('the database is moved'),
     next: 'noetl-cp worker resume halted',
   })
-  expect(report.findings.some(({ reason }) => reason === 'missing worker pool')).toBe(true)
+  expect(report.findings.find(({ reason }) => reason === 'missing worker pool')).toMatchObject({
+    next: 'noetl-cp worker --worker-pools halted',
+  })
   await database.get().sql(`update noetl.command set created_at = now() - interval '1 minute' where pool = 'halted'`)
   expect(await poolFindings(core.databases)).toMatchObject([
     { where: 'pool halted', finding: expect.stringContaining('it is paused') },

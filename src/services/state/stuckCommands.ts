@@ -36,7 +36,7 @@ export function commandFindings(
     findings.unshift({
       reason: 'missing worker pool',
       what: `${which}; ${heard}`,
-      next: 'start a worker of that pool',
+      next: missing.length > 0 ? `noetl-cp worker --worker-pools ${missing.join(',')}` : 'noetl-cp worker',
       target: { kind: 'pool', id: missing[0] ?? last?.pool ?? '' },
       actions: [],
     })
