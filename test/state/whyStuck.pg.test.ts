@@ -103,7 +103,11 @@ describe('an execution', () => {
     ])
     await heartbeat('workers', 600)
     expect(await findings(executionId)).toMatchObject([
-      { reason: 'missing worker pool', what: expect.stringContaining('workers last reported'), next: 'noetl-cp worker' },
+      {
+        reason: 'missing worker pool',
+        what: expect.stringContaining('workers last reported'),
+        next: 'noetl-cp worker',
+      },
       { reason: 'unclaimed command' },
     ])
   })

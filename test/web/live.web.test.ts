@@ -304,6 +304,9 @@ describe.skipIf(!hasBrowser)('what happens', () => {
       .getByText(/^Shown as it was at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d: /)
       .first()
       .waitFor()
+    const handle = page.getByRole('slider', { name: 'Position in the log' })
+    for (const key of ['Home', 'ArrowRight']) await page.keyboard.press(key)
+    await until('the first event', async () => (await handle.getAttribute('aria-valuenow')) === '1')
     // The event may be there already; the live state was not asked for yet.
     await page.getByRole('tab', { name: 'Live state' }).click()
     const refusal = page.getByRole('alert').filter({ hasText: 'It is asked again by itself.' })
@@ -314,6 +317,9 @@ describe.skipIf(!hasBrowser)('what happens', () => {
     await refusal.waitFor({ state: 'detached' })
     await early.getByRole('heading', { name: 'Catalog' }).waitFor()
     await page.getByText('execution_id: ').first().waitFor()
+    // The handle is where it was moved meanwhile, and the address says so now.
+    await page.waitForURL(/at=event/)
+    expect(await handle.getAttribute('aria-valuenow')).toBe('1')
     // What is asked once is not asked for again because somebody has looked elsewhere, as everything else is.
     await early.goto('/console/help')
     await early.getByText('The same as OpenAPI').waitFor()

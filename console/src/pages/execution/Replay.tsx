@@ -11,7 +11,7 @@ import type { ExecutionSummary } from '../executions/summary'
 import { GraphTab } from '../graph/GraphTab'
 import { axisOf, chosenAxis, view, viewOf, viewText } from './axis'
 import { ChangesTab } from './ChangesTab'
-import { forgetCursor, newlyAsked, pin, positionAt, readCursor } from './cursor'
+import { forgetCursor, isAheadOfAddress, newlyAsked, pin, positionAt, readCursor } from './cursor'
 import { EventDetail } from './EventDetail'
 import { EventsTab } from './EventsTab'
 import { Life } from './Life'
@@ -60,6 +60,11 @@ export function Replay({ run }: { run: ExecutionSummary }) {
   const asked = newlyAsked()
   useEffect(() => {
     if (epoch === undefined || (epoch === readEpoch && asked === '')) return
+    // Where somebody has gone meanwhile counts for more than where the address was left.
+    if (readEpoch !== undefined && asked === '' && isAheadOfAddress()) {
+      setReadEpoch(epoch)
+      return
+    }
     const control = new AbortController()
     readCursor(run.execution_id, control.signal).then(
       () => {

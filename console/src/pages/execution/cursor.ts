@@ -17,12 +17,21 @@ export function isFollowing(): boolean {
   return chosen.value === undefined
 }
 
+/** It was moved, and the address has not been told: that takes an answer of the daemon. */
+let isAhead = false
+
+export function isAheadOfAddress(): boolean {
+  return isAhead
+}
+
 export function moveTo(position: number, length: number): void {
+  isAhead = true
   const next = Math.max(0, Math.min(length, Math.round(position)))
   chosen.value = next >= length ? undefined : next
 }
 
 export function togglePin(position: number): void {
+  isAhead = true
   pin.value = pin.value === undefined ? position : undefined
 }
 
@@ -48,12 +57,14 @@ export async function writeDown(slices: Slices, signal: AbortSignal): Promise<vo
   const [at, pinned] = [await word(chosen.peek()), await word(pin.peek())]
   if (signal.aborted) return
   known = `${at ?? null} ${pinned ?? null}`
+  isAhead = false
   ask({ at, pin: pinned }, { replace: true })
 }
 
 /** At the end, with nothing pinned. */
 export function forgetCursor(): void {
   known = saidInAddress()
+  isAhead = false
   chosen.value = undefined
   pin.value = undefined
   isPlaying.value = false
@@ -70,6 +81,7 @@ export async function readCursor(executionId: string, signal: AbortSignal): Prom
   const [at, pinned] = [await placeOf(query.peek().get('at')), await placeOf(query.peek().get('pin'))]
   if (signal.aborted) return
   known = asked
+  isAhead = false
   chosen.value = at
   pin.value = pinned
   isPlaying.value = false

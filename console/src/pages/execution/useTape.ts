@@ -48,7 +48,10 @@ export function useTape(executionId: string, eventCount: number): LoadedTape {
     const askFrom = async (from: number, level: Level = 'full', waitMs = WAIT_MS): Promise<Tape> => {
       const asked = apiPath(path, { level, from, wait_ms: waitMs })
       const { signal } = control
-      return decodeTape(await fetchOwn('GET', asked, { signal }, (response) => response.arrayBuffer()))
+      const answer = await fetchOwn('GET', asked, { signal }, (response) => response.arrayBuffer())
+      // What is still to come is on its way.
+      setError(undefined)
+      return decodeTape(answer)
     }
     const askFirst = async (): Promise<Tape> => {
       let waitMs = FIRST_WAIT_MS
@@ -89,13 +92,10 @@ export function useTape(executionId: string, eventCount: number): LoadedTape {
     }
     isLoading.current = true
     load()
-      .then(
-        () => setError(undefined),
-        (reason: unknown) => {
-          if (control.signal.aborted) return
-          setError(reason instanceof ApiError ? reason : new ApiError(String(reason), -1, path))
-        },
-      )
+      .catch((reason: unknown) => {
+        if (control.signal.aborted) return
+        setError(reason instanceof ApiError ? reason : new ApiError(String(reason), -1, path))
+      })
       .finally(() => {
         if (control.signal.aborted) return
         isLoading.current = false
