@@ -243,6 +243,15 @@ export function timelineTests(shared: RunPage): void {
     await box.press('Enter')
     await page.getByTitle('/last_event_id', { exact: true }).getByText(head.last_event_id).waitFor()
     expect(await page.locator('.row-count').count()).toBe(0)
+    // The daemon tells the events apart, whether they are drawn or not.
+    await page.locator('.scrub-event').getByText('command.issued').waitFor()
+    await page.locator('.counters').getByText('300', { exact: true }).first().waitFor()
+    expect(await handle.getAttribute('aria-valuetext')).toBe(
+      'event 300 of 20,100, command.issued, step fetch, 0 running',
+    )
+    await page.getByRole('tab', { name: 'Events' }).click()
+    await page.getByRole('combobox', { name: 'Only of one type' }).selectOption('command.issued')
+    await page.getByText('20,100 events', { exact: true }).waitFor()
 
     release()
     await page.locator('.row-count').first().waitFor()

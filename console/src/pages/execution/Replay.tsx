@@ -122,7 +122,7 @@ function drawnSoFar({ length, total }: RunTape): string {
   if (length < total)
     return `${whole(length)} of ${whole(total)} events are drawn so far; the list of events has all of them.`
   return total > DRAWN_MAX
-    ? `An overview: above ${whole(DRAWN_MAX)} events the bars stand for parts of the log. State, checksum and events are those of each event.`
+    ? `An overview: above ${whole(DRAWN_MAX)} events bars and failures stand for parts of the log. State, checksum and events are those of each event.`
     : 'An overview; the events themselves are on their way.'
 }
 
@@ -176,7 +176,14 @@ function Moments({ run, tape, reload }: { run: ExecutionSummary; tape: RunTape; 
   const isLacking = AT_HANDLE.has(tab) && (!here.isExact || lacksBefore)
   return (
     <>
-      <Scrubber run={tape} axis={axis} position={position} snapshots={snapshots} life={life} />
+      <Scrubber
+        run={tape}
+        axis={axis}
+        position={position}
+        slice={here.isExact ? here.slice : undefined}
+        snapshots={snapshots}
+        life={life}
+      />
       <Timeline run={tape} axis={axis} position={position} />
       {(tape.isCoarse || tape.length < tape.total) && (
         <p class="notice partial">

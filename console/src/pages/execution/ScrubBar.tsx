@@ -4,21 +4,27 @@ import { useRef } from 'preact/hooks'
 import { counted } from '../../lib/counted'
 import { ask } from '../../lib/router'
 import { clockText, whole } from '../../lib/time'
+import { Glyph } from '../../parts/Status'
 import { type Axis, showNextAxis } from './axis'
 import { isFollowing, isPlaying, pin, togglePin } from './cursor'
 import { Jump } from './Jump'
 import { chosenLanes, LANES } from './lanes'
 import { SPEEDS, type Speed, speed, togglePlay } from './play'
-import { momentAt, type RunTape } from './tape'
+import type { Moment, RunTape } from './tape'
 
 interface ScrubBarProps {
   run: RunTape
   axis: Axis
   position: number
+  /** What happened there; undefined: nothing, or it is not known yet. */
+  moment: Moment | undefined
+  version: number | undefined
   go: (to: number) => void
+  /** The next or the previous one; undefined where nothing has failed. */
+  toFailure: ((by: 1 | -1) => void) | undefined
 }
 
-export function ScrubBar({ run, axis, position, go }: ScrubBarProps) {
+export function ScrubBar({ run, axis, position, moment, version, go, toFailure }: ScrubBarProps) {
   const { length, total } = run
   // How long the log was when the handle left its end.
   const leftAt = useRef(total)
@@ -45,10 +51,33 @@ export function ScrubBar({ run, axis, position, go }: ScrubBarProps) {
           speed.value = id as Speed
         }}
       />
+      {toFailure !== undefined && (
+        <span class="scrub-failures">
+          <button
+            type="button"
+            class="quiet"
+            aria-label="Previous failure"
+            title="Previous failure (p)"
+            onClick={() => toFailure(-1)}
+          >
+            ‹
+          </button>
+          <Glyph kind="failed" />
+          <button
+            type="button"
+            class="quiet"
+            aria-label="Next failure"
+            title="Next failure (n)"
+            onClick={() => toFailure(1)}
+          >
+            ›
+          </button>
+        </span>
+      )}
       <span class="scrub-place">
         <b>{whole(position)}</b> <span class="muted">of {whole(total)}</span>
       </span>
-      <Here run={run} position={position} />
+      <Here position={position} moment={moment} version={version} />
       <span class="scrub-tools">
         <Jump run={run} go={go} />
         {!isFollowing() && (
@@ -82,10 +111,9 @@ export function ScrubBar({ run, axis, position, go }: ScrubBarProps) {
   )
 }
 
-function Here({ run, position }: { run: RunTape; position: number }) {
-  const moment = momentAt(run, position)
-  const version = run.tape.columns['version']![position - 1]
-  if (moment === undefined) return <span class="scrub-event muted">before the first event</span>
+function Here({ position, moment, version }: Pick<ScrubBarProps, 'position' | 'moment' | 'version'>) {
+  if (moment === undefined)
+    return <span class="scrub-event muted">{position === 0 ? 'before the first event' : '…'}</span>
   return (
     <span class="scrub-event">
       <span class={moment.isFailure ? 'failed' : ''}>{moment.type}</span>

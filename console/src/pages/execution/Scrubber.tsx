@@ -4,13 +4,14 @@ import { useKeys } from '../../lib/keys'
 import { whole } from '../../lib/time'
 import { type Axis, keepInView, panBy, positionOf, showAll, showNextAxis, view, zoomBy } from './axis'
 import { Counters } from './Counters'
-import { countedOf, countsAt } from './counts'
+import { countedOf, countsAt, countsTold } from './counts'
 import { moveTo, pin, positionAt, togglePin } from './cursor'
 import { type Density, densityOf, drawDensity } from './drawDensity'
-import { choose, dotsOf, nextOf } from './life'
+import { choose, dotsOf, nextOf, positionsWhere } from './life'
 import { togglePlay, usePlay } from './play'
 import { Scale } from './Scale'
 import { ScrubBar } from './ScrubBar'
+import type { Slice } from './slices'
 import { FAILED_FLAG, hasFlag, momentAt, type RunTape, seek } from './tape'
 import { useCanvas } from './useCanvas'
 
@@ -22,13 +23,15 @@ interface ScrubberProps {
   run: RunTape
   axis: Axis
   position: number
+  /** What the daemon has told of it: an overview itself does not know. */
+  slice: Slice | undefined
   /** Their positions. */
   snapshots: readonly number[]
   /** Positions of the events of what was chosen, if anything was. */
   life: Uint32Array | undefined
 }
 
-export function Scrubber({ run, axis, position, snapshots, life }: ScrubberProps) {
+export function Scrubber({ run, axis, position, slice, snapshots, life }: ScrubberProps) {
   const { length, total } = run
   const { columns } = run.tape
   const drawn = useRef<{ run: RunTape; axis: Axis; width: number; density: Density }>()
@@ -53,9 +56,10 @@ export function Scrubber({ run, axis, position, snapshots, life }: ScrubberProps
     },
     [run, axis, position, pin.value, view.value, snapshots, dots],
   )
-  const moment = momentAt(run, position)
+  const moment = run.isCoarse ? slice?.moment : momentAt(run, position)
   const counted = useMemo(() => countedOf(run), [run])
-  const counts = run.isCoarse ? undefined : countsAt(counted, position)
+  const told = useMemo(() => countsTold(slice?.counts['commands'] ?? {}), [slice])
+  const counts = run.isCoarse ? told : countsAt(counted, position)
   const go = (to: number | undefined): void => {
     if (to === undefined) return
     moveTo(to, length)
@@ -67,7 +71,11 @@ export function Scrubber({ run, axis, position, snapshots, life }: ScrubberProps
     const { from, to } = view.value
     go(positionOf(axis, Math.max(0, Math.min(1, axis.fractions[here()]! + by * (to - from)))))
   }
-  const isFailure = (index: number): boolean => hasFlag(columns['flags']![index]!, FAILED_FLAG)
+  const failures = useMemo(
+    () => positionsWhere(length, (index) => hasFlag(columns['flags']![index]!, FAILED_FLAG)),
+    [run],
+  )
+  const toFailure = (by: 1 | -1): void => go(nextOf(failures, here(), by))
   const isSameStep = (index: number): boolean => columns['step']![index] === columns['step']![here() - 1]
   const alongLife = (by: 1 | -1): number | undefined =>
     life === undefined ? seek(run, here(), by, isSameStep) : nextOf(life, here(), by)
@@ -78,8 +86,8 @@ export function Scrubber({ run, axis, position, snapshots, life }: ScrubberProps
     PageDown: () => goScreens(1),
     Home: () => go(0),
     End: () => go(length),
-    n: () => go(seek(run, here(), 1, isFailure)),
-    p: () => go(seek(run, here(), -1, isFailure)),
+    n: () => toFailure(1),
+    p: () => toFailure(-1),
     '[': () => go(alongLife(-1)),
     ']': () => go(alongLife(1)),
     Escape: () => choose(undefined),
@@ -98,14 +106,22 @@ export function Scrubber({ run, axis, position, snapshots, life }: ScrubberProps
     go(positionOf(axis, Math.max(0, Math.min(1, (event.clientX - left) / width))))
   }
   const text =
-    moment === undefined
+    position === 0
       ? 'before the first event'
-      : `event ${whole(position)} of ${whole(total)}, ${moment.type}${moment.step === null ? '' : `, step ${moment.step}`}, ${counts?.running ?? 0} running`
+      : `event ${whole(position)} of ${whole(total)}${moment === undefined ? '' : `, ${moment.type}`}${moment?.step == null ? '' : `, step ${moment.step}`}${counts === undefined ? '' : `, ${whole(counts.running)} running`}`
   return (
     <section class="scrubber" aria-label="Replay">
-      <ScrubBar run={run} axis={axis} position={position} go={go} />
+      <ScrubBar
+        run={run}
+        axis={axis}
+        position={position}
+        moment={moment}
+        version={run.isCoarse ? slice?.version : run.tape.columns['version']![position - 1]}
+        go={go}
+        toFailure={failures.length === 0 ? undefined : toFailure}
+      />
       <div class="scrub-grid">
-        <Counters what={counted.what} counts={counts} />
+        <Counters what={run.isCoarse ? 'commands' : counted.what} counts={counts} />
         <div
           class="scrub-track"
           role="slider"

@@ -20,7 +20,8 @@ export function fromCoarse({ head, columns }: Tape): Tape {
   const ofSpans = (of: (span: (typeof spans)[number]) => number): Uint32Array => Uint32Array.from(spans, of)
   const begins = ofSpans(({ from }) => from)
   return {
-    head: { ...head, types: ['…'] },
+    // Events are not told apart; what there is of them can be asked for.
+    head: { ...head, types: ['…', ...head.types.slice(1)] },
     columns: {
       type: nothing,
       step: nothing,

@@ -1,5 +1,6 @@
 // How many spans stand how at a position, without looking at each of them again.
 import { OUTCOMES } from '../../../../src/domain/tape/decodeTape.js'
+import { kindOf } from '../../parts/Status'
 import { COMMAND, isSkipped, type RunTape, STEP, UNSEEN } from './tape'
 
 export const COUNTED = ['waiting', 'running', 'completed', 'failed', 'cancelled'] as const
@@ -39,6 +40,16 @@ export function countedOf(run: RunTape): Counted {
       COUNTED.map((kind) => [kind, { begin: sorted(changes[kind].begin), end: sorted(changes[kind].end) }]),
     ) as Counted['changes'],
   }
+}
+
+/** As the daemon has counted them in the state there; undefined where there are none. */
+export function countsTold(byStatus: Readonly<Record<string, number>>): Counts | undefined {
+  const counts = Object.fromEntries(COUNTED.map((kind) => [kind, 0])) as Record<CountedKind, number>
+  for (const [status, number] of Object.entries(byStatus)) {
+    const kind = COUNTED.find((one) => one === kindOf(status))
+    if (kind !== undefined) counts[kind] += number
+  }
+  return Object.keys(byStatus).length === 0 ? undefined : counts
 }
 
 export type Counts = Readonly<Record<CountedKind, number>>

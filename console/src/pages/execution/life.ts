@@ -29,7 +29,7 @@ function eventsOfStep({ tape, length }: RunTape, step: number): Uint32Array | un
   return step < 0 ? undefined : positionsWhere(length, (index) => tape.columns['step']![index] === step)
 }
 
-function positionsWhere(length: number, isWanted: (index: number) => boolean): Uint32Array {
+export function positionsWhere(length: number, isWanted: (index: number) => boolean): Uint32Array {
   const found: number[] = []
   for (let index = 0; index < length; index++) if (isWanted(index)) found.push(index + 1)
   return Uint32Array.from(found)

@@ -2,6 +2,8 @@
 import { ApiError, type Asked, apiPath } from '../../lib/api'
 import type { Difference } from '../../lib/difference'
 import { getJson, isNumber, type Json } from '../../lib/losslessJson'
+import { millisOf } from '../../lib/time'
+import type { Moment } from './tape'
 
 export interface Touched {
   surface: string
@@ -13,6 +15,9 @@ export interface Touched {
 export interface Slice {
   position: number
   eventId: string | undefined
+  /** What happened there; undefined before the first event. */
+  moment: Moment | undefined
+  version: number | undefined
   head: Json
   /** Surface → status → number. */
   counts: Readonly<Record<string, Readonly<Record<string, number>>>>
@@ -98,6 +103,14 @@ function eventIdIn(answer: Fields): string | undefined {
   return (answer['event'] as { event_id: string } | null)?.event_id
 }
 
+function momentIn({ event, time }: Fields): Moment | undefined {
+  if (event == null) return undefined
+  const { event_type: type, node_name: step, status } = event as { [name: string]: string | null }
+  const isFailure = /fail|error/i.test(`${type} ${status}`)
+  // Which ones arrived late is known where all of the log is drawn.
+  return { type: type!, step: step ?? null, at: millisOf(String(time)), isFailure, isLate: false }
+}
+
 function keep<T>(map: Map<number, T>, position: number, value: T): void {
   map.delete(position)
   map.set(position, value)
@@ -113,6 +126,8 @@ function sliceOf(answer: Fields): Slice {
   return {
     position: numberOf(answer['position']),
     eventId: eventIdIn(answer),
+    moment: momentIn(answer),
+    version: answer['version'] == null ? undefined : Number(answer['version']),
     head: answer['head']!,
     counts: Object.fromEntries(counts),
     touched: answer['touched'] as unknown as Touched[],
