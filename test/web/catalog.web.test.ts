@@ -220,9 +220,9 @@ describe.skipIf(!hasBrowser)('the catalog', () => {
     // Whoever has written something is asked before it goes with the page.
     await page.getByRole('tab', { name: 'New version' }).click()
     await text.fill(DOCUMENT.replaceAll(PATH, 'shop/other'))
-    const asked = page.waitForEvent('dialog')
+    const warning = page.waitForEvent('dialog')
     const reloading = page.evaluate('location.reload()')
-    const dialog = await asked
+    const dialog = await warning
     expect(dialog.type()).toBe('beforeunload')
     await Promise.all([dialog.dismiss(), reloading])
     // Another path is another entry.
