@@ -33,10 +33,12 @@ interface State<T> {
   at: number | undefined
 }
 
+const NOTHING = { data: undefined, error: undefined, at: undefined }
+
 /** What is asked again and again is answered within moments; without an answer by then the way to the daemon is cut. */
 const PATIENCE_MS = 60_000
 
-/** Null as a key: there is nothing to ask yet. */
+/** Null as a key: there is nothing to ask, and nothing to show. */
 export function useResource<T>(
   key: string | null,
   load: (signal: AbortSignal) => Promise<T>,
@@ -121,11 +123,9 @@ export function useResource<T>(
   }, [isLoading])
 
   const shown = state.value
-  useAskAgain(shown.key === key ? shown.error : undefined, reload)
-  const isOther = shown.key !== key && key !== null
-  return isOther
-    ? { data: undefined, error: undefined, isLoading: true, at: undefined, reload }
-    : { data: shown.data, error: shown.error, isLoading: shown.isLoading, at: shown.at, reload }
+  const { data, error, at } = shown.key === key ? shown : NOTHING
+  useAskAgain(error, reload)
+  return { data, error, isLoading: shown.key !== key || shown.isLoading, at, reload }
 }
 
 /** Whoever logs in or out is another reader: `act` hears of it. */

@@ -26,11 +26,9 @@ interface HistogramProps {
 
 export function Histogram({ asked, isReady }: HistogramProps) {
   const path = apiPath('/api/executions/histogram', { ...asked, buckets: BUCKETS })
-  const found = useResource(isReady ? path : null, (signal) => getAnswer<Bucket[]>(path, signal), {
+  const { data } = useResource(isReady ? path : null, (signal) => getAnswer<Bucket[]>(path, signal), {
     everyMs: 10_000,
   })
-  // Until the rows of other filters are here, what was counted is of the last ones.
-  const data = isReady ? found.data : undefined
   // Where there is nothing to draw it has no room; while it is asked for it keeps room and focus.
   if (data?.body.length === 0) return null
   return <Bars buckets={data?.body ?? []} isCut={data?.headers.get('x-noetl-truncated') === 'true'} />

@@ -30,7 +30,7 @@ export function Overview() {
     (signal) => get<{ findings: Problem[] }>(DOCTOR, signal),
     { everyMs: 30_000 },
   )
-  const found = isOperator.value ? troublesOfDoctor(doctor.data?.findings ?? [], doctor.error) : []
+  const found = troublesOfDoctor(doctor.data?.findings ?? [], doctor.error)
   return (
     <div class="page">
       <h1 class="visually-hidden">Overview</h1>
