@@ -6,7 +6,7 @@ import { afterAll, beforeAll, inject } from 'vitest'
 export interface WebPage {
   page: Page
   context: BrowserContext
-  /** What the page has done wrong so far. */
+  /** What the page and the other tabs of its context have done wrong so far. */
   faults(): string[]
   close(): Promise<void>
 }
@@ -40,16 +40,19 @@ export function useBrowser(): { open(origin: string, options?: BrowserContextOpt
       contexts.push(context)
       context.setDefaultTimeout(PATIENCE_MS)
       const faults: string[] = []
-      const page = await context.newPage()
       // A refused request of the page itself is its business; the browser repeats each on the console.
-      page.on('console', (message) => {
+      context.on('console', (message) => {
         if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) faults.push(message.text())
       })
-      page.on('pageerror', (error) => faults.push(`${error.message}\n${error.stack ?? ''}`))
-      page.on('request', (request) => {
+      context.on('weberror', (thrown) => {
+        const error = thrown.error()
+        faults.push(`${error.message}\n${error.stack ?? ''}`)
+      })
+      context.on('request', (request) => {
         const url = new URL(request.url())
         if (url.origin !== origin && !/^(data|blob):$/.test(url.protocol)) faults.push(`a request to ${request.url()}`)
       })
+      const page = await context.newPage()
       return { page, context, faults: () => faults, close: () => context.close() }
     },
   }
