@@ -49,9 +49,12 @@ describe('the daemon', () => {
     const asset = /assets\/[^"]+\.js/.exec(await page.text())![0]
     const script = await ask(`/console/${asset}`, { 'accept-encoding': 'gzip' })
     expect(page.headers.get('cache-control')).toBe('no-store')
-    expect(script.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
     expect(script.headers.get('content-encoding')).toBe('gzip')
     expect(await script.text()).toContain('noetl')
+    for (const name of readdirSync(new URL('assets/', BUILT))) {
+      const { headers } = await ask(`/console/assets/${name}`, { 'accept-encoding': 'gzip' })
+      expect([name, headers.get('cache-control')]).toEqual([name, 'public, max-age=31536000, immutable'])
+    }
     for (const { status, headers } of [page, script]) {
       expect(status).toBe(200)
       expect(headers.get('content-security-policy')).toContain(

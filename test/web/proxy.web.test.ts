@@ -49,6 +49,11 @@ async function openProxy({ strips, holds }: { strips: boolean; holds: boolean })
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
+async function post(path: string, body: object): Promise<void> {
+  const answer = await fetch(new URL(path, daemon.url), { method: 'POST', body: JSON.stringify(body) })
+  expect(answer.status).toBe(200)
+}
+
 describe.skipIf(!hasBrowser)('behind a proxy', () => {
   beforeAll(async () => {
     daemon = await startDaemon([], {
@@ -58,13 +63,8 @@ describe.skipIf(!hasBrowser)('behind a proxy', () => {
         NOETL_CP_CONSOLE_BASE: `${PREFIX}/console/`,
       },
     })
-    for (const [path, body] of [
-      ['/api/catalog/register', { content: DOCUMENT }],
-      ['/api/execute', { path: 'shop/behind' }],
-    ] as const) {
-      const answer = await fetch(new URL(path, daemon.url), { method: 'POST', body: JSON.stringify(body) })
-      expect(answer.status).toBe(200)
-    }
+    await post('/api/catalog/register', { content: DOCUMENT })
+    await post('/api/execute', { path: 'shop/behind' })
   })
   afterAll(async () => {
     for (const proxy of proxies) {
@@ -92,6 +92,10 @@ describe.skipIf(!hasBrowser)('behind a proxy', () => {
     await page.getByRole('button', { name: 'operator' }).waitFor()
     await page.getByRole('button', { name: word, exact: true }).waitFor()
     await page.getByRole('link', { name: 'Executions', exact: true }).click()
+    await page.getByRole('link', { name: 'shop/behind' }).first().waitFor()
+    // What happens is told here, too.
+    await post('/api/execute', { path: 'shop/behind' })
+    await page.getByRole('button', { name: 'Show 1 new' }).waitFor()
     await page.getByRole('link', { name: 'shop/behind' }).first().click()
     await page.waitForURL((address) => address.pathname.startsWith(`${PREFIX}/console/executions/`))
     await page.getByRole('tab', { name: 'Graph' }).click()
