@@ -9,7 +9,8 @@ import { expectUnmoved } from './underAttack.js'
 const MB = 1_048_576
 const PAGE_BYTES = 8 * MB
 const EVENTS = 60
-const DOCUMENTS = 300
+/** Several pages, and together far more than an answer may cost. */
+const DOCUMENTS = 60
 let database: TestDatabase
 let daemon: Daemon
 let executionId: string
