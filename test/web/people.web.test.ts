@@ -24,6 +24,21 @@ let other: string
 let event: string
 let subscription: string
 
+/** What can be pressed or written into, and something else takes the pointer there. Some is for the keyboard alone, or for readers. */
+const COVERED = `(() => {
+  const reaches = (control) => {
+    control.scrollIntoView({ block: 'center', inline: 'center' })
+    const { left, top, width, height } = control.getBoundingClientRect()
+    const met = document.elementFromPoint(left + width / 2, top + height / 2)
+    return met !== null && (control.contains(met) || met.contains(control) || met.closest('label')?.control === control)
+  }
+  const controls = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [role=slider]')]
+    .filter((control) => control.checkVisibility({ visibilityProperty: true }) && !control.closest('.visually-hidden, .skip, thead'))
+  const covered = controls.filter((control) => !reaches(control))
+  for (const part of document.querySelectorAll('main, main *')) part.scrollTo?.(0, 0)
+  return covered.map((control) => control.outerHTML.slice(0, 120))
+})()`
+
 const command = async (...args: string[]) => {
   const { code, stdout, stderr } = await builtCli([...args, '--port', new URL(daemon.url).port], { env })
   expect([code, stderr]).toEqual([0, expect.anything()])
@@ -153,6 +168,8 @@ describe.skipIf(!hasBrowser)('everybody', () => {
           `[document.documentElement.scrollWidth, document.querySelector('main').scrollWidth > document.querySelector('main').clientWidth ? document.querySelector('main').scrollWidth : 0]`,
         )) as [number, number]
         if (needed > width || has > 0) found.push(`${place.path} at ${width}: ${needed} ${has}`)
+        const covered = (await page.evaluate(COVERED)) as string[]
+        found.push(...covered.map((control) => `${place.path} at ${width}: something lies over ${control}`))
       }
       // What a chosen line offers is looked at as well.
       for (const line of (await page.locator('.json .leaf').all()).slice(0, 1)) await line.click()
