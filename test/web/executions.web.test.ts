@@ -7,7 +7,7 @@ import { type Daemon, startDaemon } from '../support/binary.js'
 import { builtCli } from '../support/cli.js'
 import { useDatabase } from '../support/database.js'
 import { until } from '../support/until.js'
-import { hasBrowser, useBrowser } from '../support/webPage.js'
+import { hasBrowser, useBrowser, visit } from '../support/webPage.js'
 import { scrubTests } from './scrubTests.js'
 import { timelineTests } from './timelineTests.js'
 
@@ -77,18 +77,21 @@ describe.skipIf(!hasBrowser)('executions', () => {
     await page.getByText('Nothing matches these filters').waitFor()
     const now = new Date().toISOString()
     const [run] = (await daemon.get('/api/executions?status=FAILED')).body
-    for (const question of [
-      'path=demo/daily*',
-      'status=FAILED,RUNNING&q=demo/',
-      'step=charge',
-      `since=${run.start_time.replace('+00:00', 'Z')}&until=${now}`,
-      'min_seconds=0.5',
-      `q=${run.execution_id}`,
-    ]) {
-      const wanted = (await daemon.get(`/api/executions?${question}`)).body
-      expect(wanted.length, question).toBeGreaterThan(0)
-      await page.goto(`/console/executions?${question}`)
-      await until(question, async () => (await ids()).join() === idsOf(wanted).join())
+    const began = run.start_time.replace('+00:00', 'Z')
+    for (const [question, ...options] of [
+      ['path=demo/daily*', '--path', 'demo/daily*'],
+      ['status=FAILED,RUNNING&q=demo/', '--status', 'failed,running', '--q', 'demo/'],
+      ['step=charge', '--step', 'charge'],
+      [`since=${began}&until=${now}`, '--since', began, '--until', now],
+      ['min_seconds=0.5', '--longer-than', '0.5s'],
+      [`q=${run.execution_id}`, '--q', String(run.execution_id)],
+    ] as const) {
+      await visit(page, `/console/executions?${question}`)
+      await until(question, async () => {
+        const wanted = idsOf((await command('execution', 'list', ...options)).executions)
+        expect(wanted.length, question).toBeGreaterThan(0)
+        return (await ids()).join() === wanted.join()
+      })
     }
     expect(faults()).toEqual([])
     await close()

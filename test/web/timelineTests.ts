@@ -140,9 +140,15 @@ export function timelineTests(shared: RunPage): void {
     )
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.evaluate(NOTE_COPIED)
+    const copied = () => page.evaluate('navigator.clipboard.readText()')
     await detail.getByRole('button', { name: `Copy ${large}` }).click()
     await until('it is told', async () => (await page.evaluate('wasTold')) === true)
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(String(large))
+    expect(await copied()).toBe(String(large))
+    for (const number of digits) {
+      await detail.locator('.line.leaf', { hasText: number }).first().click()
+      await detail.getByRole('button', { name: 'Copy value' }).click()
+      await until('every digit is copied', async () => (await copied()) === number)
+    }
     await page.keyboard.press('9')
     const stored = await text(`/api/executions/${id}/events/${large}`)
     await shows(stored.slice(0, 256 * 1_024))
