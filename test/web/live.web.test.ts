@@ -25,6 +25,7 @@ const post = async (path: string, body: unknown) => {
     body: JSON.stringify(body),
   })
   expect(answer.status).toBe(200)
+  return (await answer.json()) as { execution_id: string }
 }
 /** Open streams, as the daemon counts them. */
 const streams = async (): Promise<number> => {
@@ -114,6 +115,29 @@ describe.skipIf(!hasBrowser)('what happens', () => {
     })
     expect(begun.status).toBe(200)
     await page.getByRole('button', { name: 'Show 1 new' }).waitFor()
+
+    const { execution_id: id } = await post('/api/execute', { path: 'shop/live', driven: false })
+    await page.goto(`/console/executions/${id}`)
+    const handle = page.getByRole('slider', { name: 'Position in the log' })
+    await handle.waitFor()
+    /** From its commit, or what is known of it, to the screen. */
+    const shownAfterMs = async ({ url }: Daemon): Promise<number> => {
+      const before = Number(await handle.getAttribute('aria-valuemax'))
+      const shown = page.evaluate(`new Promise((seen) => {
+        const handle = document.querySelector('[aria-label="Position in the log"]')
+        const look = () => Number(handle.getAttribute('aria-valuemax')) > ${before} && seen(Date.now())
+        new MutationObserver(look).observe(handle, { attributeFilter: ['aria-valuemax'] })
+      })`)
+      const event = JSON.stringify({ execution_id: id, event_type: 'step.note', step: 'end' })
+      const answer = await fetch(new URL('/api/events', url), { method: 'POST', body: event })
+      expect(answer.status).toBe(200)
+      const committedAt = Date.now()
+      return Number(await shown) - committedAt
+    }
+    // On a busy machine one of them may be late, not all.
+    for (const writer of [daemon, second]) {
+      await until('an event is on the screen within a second', async () => (await shownAfterMs(writer)) < 1_000)
+    }
 
     await page.goto('/console/')
     const driven = page.getByRole('slider', { name: 'Lanes of shard 0, driven by' })
