@@ -10,10 +10,13 @@ import { useDatabase } from '../support/database.js'
 import { DOCTOR_PROBLEMS } from '../support/servers.js'
 import { until } from '../support/until.js'
 import { hasBrowser, useBrowser } from '../support/webPage.js'
+import { reasonTests } from './reasonTests.js'
 
 const TOKEN = 'internal-token-of-this-test'
 const EXECUTION = '380994186641326081'
 const HOSTILE = 'too large <img src=x onerror="document.title=`hacked`">'
+
+const SECONDS: Readonly<Record<string, number>> = { d: 86_400, h: 3_600, m: 60, s: 1 }
 
 const PLAYBOOK = `apiVersion: noetl.io/v2
 kind: Playbook
@@ -44,6 +47,11 @@ const post = async (path: string, body: object) => {
   })
   expect(answer.status).toBe(200)
   return (await answer.json()) as { subscription_id: string; execution_id: string }
+}
+/** What a command says at that moment. */
+const command = async (...args: string[]) => {
+  const { stdout } = await builtCli([...args, '--json', '--port', new URL(daemon.url).port], { env: env() })
+  return JSON.parse(stdout)
 }
 const dead = () =>
   database.get().sql<{ id: string }>("select outbox_id::text as id from noetl.outbox where status = 'DEAD' order by 1")
@@ -344,6 +352,8 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     await close()
   })
 
+  reasonTests({ database, openAsOperator, command, post })
+
   it('reads of a large state and a large row no more than it shows, and no state again unless told so', async () => {
     await post('/api/catalog/register', { content: PLAYBOOK })
     const payload = { text: 'x'.repeat(300_000) }
@@ -565,12 +575,11 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     expect(given).toBeGreaterThan(0)
     const { page, faults, close } = await openAsOperator()
     await page.getByText('Ready. ').waitFor()
-    // What the commands say at that moment: each number of the page is one of theirs.
-    const command = async (...args: string[]) => {
-      const { stdout } = await builtCli([...args, '--json', '--port', new URL(daemon.url).port], { env: env() })
-      return JSON.parse(stdout)
-    }
+    // Each number of the page is one of the commands.
     const cells = (row: string) => page.getByRole('row', { name: row }).getByRole('cell').allTextContents()
+    const secondsIn = (text: string) =>
+      [...text.matchAll(/([\d.]+) ([dhms])\b/g)].reduce((sum, [, n, unit]) => sum + Number(n) * SECONDS[unit!]!, 0)
+    await post('/api/worker/pool/register', { name: 'counted', capacity: 7 })
     await until('the page tells what the commands tell', async () => {
       const { executions, subscriptions, checks } = await command('status')
       const [shard] = (await command('outbox', 'status')).shards
@@ -583,9 +592,23 @@ describe.skipIf(!hasBrowser)('an operator', () => {
           expect.stringMatching(`^${text.replace(' ', '\\s*')}$`),
         ),
       )
-      const [, , waiting, , deadRows, lastMinute] = await cells(`0 ${label}`)
+      const [, , waiting, oldest, deadRows, lastMinute] = await cells(`0 ${label}`)
       const open = pending_ready + pending_waiting + failed_ready + failed_waiting + in_flight_live + in_flight_expired
       expect([waiting, deadRows, lastMinute].map(Number)).toEqual([open, shard.dead, shard.published_last_minute])
+      expect(Math.abs(secondsIn(oldest!) - shard.oldest_age_seconds)).toBeLessThan(10)
+      expect(await page.locator('.verdict').textContent()).toBe(
+        `Ready. Nothing was published in the last minute, ${open} waiting, nothing older than ${oldest}.`,
+      )
+      const { workers } = await command('worker', 'list', '--all')
+      const pools = await page.getByRole('table', { name: 'Worker pools' }).locator('tbody tr').all()
+      const toldPools = pools.map(async (row) => (await row.getByRole('cell').allTextContents()).slice(0, 4))
+      expect((await Promise.all(toldPools)).toSorted()).toEqual(
+        workers
+          .map(({ name, alive, capacity }: Record<string, unknown>) => [
+            ...[name, alive === true ? 'alive' : 'silent', 'worker_pool', String(capacity ?? '')],
+          ])
+          .toSorted(),
+      )
       const states = Object.entries<{ ok: boolean; required: boolean }>(checks).map(
         ([name, { ok, required }]) => `${name} ${ok ? 'ok' : required ? 'failed' : 'off'}`,
       )
@@ -609,8 +632,23 @@ describe.skipIf(!hasBrowser)('an operator', () => {
 
     await page.getByRole('link', { name: 'Activity' }).click()
     await page.getByRole('heading', { name: 'Activity' }).waitFor()
+    // One that cannot be done is there, too.
+    const refused =
+      await page.evaluate(`fetch('/api/executions/1/rerun', { method: 'POST', headers: { 'x-noetl-csrf': '1' },
+      body: '{"reason": "to see it refused"}' }).then(({ status }) => status)`)
+    expect(refused).toBe(404)
+    await isOnRecord('executions.rerun', [{ outcome: 'refused', reason: 'to see it refused' }, { outcome: 'done' }])
     const { activity } = (await daemon.get('/api/activity')).body
     await until('every act is listed', async () => (await page.locator('tbody tr').count()) === activity.length)
+    const listed = (await page.locator('tbody tr').all()).map(async (row) => {
+      const told = await row.getByRole('cell').allTextContents()
+      return [told[1], told[2], told[4], told[5]].map((text) => text!.trim())
+    })
+    expect(await Promise.all(listed)).toEqual(
+      activity.map(({ actor, role, via, action, reason, outcome, error }: Record<string, string | null>) => [
+        ...[`${actor} ${role}, ${via}`, action, reason ?? '', error === null ? outcome : `${outcome} ${error}`],
+      ]),
+    )
     const leadNowhere = page.locator('tbody tr').filter({ hasNot: page.locator('td.about a') })
     await until('each leads to what it changed', async () => (await leadNowhere.count()) === 0)
     await page.getByRole('button', { name: 'last hour' }).click()
