@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/binary.js'
 import { useDatabase } from '../support/database.js'
 import { until } from '../support/until.js'
-import { hasBrowser, useBrowser } from '../support/webPage.js'
+import { hasBrowser, useBrowser, visit } from '../support/webPage.js'
 
 const database = useDatabase()
 const browser = useBrowser()
@@ -164,6 +164,8 @@ describe.skipIf(!hasBrowser)('the graph', () => {
       return true
     })
     const other = await browser.open(daemon.url)
+    const eventAt = async (position: number): Promise<string> =>
+      (await daemon.get(`/api/executions/${id}/events?from=${position}&limit=1`)).body.events[0].event_id
     await other.page.goto(link)
     const seen = async ({ page }: typeof one) => ({
       at: await page.getByRole('slider', { name: 'Position in the log' }).getAttribute('aria-valuenow'),
@@ -177,6 +179,32 @@ describe.skipIf(!hasBrowser)('the graph', () => {
       expect(await seen(other)).toEqual(shown)
       return true
     })
+    // Of every other screen, too; what counts by itself may be later there.
+    const told = async ({ page }: typeof one) =>
+      (await page.locator('main').textContent())!.replace(/just now|\d\d(:\d\d)+|[\d.]+ (ms|s|m|h)( ago)?/g, 'then')
+    for (const place of [
+      '?range=6h',
+      'executions?path=shop/*&status=COMPLETED&order=oldest',
+      `executions/${id}?tab=events&event_type=step.enter&at=event:${await eventAt(2)}`,
+      'catalog/shop/branch?tab=run',
+      `compare?a=${id}&b=${id}&at=2&by=offset`,
+      'activity?actor=nobody&since=2026-01-01T00:00:00.000Z',
+      'help?q=outbox',
+    ]) {
+      await visit(one.page, `/console/${place}`)
+      await until('the link is copied', async () => {
+        await one.page.keyboard.press('y')
+        return (await copied()) === one.page.url()
+      })
+      await other.page.goto(String(await copied()))
+      await until(`the same is seen at ${place}`, async () => {
+        const shown = await told(one)
+        expect(shown.length).toBeGreaterThan(100)
+        expect(other.page.url()).toBe(one.page.url())
+        expect(await told(other)).toBe(shown)
+        return true
+      })
+    }
     for (const { faults, close } of [one, other]) {
       expect(faults()).toEqual([])
       await close()

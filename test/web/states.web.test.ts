@@ -13,7 +13,7 @@ import { plantExecution } from '../support/executions.js'
 import { startTcpProxy, type TcpProxy } from '../support/tcpProxy.js'
 import { INTERNAL_TOKEN } from '../support/tokens.js'
 import { holds, until } from '../support/until.js'
-import { hasBrowser, useBrowser, type WebPage } from '../support/webPage.js'
+import { hasBrowser, useBrowser, visit, type WebPage } from '../support/webPage.js'
 
 const EXAMPLES = new URL('../../', import.meta.url)
 const WRITTEN = 'orders.yaml'
@@ -176,11 +176,19 @@ describe.skipIf(!hasBrowser)('a screen', () => {
     await page.goto('/console/doctor')
     await page.getByRole('heading', { name: 'Doctor' }).waitFor()
     await until('it is shown', async () => (await page.locator('main [role=alert]').count()) === 0)
-    await page.goto('/console/jobs')
-    await page.getByText('No job was started.').waitFor()
-    for (const tab of ['dead', 'rows']) {
-      await page.goto(`/console/outbox?tab=${tab}`)
-      await page.locator('main .empty p, main tbody tr').first().waitFor()
+    const [run] = (await daemon.get('/api/executions?limit=1&ids=string')).body
+    for (const [place, text] of [
+      ['outbox?tab=dead', 'Nothing was given up'],
+      ['outbox?tab=dead&reason=nothing', 'No dead row has this reason any more.'],
+      ['outbox?tab=rows&status=IN_FLIGHT', 'No row of the outbox matches.'],
+      ['subscriptions?state=DRAINING', 'No subscription matches these filters.'],
+      ['catalog?q=nothing', 'No entry matches.'],
+      ['help?q=nothing-like-this', 'Nothing of the API matches.'],
+      ['jobs', 'No job was started.'],
+      [`executions/${run.execution_id}?at=start&tab=event`, 'Nothing has happened yet.'],
+    ]) {
+      await visit(page, `/console/${place}`)
+      await page.locator('main').getByText(text!).first().waitFor()
     }
   })
 
