@@ -2,11 +2,11 @@
 // without a trace on a signal and after kill -9; data survives every end; it works as root and as anybody else.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { chmod, cp, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
 import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { BINARY, type Daemon, EndedEarly, type RunOptions, runBinary, startDaemon } from '../support/binary.js'
 import { builtCli } from '../support/cli.js'
 import { sql } from '../support/database.js'
@@ -19,6 +19,26 @@ const daemons: Daemon[] = []
 afterEach(async () => {
   await Promise.all(daemons.splice(0).map((daemon) => daemon.stop('SIGKILL')))
   await removeDataFolders()
+})
+
+/** One that a daemon has used before: making a database is most of a first start, and few tests are about that. */
+async function usedFolder(): Promise<string> {
+  used ??= (async () => {
+    const folder = await newDataFolder()
+    await (await serve(folder)).stop()
+    const kept = await mkdtemp(join(tmpdir(), 'noetl-used-'))
+    await rename(folder, join(kept, 'data'))
+    return kept
+  })()
+  const kept = await used
+  const folder = await newDataFolder()
+  execFileSync('cp', ['-a', join(kept, 'data'), folder])
+  return folder
+}
+
+let used: Promise<string> | undefined
+afterAll(async () => {
+  if (used !== undefined) await rm(await used, { recursive: true, force: true })
 })
 
 async function serve(folder: string, options: RunOptions = {}): Promise<Daemon> {
@@ -113,7 +133,7 @@ describe('serve with nothing configured', () => {
   })
 
   it('keeps its data over SIGTERM, over kill -9, and has no orphans in between', async () => {
-    const folder = await newDataFolder()
+    const folder = await usedFolder()
     const first = await serve(folder)
     await keepSomething(folder)
     await first.stop('SIGINT')
@@ -131,7 +151,7 @@ describe('serve with nothing configured', () => {
   })
 
   it('restarts a server of its own that dies, and is ready again', async () => {
-    const folder = await newDataFolder()
+    const folder = await usedFolder()
     const daemon = await serve(folder)
     const pids = [...daemon.stdout().matchAll(/embedded, pid (\d+)/g)].map((match) => Number(match[1]))
     expect(pids).toHaveLength(2)
@@ -158,7 +178,7 @@ describe('signals', () => {
   }
 
   it('a second SIGINT does not wait: 130, and the servers end by themselves', async () => {
-    const folder = await newDataFolder()
+    const folder = await usedFolder()
     const daemon = await serve(folder)
     const socket = await hangingRequest(daemon)
     daemon.signal('SIGINT')
@@ -169,7 +189,7 @@ describe('signals', () => {
   })
 
   it('one signal is enough: what hangs is cut at the deadline, and the exit code is still 0', async () => {
-    const folder = await newDataFolder()
+    const folder = await usedFolder()
     const daemon = await serve(folder, { env: { NOETL_CP_SHUTDOWN_TIMEOUT: '2' } })
     const socket = await hangingRequest(daemon)
     expect((await daemon.stop('SIGTERM')).code).toBe(0)
@@ -209,7 +229,7 @@ describe('an unprotected address', () => {
     expect(existsSync(folder)).toBe(false)
   })
   it('is fine with a token', async () => {
-    const folder = await newDataFolder()
+    const folder = await usedFolder()
     const daemon = await serve(folder, { env: { NOETL_HOST: '0.0.0.0', NOETL_API_TOKEN: API_TOKEN } })
     expect(daemon.stdout()).toContain('token needed')
     expect((await daemon.stop()).code).toBe(0)

@@ -13,6 +13,7 @@ import {
   mkdir,
   readdir,
   readFile,
+  rename,
   rm,
   stat,
   symlink,
@@ -21,15 +22,17 @@ import {
 import { dirname, join } from 'node:path'
 import { connect } from 'nats'
 import postgres from 'postgres'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import {
   cleanUp,
   copyCheckout,
   copyNode,
   type Host,
+  keptFolder,
   leftOvers,
   newFolder,
   type Running,
+  removeKept,
   startHost,
   until,
 } from './embeddedHost.js'
@@ -39,6 +42,7 @@ const isRoot = process.getuid?.() === 0
 const GONE_WITHIN_MS = 10_000
 
 afterEach(cleanUp)
+afterAll(removeKept)
 
 async function withSql<T>(url: string, use: (sql: postgres.Sql) => Promise<T>): Promise<T> {
   const sql = postgres(url, { max: 1, connect_timeout: 5, onnotice: () => undefined })
@@ -116,10 +120,35 @@ async function initdbAtWork(dataDir: string): Promise<void> {
   }, 'initdb is at work')
 }
 
-async function freshHost(): Promise<{ host: Host; dataDir: string; servers: Running }> {
-  const dataDir = join(await newFolder(0o755), 'data')
+interface Started {
+  host: Host
+  dataDir: string
+  servers: Running
+}
+
+async function startIn(dataDir: string): Promise<Started> {
   const host = await startHost({ dataDir })
   return { host, dataDir, servers: await host.running() }
+}
+
+const freshHost = async () => startIn(join(await newFolder(0o755), 'data'))
+
+/** Of one that was started before: making the cluster is most of a first start, and nearly all tests are about what follows. */
+async function usedHost(): Promise<Started> {
+  used ??= makeUsed()
+  const dataDir = join(await newFolder(0o755), 'data')
+  execFileSync('cp', ['-a', await used, dataDir])
+  return startIn(dataDir)
+}
+
+let used: Promise<string> | undefined
+
+async function makeUsed(): Promise<string> {
+  const { host, dataDir } = await freshHost()
+  await host.stop()
+  const kept = join(await keptFolder(), 'data')
+  await rename(dataDir, kept)
+  return kept
 }
 
 describe('a running instance', () => {
@@ -161,7 +190,7 @@ describe('a running instance', () => {
   })
 
   it('keeps data, secrets and ports over a restart', async () => {
-    const { host, dataDir, servers } = await freshHost()
+    const { host, dataDir, servers } = await usedHost()
     await saveData(servers)
     await host.stop()
     const again = await (await startHost({ dataDir })).running()
@@ -172,7 +201,7 @@ describe('a running instance', () => {
   })
 
   it('refuses a second daemon and names the first', async () => {
-    const { host, dataDir } = await freshHost()
+    const { host, dataDir } = await usedHost()
     const second = await startHost({ dataDir })
     const failed = await second.event('failed')
     expect(failed.code).toBe('refused')
@@ -181,7 +210,7 @@ describe('a running instance', () => {
   })
 
   it('starts a killed child again on the same port, with its data', async () => {
-    const { dataDir, servers } = await freshHost()
+    const { dataDir, servers } = await usedHost()
     await saveData(servers)
     killPid(servers.pids.postgres)
     killPid(servers.pids.nats)
@@ -191,7 +220,7 @@ describe('a running instance', () => {
   })
 
   it('starts a child again when its leash was killed, never two at a time', async () => {
-    const { host, dataDir, servers } = await freshHost()
+    const { host, dataDir, servers } = await usedHost()
     await saveData(servers)
     const leash = execFileSync('ps', ['-o', 'ppid=', '-p', String(servers.pids.postgres)], { encoding: 'utf8' }).trim()
     expect(Number(leash)).not.toBe(host.pid)
@@ -203,7 +232,7 @@ describe('a running instance', () => {
   })
 
   it('stops children that were frozen', async () => {
-    const { host, dataDir, servers } = await freshHost()
+    const { host, dataDir, servers } = await usedHost()
     await saveData(servers)
     for (const pid of Object.values(servers.pids)) process.kill(pid, 'SIGSTOP')
     await host.stop()
@@ -212,7 +241,7 @@ describe('a running instance', () => {
   })
 
   it('moves to a free port when the remembered one is taken, and refuses a configured one that is', async () => {
-    const first = await freshHost()
+    const first = await usedHost()
     const postgresPort = Number(new URL(first.servers.databaseUrl).port)
     const dataDir = join(await newFolder(0o755), 'data')
     await mkdir(dataDir, { recursive: true })
@@ -230,7 +259,7 @@ describe('a running instance', () => {
 
 describe('the death of the daemon', () => {
   it('by kill -9 leaves no process behind and loses nothing', async () => {
-    const { host, dataDir, servers } = await freshHost()
+    const { host, dataDir, servers } = await usedHost()
     await saveData(servers)
     await host.kill()
     await nothingLeft(dataDir)
@@ -241,7 +270,7 @@ describe('the death of the daemon', () => {
   })
 
   it('by kill -9 followed by a start at once is not a problem either', async () => {
-    const { host, dataDir, servers } = await freshHost()
+    const { host, dataDir, servers } = await usedHost()
     await saveData(servers)
     await host.kill()
     const again = await (await startHost({ dataDir })).running()
@@ -250,7 +279,7 @@ describe('the death of the daemon', () => {
   })
 
   it('together with all leashes leaves orphans that the next start stops gently', async () => {
-    const { host, dataDir, servers } = await freshHost()
+    const { host, dataDir, servers } = await usedHost()
     await saveData(servers)
     const leashes = leftOvers(dataDir).filter((line) => line.includes('leash'))
     expect(leashes).toHaveLength(4)
@@ -304,7 +333,7 @@ describe('trouble', () => {
   })
 
   it('with lost secrets gives the existing database a new password', async () => {
-    const { host, dataDir, servers } = await freshHost()
+    const { host, dataDir, servers } = await usedHost()
     await saveData(servers)
     await host.stop()
     await rm(join(dataDir, 'secrets.json'))
@@ -317,7 +346,7 @@ describe('trouble', () => {
   })
 
   it('with a cluster of another Postgres version is reported before anything is touched', async () => {
-    const { host, dataDir, servers } = await freshHost()
+    const { host, dataDir, servers } = await usedHost()
     await host.stop()
     await writeFile(join(servers.locations.postgres, 'PG_VERSION'), '17\n')
     const failed = await (await startHost({ dataDir })).event('failed')
@@ -417,7 +446,7 @@ describe.runIf(isRoot)('root', () => {
   })
 
   it('takes folders back that an older version gave away, and keeps their data', async () => {
-    const { host, dataDir, servers } = await freshHost()
+    const { host, dataDir, servers } = await usedHost()
     await saveData(servers)
     await host.stop()
     const { uid, gid } = await lstat(servers.locations.postgres)
@@ -430,7 +459,7 @@ describe.runIf(isRoot)('root', () => {
   })
 
   it('does not follow a pointer of the user that runs the servers', async () => {
-    const { host, dataDir, servers } = await freshHost()
+    const { host, dataDir, servers } = await usedHost()
     await host.stop()
     const victim = await newFolder(0o755)
     const { uid, gid } = await lstat(servers.locations.postgres)
@@ -513,7 +542,7 @@ describe.runIf(isRoot)('root', () => {
   })
 
   it('is not stopped by a pipe, nor tells what is behind a link, in what it gave away', async () => {
-    const { host, dataDir, servers } = await freshHost()
+    const { host, dataDir, servers } = await usedHost()
     await host.stop()
     const version = join(servers.locations.postgres, 'PG_VERSION')
     await rm(version)

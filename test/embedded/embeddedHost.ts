@@ -37,6 +37,7 @@ export interface HostOptions {
 }
 
 const folders: string[] = []
+const kept: string[] = []
 const hosts: ChildProcess[] = []
 
 export async function cleanUp(): Promise<void> {
@@ -53,6 +54,18 @@ export async function newFolder(mode: number): Promise<string> {
   folders.push(folder)
   await chmod(folder, mode)
   return folder
+}
+
+/** Until the end of the file. */
+export async function keptFolder(): Promise<string> {
+  const folder = await realpath(await mkdtemp('/tmp/noetl-embedded-kept-'))
+  kept.push(folder)
+  await chmod(folder, 0o755)
+  return folder
+}
+
+export async function removeKept(): Promise<void> {
+  for (const folder of kept.splice(0)) await rm(folder, { recursive: true, force: true })
 }
 
 /** The built code, as far as the host loads it, and the Postgres package as npm unpacks it without install scripts: no library links. */

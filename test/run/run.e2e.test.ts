@@ -47,7 +47,10 @@ workflow:
 `
 
 let folder: string
+/** Whoever comes first makes the database in it. */
+let dataDir: string
 beforeAll(async () => {
+  dataDir = await newDataFolder()
   folder = await mkdtemp(join(tmpdir(), 'noetl-cp-run-test-'))
   await writeFile(join(folder, 'hello.yaml'), HELLO)
   await writeFile(join(folder, 'endless.yaml'), ENDLESS)
@@ -67,7 +70,6 @@ const file = (name: string): string => join(folder, name)
 
 describe('without an instance', () => {
   it('starts a private one, shows each step, prints the result, and leaves nothing running', async () => {
-    const dataDir = await newDataFolder()
     const { code, stdout, stderr } = await runBinary([
       'run',
       file('hello.yaml'),
@@ -87,7 +89,6 @@ describe('without an instance', () => {
   })
 
   it('shows what steps print as they print it, and that they are tried again', async () => {
-    const dataDir = await newDataFolder()
     const { code, stderr } = await runBinary([
       'run',
       file('talks.yaml'),
@@ -141,9 +142,7 @@ describe('without an instance', () => {
 
 describe('with an instance', () => {
   let daemon: Daemon
-  let dataDir: string
   beforeAll(async () => {
-    dataDir = await newDataFolder()
     daemon = await startDaemon(['--data-dir', dataDir])
   })
   afterAll(() => daemon?.stop())
