@@ -352,8 +352,6 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     await close()
   })
 
-  reasonTests({ database, openAsOperator, command, post })
-
   it('reads of a large state and a large row no more than it shows, and no state again unless told so', async () => {
     await post('/api/catalog/register', { content: PLAYBOOK })
     const payload = { text: 'x'.repeat(300_000) }
@@ -669,4 +667,6 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     expect(faults()).toEqual([])
     await close()
   })
+
+  reasonTests({ database, openAsOperator, command, post })
 })
