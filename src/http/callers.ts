@@ -31,11 +31,16 @@ export interface TokenSettings {
 }
 
 export const SESSION_COOKIE = 'noetl_session'
+/** Each is worth a MAC for each token. */
+const COOKIES_MAX = 4
 export const NOBODY: Caller = { role: 'none', actor: 'anonymous', by: 'nothing' }
 
-/** A token in the header is the caller's word on who it is, right or wrong: then no cookie counts. */
+/**
+ * A token in the header is the caller's word on who it is, right or wrong: then no cookie counts. Any other scheme is meant for
+ * somebody on the way, such as a proxy that asks for a password.
+ */
 export function identify(headers: IncomingHttpHeaders, settings: TokenSettings): Caller {
-  if (headers.authorization !== undefined) return callerOfToken(presentedToken(headers), settings)
+  if (/^bearer\b/i.test(headers.authorization ?? '')) return callerOfToken(presentedToken(headers), settings)
   return callerOfCookie(headers, settings) ?? NOBODY
 }
 
@@ -62,9 +67,16 @@ function grants(settings: TokenSettings): [Role, readonly string[]][] {
 }
 
 function callerOfCookie(headers: IncomingHttpHeaders, settings: TokenSettings): Caller | undefined {
-  const text = cookieOf(headers)
   // Browsers send it along from other ports of the same machine, too: what those ask for is nobody's.
-  if (text === undefined || settings.console === 'off' || !isFromOwnPage(headers)) return undefined
+  if (settings.console === 'off' || !isFromOwnPage(headers)) return undefined
+  for (const text of cookiesOf(headers)) {
+    const caller = callerOfSession(text, settings)
+    if (caller !== undefined) return caller
+  }
+  return undefined
+}
+
+function callerOfSession(text: string, settings: TokenSettings): Caller | undefined {
   for (const [granted, accepted] of grants(settings)) {
     for (const token of accepted) {
       const session = openSession(text, token, settings.now())
@@ -81,12 +93,11 @@ function callerOfCookie(headers: IncomingHttpHeaders, settings: TokenSettings): 
   return undefined
 }
 
-function cookieOf({ cookie }: IncomingHttpHeaders): string | undefined {
-  for (const pair of cookie?.split(';') ?? []) {
-    const [name, value] = pair.trim().split('=', 2)
-    if (name === SESSION_COOKIE && value !== undefined) return value
-  }
-  return undefined
+/** Another port of the machine may have set one of the same name, for a longer path: it comes first and locks nobody out. */
+function cookiesOf({ cookie }: IncomingHttpHeaders): string[] {
+  const pairs = cookie?.split(';').map((pair) => pair.trim().split('=', 2)) ?? []
+  const values = pairs.flatMap(([name, value]) => (name === SESSION_COOKIE && value !== undefined ? [value] : []))
+  return values.slice(0, COOKIES_MAX)
 }
 
 export function presentedToken(headers: IncomingHttpHeaders): string | undefined {

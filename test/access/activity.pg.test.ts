@@ -6,11 +6,14 @@ import { CpError } from '../../src/errors.js'
 import type { Caller } from '../../src/http/callers.js'
 import type { RouteSpec } from '../../src/http/route.js'
 import { activityRoutes } from '../../src/http/routes/access/activity.js'
+import { subscriptionRoutes } from '../../src/http/routes/subscriptions/subscriptions.js'
 import { activityOf } from '../../src/services/access/activity.js'
 import { createActs } from '../../src/services/access/acts.js'
+import { registerEntry } from '../../src/services/catalog/catalog.js'
 import { purgeActions } from '../../src/stores/access/operatorActionStore.js'
 import { server } from '../http/httpHarness.js'
-import { openCore, type TestCore } from '../support/core.js'
+import { pullDocument } from '../subscriptions/specs.js'
+import { openCore, playbook, type TestCore } from '../support/core.js'
 import { cloneDatabase, type TestDatabase } from '../support/database.js'
 
 let database: TestDatabase
@@ -132,7 +135,7 @@ it('has every act of a session and of an operator, and none of the programs', as
     )
   expect(await found('actor=ann&action=executions')).toEqual(['executions.cancel'])
   expect(await found('target=5')).toEqual(['things.pause'])
-  expect(await found('action=thing')).toEqual([])
+  for (const none of ['thing', '%25', 'things%25', 'thing_', '%5C']) expect(await found(`action=${none}`)).toEqual([])
   expect(await found('since=2100-01-01T00:00:00Z')).toEqual([])
   const first = await call('GET', '/api/activity?limit=3', { authorization: 'Bearer api' })
   const rest = await found(`limit=3&cursor=${first.body.next_cursor}`)
@@ -161,6 +164,35 @@ it('says what an act was about, also where that is known only at its end', async
   const [open] = await database.sql(begun, ['5'])
   const end = `update noetl.operator_action set outcome = 'done', target_id = $2 where id = $1::bigint`
   await expect(database.sql(end, [String(open!['id']), '6'])).rejects.toThrow(/cannot be changed/)
+})
+
+it('names in the log of a subscription who has acted, whatever a session says', async () => {
+  await registerEntry(core, { content: playbook('tests/handler') })
+  await registerEntry(core, { content: pullDocument({ path: 'subs/who', subject: 'who', stream: 's' }) })
+  const access = { internalTokens: ['internal'], apiTokens: ['api'] }
+  const { app } = server({ access }, subscriptionRoutes({ subscriptions: { ...core, bus: undefined } }))
+  const post = async (url: string, headers: Record<string, string>, body: object) => {
+    const payload = JSON.stringify(body)
+    const reply = await app.inject({ method: 'POST', url, headers: { host: 'localhost', ...headers }, payload })
+    expect(reply.statusCode, reply.body).toBe(200)
+    return reply.json().subscription_id as string
+  }
+  const session = { cookie: ANN, ...OWN_PAGE }
+  const program = { authorization: 'Bearer api' }
+  const id = await post('/api/subscriptions', session, { path: 'subs/who', actor: 'eve' })
+  await post(`/api/subscriptions/${id}/activate`, session, { actor: 'eve' })
+  await post(`/api/subscriptions/${id}/pause`, program, { actor: 'nightly job' })
+  await post(`/api/subscriptions/${id}/resume`, program, {})
+  const history = await app.inject({
+    url: `/api/subscriptions/${id}/history`,
+    headers: { host: 'localhost', ...program },
+  })
+  expect(history.json().events.map(({ actor }: { actor: string }) => actor)).toEqual([
+    'ann',
+    'ann',
+    'nightly job',
+    expect.stringMatching(/^token-[0-9a-f]{8}$/),
+  ])
 })
 
 it('is paged newest first, also where ids grow by a digit', async () => {

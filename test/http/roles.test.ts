@@ -146,6 +146,18 @@ describe('a session', () => {
     const both = { ...cookie('operator', 'internal'), ...OWN_PAGE, authorization: 'Bearer viewer' }
     expect(await allowed(both, TOKENS)).toEqual(READS)
   })
+  it('goes on beside the password of a proxy, and acts from a page of ours alone', async () => {
+    const operator = { ...cookie('operator', 'internal'), authorization: 'Basic YW5uOnB3' }
+    expect(await allowed({ ...operator, ...OWN_PAGE }, TOKENS)).toEqual(OPERATES)
+    expect((await call(WRITE, operator, TOKENS)).status).toBe(403)
+    expect(await allowed({ authorization: 'Basic YW5uOnB3' }, TOKENS)).toEqual([])
+  })
+  it('is found behind what another port of the machine has set under its name', async () => {
+    const { cookie: own } = cookie('operator', 'internal')
+    const foreign = 'noetl_session=v1.x.y; noetl_session='
+    expect(await allowed({ cookie: `${foreign}; ${own}`, ...OWN_PAGE }, TOKENS)).toEqual(OPERATES)
+    expect(await allowed({ cookie: `${foreign}; `.repeat(100) + own, ...OWN_PAGE }, TOKENS)).toEqual([])
+  })
 })
 
 describe('a session acts only from a page of ours', () => {

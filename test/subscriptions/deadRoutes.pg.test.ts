@@ -91,6 +91,9 @@ it('starts any number of them at once with two connections, and each of them onc
     [id],
   )
   const ids = rows.map((dead) => dead.dead_letter_id)
+  // A list that is refused has started none of its beginning.
+  expect((await api.post('/api/subscriptions/dead/redrive', { ids: [ids[0], '007'] })).status).toBe(400)
+  expect(await pageOfDead(core, id, '0', 10)).toHaveLength(ids.length)
   const narrow = await openCore([database.get()], { connectionsMax: 2, machineId: '7' })
   try {
     const asked = await Promise.allSettled([...ids, ...ids].map((one) => redriveDead(narrow, one)))

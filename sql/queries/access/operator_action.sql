@@ -17,7 +17,7 @@ select id::text as id, at::text as at, actor, role, via, action, target_kind, ta
   error, finished_at::text as finished_at
 from noetl.operator_action
 where (:actor::text is null or actor = :actor::text or starts_with(actor, :actor::text || ' (token-'))
-  and (:action::text is null or action = :action::text or action like replace(:action::text, '_', '\_') || '.%')
+  and (:action::text is null or action = :action::text or starts_with(action, :action::text || '.'))
   and (:target::text is null or target_id = :target::text)
   and (:since::timestamptz is null or at >= :since::timestamptz)
   and (:before_id::bigint is null or id < :before_id::bigint)

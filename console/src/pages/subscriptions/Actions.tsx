@@ -1,5 +1,4 @@
 // What can be done with a subscription in its state, by the word of the server; what cannot says why.
-import { session } from '../../lib/session'
 import { Act } from '../../parts/Act'
 import type { Order } from '../../parts/SameAct'
 import { ACTIONS, type Action, LEADS_TO, type Subscription } from './subscription'
@@ -110,7 +109,6 @@ function orderOf(id: string, action: Action, { reason, lasts }: Wanted): Order {
     cli: ['subscription', action, id, ...why, ...end],
     path: `/api/subscriptions/${id}/${action}`,
     body: {
-      actor: session.value?.actor ?? null,
       ...(reason === '' ? {} : { reason }),
       ...(lasts === '' ? {} : { until: new Date(Date.now() + Number(lasts)).toISOString() }),
     },

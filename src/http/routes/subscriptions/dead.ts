@@ -107,11 +107,11 @@ export function deadLetterRoutes({ deadLetters }: DeadLetterRouteDeps): RouteSpe
         400: 'malformed',
       },
       handler: async ({ body }) => {
-        const ids = isJsonObject(body) && Array.isArray(body['ids']) ? body['ids'] : []
+        const given = isJsonObject(body) && Array.isArray(body['ids']) ? body['ids'] : []
+        // All of them before the first is started.
+        const ids = given.map((id, index) => parseInt64(id, `/ids/${index}`))
         const results: JsonObject[] = []
-        for (const [index, given] of ids.entries()) {
-          results.push(await outcomeOf(deadLetters, parseInt64(given, `/ids/${index}`)))
-        }
+        for (const id of ids) results.push(await outcomeOf(deadLetters, id))
         return { body: { results } }
       },
     },

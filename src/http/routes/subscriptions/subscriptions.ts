@@ -30,6 +30,7 @@ import {
   type ViewDeps,
   verboseStatusOf,
 } from '../../../services/subscriptions/views.js'
+import type { Caller } from '../../callers.js'
 import { queryBoolean } from '../../query.js'
 import type { ApiRequest, RouteSpec } from '../../route.js'
 import { answerOf, type Schema, TEXT, TEXT_OR_NULL } from '../../schema.js'
@@ -82,9 +83,9 @@ function registerRoute(deps: LifecycleDeps, path: string): RouteSpec {
       properties: { path: { type: 'string', minLength: 1, maxLength: 512 }, ...note },
     },
     responses: { 200: STATUS, 404: 'unknown path', 422: 'no subscription, or its listener is taken' },
-    handler: async ({ body }) => {
+    handler: async ({ body, caller }) => {
       const request = body as JsonObject
-      const { row, changed } = await registerSubscription(deps, String(request['path']), noteOf(request))
+      const { row, changed } = await registerSubscription(deps, String(request['path']), noteOf(request, caller))
       return {
         body: statusOf(row),
         headers: { 'x-noetl-changed': String(changed) },
@@ -116,12 +117,12 @@ function actionRoute(deps: LifecycleDeps & ObstacleDeps): RouteSpec {
       422: 'unknown action, or not allowed in the current state',
       503: 'changed, but deliveries could not be stopped everywhere; repeat it',
     },
-    handler: async ({ params, body }) => {
+    handler: async ({ params, body, caller }) => {
       const id = parseSubscriptionId(params['id'], 'id')
       const action = parseSubscriptionAction(params['action'] ?? '')
       const request = isJsonObject(body) ? body : {}
       const until = parseWireTime(request['until'], '/until')
-      const { row, changed } = await changeSubscription(deps, { id, action, until, ...noteOf(request) })
+      const { row, changed } = await changeSubscription(deps, { id, action, until, ...noteOf(request, caller) })
       const obstacles = await visibleObstacles(deps, row)
       return {
         body: statusOf(row),
@@ -288,12 +289,14 @@ function idOf({ params }: ApiRequest): string {
   return parseSubscriptionId(params['id'], 'id')
 }
 
-function noteOf(request: JsonObject): { reason?: string; actor?: string } {
+/** A program may say for whom it acts; a session acts as itself. */
+function noteOf(request: JsonObject, { by, actor }: Caller): { reason?: string; actor?: string } {
   const text = (key: string): Record<string, string> => {
     const value = request[key]
     if (typeof value !== 'string' || value === '') return {}
     if (!isStorable(value)) throw new CpError('invalid_input', `/${key} holds characters that cannot be stored`)
     return { [key]: value }
   }
-  return { ...text('reason'), ...text('actor') }
+  const named = by === 'nothing' ? {} : { actor }
+  return { ...text('reason'), ...named, ...(by === 'session' ? {} : text('actor')) }
 }
