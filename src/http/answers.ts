@@ -2,7 +2,7 @@
 // clients do not read share one budget of memory; when it is used up, the connection that has been silent longest is closed.
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isJsonObject, type JsonObject } from '../domain/json/value.js'
+import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json/value.js'
 import { writeJson } from '../domain/json/write.js'
 import { redact, redactJson, redactText } from '../domain/secrets/redact.js'
 import { type SecretRules, secretRules } from '../domain/secrets/secretNames.js'
@@ -92,7 +92,19 @@ function sendEvents(
 function eventText({ id, name, data }: ServerSentEvent, rules: SecretRules | null): string {
   if (data === undefined) return ': still here\n\n'
   const head = `${id === undefined ? '' : `id: ${id}\n`}${name === undefined ? '' : `event: ${name}\n`}`
-  return `${head}data: ${writeJson(rules === null ? data : redact(data, rules))}\n\n`
+  return `${head}data: ${dataText(data, rules)}\n\n`
+}
+
+const dataTexts = new WeakMap<object, string>()
+
+/** What hundreds listen to is written once. */
+function dataText(data: JsonValue, rules: SecretRules | null): string {
+  const isShared = typeof data === 'object' && data !== null
+  const known = isShared ? dataTexts.get(data) : undefined
+  if (known !== undefined) return known
+  const text = writeJson(rules === null ? data : redact(data, rules))
+  if (isShared) dataTexts.set(data, text)
+  return text
 }
 
 /** `detail` is where clients of the original look: the text once more, or an object where the error has one for them. */

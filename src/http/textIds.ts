@@ -29,9 +29,17 @@ export function withTextIds(answer: ApiReply, schema: Schema | string | undefine
 }
 
 async function* inEvents(events: AsyncIterable<ServerSentEvent>): AsyncIterable<ServerSentEvent> {
-  for await (const event of events) {
-    yield event.data === undefined ? event : { ...event, data: inValue(event.data, undefined) }
-  }
+  for await (const event of events) yield event.data === undefined ? event : { ...event, data: inData(event.data) }
+}
+
+const shownData = new WeakMap<object, JsonValue>()
+
+/** The same value for all who hear it: whoever writes it down does so once. */
+function inData(data: JsonValue): JsonValue {
+  if (typeof data !== 'object' || data === null) return inValue(data, undefined)
+  const shown = shownData.get(data) ?? inValue(data, undefined)
+  shownData.set(data, shown)
+  return shown
 }
 
 function inValue(value: JsonValue, schema: Schema | undefined): JsonValue {

@@ -72,6 +72,21 @@ it('remembers so many messages and no more', async () => {
   await late.leave()
 })
 
+it('remembers so many bytes and no more, however few messages that is', async () => {
+  const board = createNewsBoard({ clock: systemClock, limits: { ringBytes: 1_000 } })
+  const one = listen(board)
+  const { id } = await one.next()
+  await one.leave()
+  board.post('outbox', 'outbox', { path: 'x'.repeat(600) })
+  const known = listen(board, { lastId: id! })
+  expect((await known.next()).data).toMatchObject({ reset: false })
+  await known.leave()
+  board.post('outbox', 'outbox', { path: 'y'.repeat(600) })
+  const late = listen(board, { lastId: id! })
+  expect((await late.next()).data).toMatchObject({ reset: true })
+  await late.leave()
+})
+
 it('lets go of a listener that does not read, says how much was dropped, and keeps the others', async () => {
   let cut = 0
   const board = createNewsBoard({ clock: systemClock, limits: { queueBytes: 1_000 }, onCut: () => cut++ })

@@ -5,6 +5,7 @@ import https from 'node:https'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
 import { METRICS } from '../../src/daemon/metricTable.js'
+import type { JsonObject } from '../../src/domain/json/value.js'
 import { CpError } from '../../src/errors.js'
 import type { RouteSpec } from '../../src/http/route.js'
 import { healthRoutes } from '../../src/http/routes/health/health.js'
@@ -412,6 +413,37 @@ describe('a stream', () => {
       expect((await fetch(`${url}/api/endless`, { method: 'HEAD' })).status).toBe(200)
     }
     await until('nobody is listened to any more', () => open === 0)
+  })
+  it('writes what many listen to once, with ids as text for browsers', async () => {
+    let reads = 0
+    const shared: JsonObject = {
+      get id() {
+        reads++
+        return 2n ** 60n
+      },
+    }
+    const route: RouteSpec = {
+      method: 'GET',
+      path: '/api/news',
+      summary: 'a stream',
+      access: 'public',
+      effect: 'read',
+      responses: { 200: 'text/event-stream' },
+      handler: async () => ({
+        events: (async function* () {
+          yield { name: 'news', data: shared }
+        })(),
+      }),
+    }
+    const { app } = server({}, [route])
+    const listen = async (headers: Record<string, string> = {}) =>
+      (await app.inject({ url: '/api/news', headers: { host: 'localhost', ...headers } })).body
+    const browser = { 'sec-fetch-site': 'same-origin' }
+    expect(await listen()).toBe(`event: news\ndata: {"id":${2n ** 60n}}\n\n`)
+    expect(await listen(browser)).toBe(`event: news\ndata: {"id":"${2n ** 60n}"}\n\n`)
+    const before = reads
+    await Promise.all([listen(), listen(), listen(browser), listen(browser)])
+    expect(reads).toBe(before)
   })
 })
 

@@ -50,6 +50,8 @@ const LIMITS = {
   clients: 200,
   queueBytes: 256 * 1024,
   ring: 2_000,
+  /** What names and paths make of a message is up to others: so many bytes are remembered, however few messages that is. */
+  ringBytes: 4 * 1024 * 1024,
   quietMs: 15_000,
   /** So often the rights of a client are looked at again. */
   rightsMs: 5_000,
@@ -67,7 +69,8 @@ interface Client {
 export function createNewsBoard({ clock, onCut, onListener, limits: given }: NewsBoardDeps): NewsBoard {
   const limits = { ...LIMITS, ...given }
   const epoch = randomBytes(6).toString('hex')
-  const ring: (Rung & { n: number; topic: string })[] = []
+  const ring: (Rung & { n: number; topic: string; bytes: number })[] = []
+  let ringBytes = 0
   const clients = new Set<Client>()
   let count = 0
   let isStopped = false
@@ -153,10 +156,11 @@ export function createNewsBoard({ clock, onCut, onListener, limits: given }: New
     },
     post: (topic, name, data) => {
       count += 1
-      const message = { n: count, topic, id: `${epoch}.${count}`, name, data }
-      ring.push(message)
-      if (ring.length > limits.ring) ring.shift()
       const bytes = writeJson(data).length
+      const message = { n: count, topic, id: `${epoch}.${count}`, name, data, bytes }
+      ring.push(message)
+      ringBytes += bytes
+      while (ring.length > limits.ring || ringBytes > limits.ringBytes) ringBytes -= ring.shift()!.bytes
       for (const client of clients) if (client.topics.has(topic)) give(client, message, bytes)
     },
     topics: () => new Set([...clients].flatMap((client) => [...client.topics])),
