@@ -10,12 +10,14 @@ import { decodeTape, OUTCOMES, type Tape } from '../../src/domain/tape/decodeTap
 import { scrubRoutes } from '../../src/http/routes/replay/scrub.js'
 import { systemClock } from '../../src/runtime/clock.js'
 import { openSettings, toWorkerDatabase } from '../../src/services/replay/inThread/database.js'
+import { shownAt } from '../../src/services/replay/inThread/scrubAnswers.js'
 import { ScrubbedLog } from '../../src/services/replay/inThread/scrubbedLog.js'
 import { openTapes } from '../../src/services/replay/inThread/tapeTasks.js'
-import { createScrubbing, type Scrubbing } from '../../src/services/replay/scrubbing.js'
+import { createScrubbing, type Scrubbing, type ScrubPlace } from '../../src/services/replay/scrubbing.js'
 import { createTapeThread } from '../../src/workers/resident.js'
 import { useDatabase } from '../support/database.js'
 import { openRoutes, type RouteServer } from '../support/routeServer.js'
+import { startTcpProxy } from '../support/tcpProxy.js'
 import { ENTRY, type Harness, openReplay, plantLog, replay } from './replayHarness.js'
 import { readBenchLog } from './replayVectors.js'
 
@@ -81,6 +83,20 @@ const tape = async (query = '', headers: Record<string, string> = {}) => {
   const buffer = new Uint8Array(rawPayload).buffer as ArrayBuffer
   return { status: statusCode, headers: sent, decoded: statusCode === 200 ? decodeTape(buffer) : undefined }
 }
+
+const OWNER = { tenant_id: 'default', organization_id: 'default' }
+const HEAD_ALONE = { head: true, counts: false, touched: false, entities: [], pages: [] }
+
+const questionAt = (place: ScrubPlace) => ({
+  shard: 0,
+  executionId: ID,
+  owner: OWNER,
+  mark: 'x',
+  cancelled: new SharedArrayBuffer(4),
+  place,
+  timeMs: 0,
+  parts: HEAD_ALONE,
+})
 
 async function expectReplayed(position: number, eventId: string): Promise<void> {
   const { state, checksum } = await replay(harness, { execution_id: ID, as_of_event_id: eventId, ids: 'string' })
@@ -160,6 +176,7 @@ describe('an execution at any event', () => {
       [0, 40],
       [1_200, 1_205],
       [2_400, 900],
+      [0, EVENTS],
     ] as const) {
       const [from, to] = await Promise.all([since, position].map(documentAt))
       const told = contentDifferences(from!, to!)
@@ -263,8 +280,7 @@ describe('an execution at any event', () => {
 
   it('whose reading was broken off is read to its end by whoever comes next', async () => {
     const { settings } = harness.databases.shards[0]!
-    const owner = { tenant_id: 'default', organization_id: 'default' }
-    const log = new ScrubbedLog(toWorkerDatabase(settings), ID, owner, 'x', 64_000_000, 60_000)
+    const log = new ScrubbedLog(toWorkerDatabase(settings), ID, OWNER, 'x', 64_000_000, 60_000)
     // Somebody comes back while the page that was on its way is thrown away.
     const answers = [false, true]
     await log.catchUp(() => answers.shift() ?? true)
@@ -285,18 +301,24 @@ describe('an execution at any event', () => {
     const { settings } = harness.databases.shards[0]!
     const databases = [toWorkerDatabase(settings)]
     const tapes = openTapes({ databases, bytesMax: 64_000_000, deadlineMs: 60_000, secretNames: [] })
-    const { bytes } = await tapes.at({
-      shard: 0,
-      executionId: ID,
-      owner: { tenant_id: 'default', organization_id: 'default' },
-      mark: 'x',
-      cancelled: new SharedArrayBuffer(4),
-      place: { by: 'event', value: idAt(rows.length) },
-      timeMs: 0,
-      parts: { head: true, counts: false, touched: false, entities: [], pages: [] },
-    })
+    const { bytes } = await tapes.at(questionAt({ by: 'event', value: idAt(rows.length) }))
     reading.mockRestore()
     expect(JSON.parse(Buffer.from(bytes).toString())).toMatchObject({ position: rows.length })
+  })
+
+  it('is answered in time, or refused, when the database says nothing any more', async () => {
+    const { settings } = harness.databases.shards[0]!
+    const proxy = await startTcpProxy(settings.target.host, settings.target.port)
+    const target = { ...settings.target, port: proxy.port }
+    const database = toWorkerDatabase({ ...settings, target, statementTimeoutMs: 2_000 })
+    const tapes = openTapes({ databases: [database], bytesMax: 64_000_000, deadlineMs: 3_600_000, secretNames: [] })
+    const end = questionAt({ by: 'end' })
+    await tapes.at(end)
+    proxy.setMode('blackhole')
+    await expect(tapes.at(end)).rejects.toMatchObject({ code: 'timeout' })
+    proxy.setMode('pass')
+    expect(await tapes.checksum(end)).toMatchObject({ position: rows.length })
+    await proxy.close()
   })
 
   it("is its owner's alone: another owner sees another log, and one that is gone is not answered from memory", async () => {
@@ -324,6 +346,18 @@ describe('an execution at any event', () => {
   })
 
   it('that nobody waits for is given up, and answered when somebody asks again', async () => {
+    const { settings } = harness.databases.shards[0]!
+    const log = new ScrubbedLog(toWorkerDatabase(settings), ID, OWNER, 'x', 64_000_000, 60_000)
+    await log.catchUp(() => true)
+    const connection = createConnection(openSettings(toWorkerDatabase(settings)))
+    const reached = await log.stateAt(connection, EVENTS, 0)
+    await connection.close(5_000)
+    let compared = 0
+    const leaves = () => {
+      if (++compared === 10) throw new Error('nobody waits')
+    }
+    expect(() => shownAt(log, reached, HEAD_ALONE, 0, [], leaves)).toThrow('nobody waits')
+
     const gone = new AbortController()
     const asked = scrubbing.checksum(ID as never, { by: 'end' }, 0, gone.signal)
     gone.abort()

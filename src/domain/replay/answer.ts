@@ -80,7 +80,7 @@ export function withoutSecrets(state: JsonObject, names: readonly string[]): Jso
 }
 
 /** A state is mostly ids, times and names of states, one of each per event: they are not looked into. */
-function stateRules(names: readonly string[]): SecretRules {
+export function stateRules(names: readonly string[]): SecretRules {
   const rules = secretRules(names)
   return { ...rules, isPlain: (name) => PLAIN.test(name) }
 }

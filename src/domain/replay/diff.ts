@@ -57,12 +57,16 @@ function compareLists(
 }
 
 function compareObjects(pointer: string, from: JsonObject, to: JsonObject, found: Difference[]): void {
-  const keys = Array.from(new Set([...Object.keys(from), ...Object.keys(to)])).sort(compareCodePoints)
-  for (const key of keys)
+  for (const key of keysOfBoth(from, to))
     compareChild(`${pointer}/${escapeSegment(key)}`, ownValue(from, key), ownValue(to, key), found)
 }
 
-function ownValue(object: JsonObject, key: string): JsonValue | undefined {
+/** In the order in which differences are told. */
+export function keysOfBoth(from: JsonObject, to: JsonObject): string[] {
+  return Array.from(new Set([...Object.keys(from), ...Object.keys(to)])).sort(compareCodePoints)
+}
+
+export function ownValue(object: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 

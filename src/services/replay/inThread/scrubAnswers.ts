@@ -1,11 +1,12 @@
 // What is said about a position of a log: slices of the state, never the whole document.
 import { wireTimeFromMillis } from '../../../domain/events/wireTime.js'
-import { floatValue, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
+import { floatValue, isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json/value.js'
 import { writeJson } from '../../../domain/json/write.js'
-import { idsAsText, withoutSecrets } from '../../../domain/replay/answer.js'
-import { contentDifferences } from '../../../domain/replay/diff.js'
+import { idsAsText, stateRules } from '../../../domain/replay/answer.js'
+import { contentDifferences, type Difference, keysOfBoth, ownValue } from '../../../domain/replay/diff.js'
 import { LogState, type Touched } from '../../../domain/replay/keyframes/logState.js'
-import type { MapSurface } from '../../../domain/replay/profile.js'
+import { MAP_SURFACES, type MapSurface } from '../../../domain/replay/profile.js'
+import { redact } from '../../../domain/secrets/redact.js'
 import { CpError } from '../../../errors.js'
 import type { Reached, ScrubbedLog } from './scrubbedLog.js'
 
@@ -55,6 +56,8 @@ export function shownAt(
   parts: ScrubParts,
   ms: number,
   secretNames: readonly string[] | null,
+  /** Asked now and then by what may take long; throws when nobody waits any more. */
+  goOn: () => void,
 ): Uint8Array {
   const { position } = state
   const shown: JsonObject = {
@@ -66,20 +69,66 @@ export function shownAt(
     ...slices(state, touched, parts),
     cost: { keyframe, folded, ms: floatValue(ms), distance: log.distance },
   }
-  const show = (slice: JsonObject) => idsAsText(secretNames === null ? slice : withoutSecrets(slice, secretNames))
-  const differing = other === undefined ? {} : differencesSince(other, state, show)
+  const rules = secretNames === null ? null : stateRules(secretNames)
+  const show = (slice: JsonObject) => idsAsText(rules === null ? slice : redact(slice, rules))
+  const differing = other === undefined ? {} : differencesSince(other, state, show, goOn)
   return Buffer.from(writeJson({ ...show(shown), ...differing }))
 }
 
-/** What replay would tell of the two documents, of which only what the two positions do not share is looked at. */
-function differencesSince(earlier: LogState, state: LogState, show: (slice: JsonObject) => JsonObject): JsonObject {
-  const [from, to] = LogState.apart(earlier, state).map(show) as [JsonObject, JsonObject]
-  const differences = contentDifferences(from, to)
-  return {
-    since: earlier.position,
-    differences_count: differences.length,
-    differences: differences.slice(0, DIFFERENCES_MAX) as unknown as JsonValue,
+/**
+ * What replay would tell of the two documents, of which only what the two positions do not share is looked at, entity by
+ * entity. One that is at one of them alone is a single difference, whatever it holds: of the many of a long way only those that
+ * are shown are looked into. `onEntity` may throw to give up.
+ */
+function differencesSince(
+  earlier: LogState,
+  state: LogState,
+  show: (slice: JsonObject) => JsonObject,
+  onEntity: () => void,
+): JsonObject {
+  const [from, to] = LogState.apart(earlier, state)
+  const shown: Difference[] = []
+  let count = 0
+  for (const { before, after, isOneSided } of inPieces(from, to)) {
+    onEntity()
+    if (isOneSided && shown.length === DIFFERENCES_MAX) count++
+    else {
+      const found = contentDifferences(show(before), show(after))
+      count += found.length
+      shown.push(...found.slice(0, DIFFERENCES_MAX - shown.length))
+    }
   }
+  return { since: earlier.position, differences_count: count, differences: shown as unknown as JsonValue }
+}
+
+interface Piece {
+  before: JsonObject
+  after: JsonObject
+  isOneSided: boolean
+}
+
+/** Two documents in the order in which differences are told, the maps of entities one by one. */
+function* inPieces(from: JsonObject, to: JsonObject): Generator<Piece> {
+  for (const name of keysOfBoth(from, to)) {
+    const [before, after] = [ownValue(from, name), ownValue(to, name)]
+    if (!isSurface(name) || !isJsonObject(before) || !isJsonObject(after)) {
+      yield { before: only(name, before), after: only(name, after), isOneSided: false }
+      continue
+    }
+    for (const key of keysOfBoth(before, after)) {
+      const [one, other] = [ownValue(before, key), ownValue(after, key)]
+      const isOneSided = one === undefined || other === undefined
+      yield { before: { [name]: only(key, one) }, after: { [name]: only(key, other) }, isOneSided }
+    }
+  }
+}
+
+function isSurface(name: string): boolean {
+  return (MAP_SURFACES as readonly string[]).includes(name)
+}
+
+function only(key: string, value: JsonValue | undefined): JsonObject {
+  return value === undefined ? {} : { [key]: value }
 }
 
 function eventAt({ tape, ids }: ScrubbedLog, position: number): JsonObject {

@@ -22,7 +22,7 @@ import {
   readPiece,
   readStragglers,
 } from '../../../stores/replay/replayStore.js'
-import { onSnapshot, type Snapshot, type WorkerDatabase } from './database.js'
+import { onSnapshot, type WorkerDatabase } from './database.js'
 
 const PAGE_SIZE = 2_000
 const STRAGGLERS_MAX = 10_000
@@ -61,6 +61,7 @@ export class ScrubbedLog {
     readonly owner: LogOwner,
     private readonly mark: string,
     private readonly bytesMax: number,
+    /** To read all of it; each question has no longer than any other has. */
     private readonly deadlineMs: number,
   ) {
     this.keyframes = this.openKeyframes(0)
@@ -92,7 +93,7 @@ export class ScrubbedLog {
 
   /** Whether the log is still the one that was read; false: it is somebody else's, or its end is gone. */
   async check(connection: Connection): Promise<'current' | 'behind' | 'another'> {
-    const news = await readNews(connection, this.read, this.deadlineMs)
+    const news = await readNews(connection, this.read, this.database.statementTimeoutMs)
     if (!this.isMine(news)) return 'another'
     const isSame = this.isWhole && !news.has_late && !news.has_unnumbered && (news.version ?? '0') === this.knownVersion
     if (isSame) return 'current'
@@ -103,16 +104,17 @@ export class ScrubbedLog {
   /** Reads what is new. `goesOn` is asked after each page; what was read until then is kept. */
   async catchUp(goesOn: () => boolean): Promise<void> {
     await onSnapshot(this.database, this.deadlineMs, async (snapshot) => {
-      const { connection, leftMs } = snapshot
+      const { connection } = snapshot
+      const leftMs = (): number => Math.min(snapshot.leftMs(), this.database.statementTimeoutMs)
       const news = await readNews(connection, this.read, leftMs())
       if (!this.isMine(news)) throw anotherLog(this.executionId)
       // To count a log takes as long as to read a part of it; nobody needs to know exactly before it is read.
       const isNew = this.ids.length === 0 && news.event_count > 0
-      this.total = isNew ? news.event_count : await countLog(connection, this.read, leftMs())
+      this.total = isNew ? news.event_count : await countLog(connection, this.read, snapshot.leftMs())
       if (this.ids.length === 0) {
         this.keyframes = this.openKeyframes(this.total)
         this.tape = new TapeRecorder(this.keyframes.shared.index)
-      } else if (news.has_late || news.has_unnumbered) await this.takeStragglers(snapshot)
+      } else if (news.has_late || news.has_unnumbered) await this.takeStragglers(connection, leftMs())
       this.isWhole = false
       this.settled = true
       // Every version that is visible here is read below, or stands above where the reading ends.
@@ -179,8 +181,8 @@ export class ScrubbedLog {
   }
 
   /** Events that came in below what was read, and those that merely got their number. */
-  private async takeStragglers({ connection, leftMs }: Snapshot): Promise<void> {
-    const found = await readStragglers(connection, this.read, STRAGGLERS_MAX, leftMs())
+  private async takeStragglers(connection: Connection, deadlineMs: number): Promise<void> {
+    const found = await readStragglers(connection, this.read, STRAGGLERS_MAX, deadlineMs)
     let place: number | undefined = found.length === STRAGGLERS_MAX ? 0 : undefined
     let hasNumbered = false
     for (const { event_id: text, stream_version: version } of found) {
@@ -210,7 +212,7 @@ export class ScrubbedLog {
       const { epoch } = this
       const range = this.range(this.ids.at(keyframe + events.length + 1), this.ids.at(position))
       const more: JsonObject[] = []
-      await readPiece(connection, range, this.deadlineMs, (row) => more.push(this.toEvent(row)))
+      await readPiece(connection, range, this.database.statementTimeoutMs, (row) => more.push(this.toEvent(row)))
       events = [...events, ...more]
       // What came late while we read is not among them.
       if (events.length !== wanted || this.epoch !== epoch) throw this.moved()

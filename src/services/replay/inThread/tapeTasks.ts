@@ -197,16 +197,14 @@ export function openTapes(setup: TapeSetup): TapeTasks {
         const position = positionOf(log, place, timeMs)
         const since = parts.since === undefined ? undefined : positionOf(log, placeAt(parts.since), 0)
         const reached = await log.stateAt(connection, position, since)
-        return { bytes: shownAt(log, reached, parts, performance.now() - started, setup.secretNames) }
+        const goOn = stillWanted(question)
+        return { bytes: shownAt(log, reached, parts, performance.now() - started, setup.secretNames, goOn) }
       }),
     checksum: (question) =>
       answer(question, isReached(question.place), async (log, connection) => {
         const started = performance.now()
         const { state } = await log.stateAt(connection, positionOf(log, question.place, question.timeMs))
-        const waiter = new Int32Array(question.cancelled)
-        const { checksum, projections } = state.checksums(() => {
-          if (!isWaiting(waiter)) throw gone()
-        })
+        const { checksum, projections } = state.checksums(stillWanted(question))
         const { position } = state
         return {
           position,
@@ -243,6 +241,14 @@ function isOwner(one: LogOwner, other: LogOwner): boolean {
 
 function isWaiting(waiter: Int32Array): boolean {
   return Atomics.load(waiter, 0) === 0
+}
+
+/** Throws once nobody waits any more. */
+function stillWanted({ cancelled }: TapeQuestion): () => void {
+  const waiter = new Int32Array(cancelled)
+  return () => {
+    if (!isWaiting(waiter)) throw gone()
+  }
 }
 
 function tooLate(executionId: string): CpError {
