@@ -2,6 +2,7 @@
 // as whoever is logged in.
 import type { IncomingHttpHeaders } from 'node:http'
 import { CpError } from '../../../errors.js'
+import { acceptsGzip } from '../../acceptsGzip.js'
 import type { ApiReply, RouteSpec } from '../../route.js'
 import { type ConsoleFile, createConsoleFiles } from './files.js'
 
@@ -90,7 +91,7 @@ export function consoleRoutes({ console: about }: ConsoleRouteDeps): RouteSpec[]
 }
 
 function answer(file: ConsoleFile, asked: IncomingHttpHeaders, headers: Readonly<Record<string, string>>): ApiReply {
-  const isPressed = /\bgzip\b/.test(String(asked['accept-encoding'] ?? ''))
+  const isPressed = acceptsGzip(asked)
   return {
     contentType: file.contentType,
     bytes: isPressed ? file.pressed : file.plain,

@@ -6,6 +6,7 @@ import { floatValue } from '../../../domain/json/value.js'
 import { MAP_SURFACES, type MapSurface } from '../../../domain/replay/profile.js'
 import { CpError } from '../../../errors.js'
 import type { Scrubbing, ScrubParts, ScrubPlace } from '../../../services/replay/scrubbing.js'
+import { acceptsGzip } from '../../acceptsGzip.js'
 import type { RouteSpec } from '../../route.js'
 import { ANY, answerOf, COUNT, type Schema, TEXT, TEXT_OR_NULL } from '../../schema.js'
 
@@ -64,7 +65,7 @@ function tapeRoute({ scrubbing }: ScrubRouteDeps): RouteSpec {
       const level = (query['level'] ?? 'auto') as 'auto' | 'full' | 'coarse'
       const from = Number(query['from'] ?? 1)
       const to = Number(query['to'] ?? PLACES_MAX)
-      const gzip = /\bgzip\b/.test(String(headers['accept-encoding'] ?? ''))
+      const gzip = acceptsGzip(headers)
       const waitMs = Number(query['wait_ms'] ?? WAIT_MS)
       const tape = await scrubbing.tape(idOf(params), { level, from, to, waitMs, gzip }, signal)
       const tag = `W/"${tape.epoch}-${tape.built}-${tape.total}-${level}-${from}-${to}"`
