@@ -85,6 +85,8 @@ export function consolePrefix({ consoleBase }: Config): string {
 }
 
 const MB = 1024 * 1024
+/** Of the connections to a database. */
+const SEARCHES_SHARE = 0.3
 
 function httpLimits(config: Config): HttpLimits {
   return {
@@ -99,6 +101,7 @@ function httpLimits(config: Config): HttpLimits {
     bodiesBytes: Math.max(config.bodiesMb, config.bodyLimitMb, config.eventLimitMb, config.resultLimitMb) * MB,
     answersBytes: config.answersMb * MB,
     pipelineMax: config.pipelineMax,
+    searchesMax: Math.max(1, Math.floor(config.postgresMaxConnections * SEARCHES_SHARE)),
   }
 }
 

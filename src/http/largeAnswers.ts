@@ -5,7 +5,7 @@ import { isJsonObject } from '../domain/json/value.js'
 import { writeJson } from '../domain/json/write.js'
 import { redact } from '../domain/secrets/redact.js'
 import type { SecretRules } from '../domain/secrets/secretNames.js'
-import { CpError } from '../errors.js'
+import { createGate } from '../runtime/gate.js'
 import { createTurns } from '../runtime/turns.js'
 import type { ApiReply } from './route.js'
 
@@ -15,43 +15,16 @@ export interface LargeAnswers {
 
 const AT_ONCE_MAX = 2
 const WAITING_MAX = 100
-const RETRY_AFTER_SECONDS = 2
+const WAIT_MS = 120_000
 
 export function createLargeAnswers(): LargeAnswers {
-  let active = 0
-  const waiting: (() => void)[] = []
-
-  async function enter(): Promise<void> {
-    if (active < AT_ONCE_MAX) {
-      active += 1
-      return
-    }
-    if (waiting.length >= WAITING_MAX) {
-      throw new CpError('overloaded', `${WAITING_MAX} large answers are asked for already; ask again`, {
-        details: { retryAfterSeconds: RETRY_AFTER_SECONDS },
-      })
-    }
-    await new Promise<void>((resolve) => waiting.push(resolve))
-  }
-
-  /** The place goes to whoever has waited longest. */
-  function leave(): void {
-    const next = waiting.shift()
-    if (next === undefined) active -= 1
-    else next()
-  }
-
+  const gate = createGate({ atOnce: AT_ONCE_MAX, waitingMax: WAITING_MAX, waitMs: WAIT_MS, what: 'large answers' })
   return {
-    make: async (handler, rules, signal) => {
-      await enter()
-      try {
-        if (signal.aborted) throw new CpError('cancelled', 'the caller went away while it waited for its turn')
+    make: (handler, rules, signal) =>
+      gate(async () => {
         const { body, ...answer } = await handler()
         return body === undefined ? answer : { ...answer, bytes: await writeInTurns(body, rules) }
-      } finally {
-        leave()
-      }
-    },
+      }, signal),
   }
 }
 

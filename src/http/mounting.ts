@@ -5,6 +5,7 @@ import { readJsonBody } from '../domain/json/body.js'
 import type { JsonObject, JsonValue } from '../domain/json/value.js'
 import type { SecretRules } from '../domain/secrets/secretNames.js'
 import { CpError } from '../errors.js'
+import { createGate } from '../runtime/gate.js'
 import type { Acts } from '../services/access/acts.js'
 import { LARGE_BYTES } from '../services/bodies/largeBodies.js'
 import { type AccessSettings, checkAccess } from './access.js'
@@ -23,11 +24,14 @@ import { wantsTextIds, withTextIds } from './textIds.js'
 
 export interface MountSettings {
   access: AccessSettings
-  limits: { bodyBytes: Readonly<Record<BodySize, number>>; bodiesBytes: number }
+  limits: { bodyBytes: Readonly<Record<BodySize, number>>; bodiesBytes: number; searchesMax: number }
   secretRules: SecretRules | null
   readFlatBody: ReadFlatBody
   acts: Acts
 }
+
+const SEARCHES_WAITING_MAX = 200
+const SEARCH_WAIT_MS = 10_000
 
 /** The task `flatBody`, in a thread. */
 export type ReadFlatBody = (bytes: Uint8Array, schema: Schema) => Promise<JsonObject>
@@ -40,6 +44,12 @@ export function mountRoutes(
 ): void {
   const budget = createByteBudget(settings.limits.bodiesBytes)
   const largeAnswers = createLargeAnswers()
+  const searches = createGate({
+    atOnce: settings.limits.searchesMax,
+    waitingMax: SEARCHES_WAITING_MAX,
+    waitMs: SEARCH_WAIT_MS,
+    what: 'searches',
+  })
   const callers = new WeakMap<FastifyRequest, Caller>()
   const admitted = new WeakMap<FastifyRequest, unknown>()
 
@@ -106,7 +116,11 @@ export function mountRoutes(
             : route.handler(asked))
           return textIds ? withTextIds(made, route.responses[made.status ?? 200]) : made
         }
-        const answer = await (route.isLarge === true ? largeAnswers.make(answerOf, rules, asked.signal) : answerOf())
+        const answer = await (route.isLarge === true
+          ? largeAnswers.make(answerOf, rules, asked.signal)
+          : route.isSearch === true
+            ? searches(answerOf, asked.signal)
+            : answerOf())
         isStream = answer.events !== undefined
         return answers.send(reply, answer, rules)
       },

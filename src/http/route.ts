@@ -95,6 +95,8 @@ export interface RouteSpec {
   rawBody?: boolean
   /** Answers of several MB: only few of them are made at a time. */
   isLarge?: true
+  /** May look through very many rows: only some of the connections to a database are for these, the others for whoever writes. */
+  isSearch?: true
   /** The answer is a document of ours or a source as its author wrote it: secrets are not looked for. */
   showsAll?: boolean
   responses: Readonly<Record<number, Schema | string>>

@@ -47,6 +47,8 @@ export interface HttpLimits {
   /** All answers that wait to be read by their callers. */
   answersBytes: number
   pipelineMax: number
+  /** Questions at a time that may look through very many rows. */
+  searchesMax: number
 }
 
 export interface HttpHooks {

@@ -97,6 +97,7 @@ export function testLimits(
     bodiesBytes: 128e6,
     answersBytes: 128e6,
     pipelineMax: 32,
+    searchesMax: 10,
     ...limits,
   }
 }

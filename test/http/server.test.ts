@@ -15,7 +15,7 @@ import { systemClock } from '../../src/runtime/clock.js'
 import { createMetrics } from '../../src/runtime/metrics.js'
 import { createHealthMonitor } from '../../src/services/health/health.js'
 import { until } from '../support/until.js'
-import { ROUTES, rawRequest, server } from './httpHarness.js'
+import { ROUTES, rawRequest, server, testLimits } from './httpHarness.js'
 
 const started: HttpServer[] = []
 afterEach(async () => {
@@ -444,6 +444,38 @@ describe('a stream', () => {
     const before = reads
     await Promise.all([listen(), listen(), listen(browser), listen(browser)])
     expect(reads).toBe(before)
+  })
+})
+
+describe('searches', () => {
+  it('are made few at a time, and others are answered meanwhile', async () => {
+    const begun: string[] = []
+    const ends = new AbortController()
+    const route: RouteSpec = {
+      method: 'GET',
+      path: '/api/search/:word',
+      summary: 'a search',
+      access: 'public',
+      effect: 'read',
+      isSearch: true,
+      responses: { 200: 'found' },
+      handler: async ({ params }) => {
+        begun.push(params['word']!)
+        await systemClock.sleep(600_000, ends.signal)
+        return { body: params['word']! }
+      },
+    }
+    const { app } = server({ limits: { ...testLimits(), searchesMax: 2 } }, [...ROUTES, route])
+    const ask = (url: string) =>
+      app.inject({ url, headers: { host: 'localhost' } }).then(({ statusCode }) => statusCode)
+    const words = ['a', 'b', 'c', 'd']
+    const asked = words.map((word) => ask(`/api/search/${word}`))
+    await until('two have begun', () => begun.length === 2)
+    expect(await ask('/open')).toBe(200)
+    expect(begun).toEqual(['a', 'b'])
+    ends.abort()
+    expect(await Promise.all(asked)).toEqual([200, 200, 200, 200])
+    expect(begun).toEqual(words)
   })
 })
 

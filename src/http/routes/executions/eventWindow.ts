@@ -39,6 +39,7 @@ export function eventWindowRoutes({ queries }: EventWindowRouteDeps): RouteSpec[
       summary: 'A window of the events of an execution, by place in id order',
       access: 'public',
       effect: 'read',
+      isSearch: true,
       query: {
         from: {
           type: 'integer',

@@ -62,6 +62,7 @@ function listRoute({ queries, clock }: ExecutionRouteDeps): RouteSpec {
     summary: 'Executions, by when they began',
     access: 'public',
     effect: 'read',
+    isSearch: true,
     query: {
       ...FILTER_QUERY,
       order: { type: 'string', enum: ['newest', 'oldest'], default: 'newest', description: 'which come first' },

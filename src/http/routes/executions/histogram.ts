@@ -23,6 +23,7 @@ export function histogramRoutes({ queries, clock }: HistogramRouteDeps): RouteSp
       summary: 'How many executions began in each span of time, by status',
       access: 'public',
       effect: 'read',
+      isSearch: true,
       query: { ...FILTER_QUERY, buckets: { type: 'integer', minimum: 1, maximum: BUCKETS_MAX, default: 60 } },
       responses: {
         200: {

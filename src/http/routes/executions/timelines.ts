@@ -18,6 +18,7 @@ export function timelineRoutes({ queries }: { queries: ExecutionViewsDeps }): Ro
       summary: 'Which steps executions had, when, and how they ended',
       access: 'public',
       effect: 'read',
+      isSearch: true,
       query: { ids: { type: 'string', description: `of at most ${IDS_MAX} executions, with commas` } },
       responses: {
         200: {
