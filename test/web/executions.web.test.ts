@@ -156,6 +156,8 @@ describe.skipIf(!hasBrowser)('executions', () => {
         ?.parent_execution_id as string | undefined
     })
     const children = page.locator('dl.facts div', { hasText: 'Children' })
+    // It starts one after the other, and ends after all of them.
+    await until('it has ended', async () => (await daemon.get(`/api/executions/${parent}`)).body.status === 'COMPLETED')
     await page.goto(`/console/executions/${parent}`)
     const { length } = (await daemon.get(`/api/executions?parent=${parent}&ids=string`)).body
     expect(length).toBeGreaterThan(1)
