@@ -174,6 +174,13 @@ describe.skipIf(!hasBrowser)('two runs', () => {
 
     await page.goto(`/console/compare?a=${ids[0]}&b=${ids[0]}&at=2`)
     await payload.getByText('Both events carry the same.').waitFor()
+
+    // Of an entry that nobody knows there is no version to tell.
+    await database.get().sql('update noetl.execution set catalog_id = 1 where execution_id = $1::bigint', [ids[0]!])
+    await page.goto(`/console/compare?a=${ids[0]}&b=${ids[1]}`)
+    const names = page.locator('main table').first().locator('tbody a')
+    await until('both are named', async () => (await names.count()) === 2)
+    expect(await names.allTextContents()).toEqual(['shop/pair', 'shop/pair@1'])
     expect(faults()).toEqual([])
     await close()
   })

@@ -319,6 +319,8 @@ describe.skipIf(!hasBrowser)('many executions', () => {
     await fact('Driven by')
       .getByText(/lease ends in \d+ s$/)
       .waitFor()
+    // One text: between parts of a row of boxes no space is drawn.
+    expect(await fact('Driven by').locator('dd > span > time').count()).toBe(1)
     await publish(1)
     await until('it is started', async () => (await started()) === 1)
     await act('Pause', 'look at it')

@@ -105,7 +105,7 @@ function Others({ run }: { run: ExecutionSummary }) {
                   >
                     <Status status={other.status} />
                     <code>{other.execution_id}</code>
-                    <span class="muted">@{other.version}</span>
+                    {other.version !== null && <span class="muted">@{other.version}</span>}
                     <Ago at={other.start_time} isPlain />
                   </button>
                 </li>
@@ -167,7 +167,8 @@ function RunRow({ name, run }: { name: string; run: ExecutionSummary }) {
       </td>
       <td class="prose">
         <a href={hrefOf(`/executions/${run.execution_id}`)}>
-          <bdi>{run.path}</bdi>@{run.version}
+          <bdi>{run.path}</bdi>
+          {run.version !== null && `@${run.version}`}
         </a>{' '}
         <code class="whole">{run.execution_id}</code>
       </td>

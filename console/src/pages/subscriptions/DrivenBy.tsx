@@ -11,16 +11,16 @@ export function DrivenBy({ subscription }: { subscription: Subscription }) {
   if (runtime !== null) {
     const left = millisOf(until) - now.value
     return (
-      <>
+      <span>
         {runtime}, <time dateTime={until!}>lease ends in {inSeconds(Math.max(0, left) + 999)}</time>
-      </>
+      </span>
     )
   }
   if (owner !== null && until !== null) {
     return (
-      <>
+      <span>
         nobody since <Ago at={until} />, before that {owner}
-      </>
+      </span>
     )
   }
   return <>{state === 'ACTIVE' ? 'nobody now: a daemon with a stream takes it within seconds' : 'nobody now'}</>
