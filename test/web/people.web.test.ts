@@ -16,6 +16,24 @@ const browser = useBrowser()
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const NARROW = { width: 360, height: 740 }
 const TOKEN = 'token-of-the-operators-here'
+/** What a reader of any window sees at once: words that are broken into single letters, that reach into what is beside them, and a
+    chosen tab out of sight. */
+const UNREADABLE = `(() => {
+  const found = []
+  for (const cell of document.querySelectorAll('main :is(td, th, dd, h1, h2, button)')) {
+    const { width } = cell.getBoundingClientRect()
+    const words = cell.textContent.trim()
+    if (cell.closest('.visually-hidden, :not(html)[hidden]') || width < 2) continue
+    if (cell.matches('td') && width < 48 && cell.clientHeight > 60 && words.length > 8) found.push('broken: ' + words.slice(0, 40))
+    const { overflowX, display } = getComputedStyle(cell)
+    if (overflowX === 'visible' && display !== 'inline' && cell.scrollWidth > cell.clientWidth + 2) found.push('spilt: ' + words.slice(0, 40))
+  }
+  for (const tab of document.querySelectorAll('[role=tab][aria-selected=true]')) {
+    const { left, right } = tab.getBoundingClientRect()
+    if (left < 0 || right > innerWidth) found.push('out of sight: ' + tab.textContent)
+  }
+  return found.slice(0, 5)
+})()`
 let daemon: Daemon
 let env: Record<string, string>
 let id: string
@@ -168,8 +186,10 @@ describe.skipIf(!hasBrowser)('everybody', () => {
           `[document.documentElement.scrollWidth, document.querySelector('main').scrollWidth > document.querySelector('main').clientWidth ? document.querySelector('main').scrollWidth : 0]`,
         )) as [number, number]
         if (needed > width || has > 0) found.push(`${place.path} at ${width}: ${needed} ${has}`)
-        const covered = (await page.evaluate(COVERED)) as string[]
-        found.push(...covered.map((control) => `${place.path} at ${width}: something lies over ${control}`))
+        for (const control of (await page.evaluate(COVERED)) as string[])
+          found.push(`${place.path} at ${width}: something lies over ${control}`)
+        for (const what of (await page.evaluate(UNREADABLE)) as string[])
+          found.push(`${place.path} at ${width}: ${what}`)
       }
       // What a chosen line offers is looked at as well.
       for (const line of (await page.locator('.json .leaf').all()).slice(0, 1)) await line.click()
@@ -191,9 +211,11 @@ describe.skipIf(!hasBrowser)('everybody', () => {
     await look('the drawer that says why')
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'operator' }).click()
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('H2')
     await dialog.getByRole('button', { name: 'Log out' }).click()
     await page.getByRole('button', { name: 'log in' }).click()
     await dialog.getByLabel('Token').waitFor()
+    expect(await page.evaluate('document.activeElement.name')).toBe('token')
     await look('the dialog that logs in')
     expect(found).toEqual([])
     expect(faults()).toEqual([])
@@ -224,7 +246,7 @@ describe.skipIf(!hasBrowser)('everybody', () => {
       return (await answer.json()) as { execution_id: string }
     }
     const playbook = (at: string, step: string) =>
-      `apiVersion: noetl.io/v2\nkind: Playbook\nmetadata: { name: p, path: "${at}" }\nworkflow:\n  - { step: start, tool: { kind: noop }, next: { arcs: [{ step: ${step} }] } }\n  - { step: ${step}, tool: { kind: noop } }\n`
+      `apiVersion: noetl.io/v2\nkind: Playbook\nmetadata: { name: p, path: "${at}" }\nworkload: { ${step}: ${step} }\nworkflow:\n  - { step: start, tool: { kind: noop }, next: { arcs: [{ step: ${step} }] } }\n  - { step: ${step}, tool: { kind: noop } }\n`
     await post('/api/catalog/register', { content: playbook('shop/long', word) })
     await post('/api/catalog/register', { content: playbook(path, 'end') })
     const long = (await post('/api/execute', { path: 'shop/long' })).execution_id
@@ -245,6 +267,7 @@ describe.skipIf(!hasBrowser)('everybody', () => {
       { path: `/console/executions/${long}`, shows: 'checksum [0-9a-f]{8}' },
       { path: `/console/executions/${long}?tab=events`, shows: 'failed only' },
       { path: `/console/executions/${long}?tab=graph`, shows: 'As a table' },
+      { path: '/console/catalog/shop/long?tab=run', shows: 'Workload' },
       { path: `/console/compare?a=${long}&b=${id}`, shows: 'They part at the step' },
       { path: '/console/activity', shows: 'Activity' },
     ]
@@ -283,6 +306,31 @@ describe.skipIf(!hasBrowser)('everybody', () => {
       ),
     )
     expect(version!.x).toBeGreaterThanOrEqual(link!.x + link!.width - 1)
+
+    // What is pressed and what is read stay where they are.
+    const places = (...parts: string[]) =>
+      Promise.all(
+        parts.map((part) =>
+          page
+            .locator(part)
+            .first()
+            .boundingBox()
+            .then((box) => box && [box.x, box.width]),
+        ),
+      )
+    const beside = ['.list-head summary', 'td.main a', 'thead th:nth-child(2)']
+    const before = await places(...beside)
+    await page.keyboard.press('j')
+    await page.locator('tr[aria-selected=true]').first().waitFor()
+    await page.locator('.list-head summary').click()
+    await page.getByText('Last event').waitFor()
+    expect(await places(...beside)).toEqual(before)
+    await open(page, { path: '/console/outbox', shows: 'Shards' })
+    const tabs = ['#tab-rows', '#tab-dead', '#tab-audit']
+    const asNow = await places(...tabs)
+    await page.locator('#tab-dead').click()
+    await page.getByText('Choose rows').waitFor()
+    expect(await places(...tabs)).toEqual(asNow)
     expect(faults()).toEqual([])
     await close()
   })

@@ -20,7 +20,7 @@ export function Differences({ list, places = list.length, sides, equal }: Differ
   if (list.length === 0) return <div class="empty">{equal}</div>
   return (
     <div class="scroll">
-      <table class="wide changes">
+      <table class="wide told changes">
         <thead>
           <tr>
             <th>Where</th>
@@ -32,8 +32,12 @@ export function Differences({ list, places = list.length, sides, equal }: Differ
           {list.slice(0, SHOWN_MAX).map((one) => (
             <tr key={one.pointer}>
               <td class="mono where">{one.pointer}</td>
-              <td class="mono before">{one.from === undefined ? <i class="muted">–</i> : <Leaf value={one.from} />}</td>
-              <td class="mono after">{one.to === undefined ? <i class="muted">–</i> : <Leaf value={one.to} />}</td>
+              <td class="mono before" data-name={sides[0]}>
+                {one.from === undefined ? <i class="muted">–</i> : <Leaf value={one.from} />}
+              </td>
+              <td class="mono after" data-name={sides[1]}>
+                {one.to === undefined ? <i class="muted">–</i> : <Leaf value={one.to} />}
+              </td>
             </tr>
           ))}
         </tbody>

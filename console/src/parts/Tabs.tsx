@@ -1,5 +1,6 @@
 // Tabs whose choice is in the address. Digits choose them, too.
 import type { ComponentChildren } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useKeys } from '../lib/keys'
 import { ask, query } from '../lib/router'
 
@@ -19,6 +20,13 @@ export function Tabs({ tabs, label }: { tabs: readonly Tab[]; label: string }) {
   const choose = (id: string): void =>
     ask({ tab: id === tabs[0]!.id ? undefined : id, ...(id === chosen ? {} : { cursor: undefined }) })
   useKeys(Object.fromEntries(tabs.map((tab, index) => [String(index + 1), () => choose(tab.id)])))
+  const strip = useRef<HTMLDivElement>(null)
+  // Where there is no room for all of them, the chosen one is among those in sight.
+  useLayoutEffect(() => {
+    const tab = document.getElementById(`tab-${chosen}`)!.getBoundingClientRect()
+    const { left, width } = strip.current!.getBoundingClientRect()
+    strip.current!.scrollLeft += tab.left - left - (width - tab.width) / 2
+  }, [chosen])
   const move = (event: KeyboardEvent): void => {
     const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
     if (by === 0) return
@@ -29,7 +37,7 @@ export function Tabs({ tabs, label }: { tabs: readonly Tab[]; label: string }) {
     document.getElementById(`tab-${next.id}`)?.focus()
   }
   return (
-    <div class="tabs" role="tablist" aria-label={label}>
+    <div ref={strip} class="tabs" role="tablist" aria-label={label}>
       {tabs.map((tab) => (
         <button
           key={tab.id}

@@ -39,7 +39,7 @@ function WhoDialog({ onClose }: { onClose: () => void }) {
   const me = session.value!
   const isIn = me.by === 'session'
   return (
-    <Dialog title={isIn ? `${me.actor}, ${me.role}` : 'Log in'} onClose={onClose}>
+    <Dialog title={isIn ? `${me.actor}, ${me.role}` : 'Log in'} isText={isIn} onClose={onClose}>
       {isIn ? (
         <p>
           This browser is logged in until{' '}
@@ -53,7 +53,6 @@ function WhoDialog({ onClose }: { onClose: () => void }) {
         </p>
       )}
       <form
-        class="login"
         onSubmit={(event) => {
           event.preventDefault()
           const form = new FormData(event.currentTarget)
@@ -70,7 +69,7 @@ function WhoDialog({ onClose }: { onClose: () => void }) {
           <>
             <label class="field">
               Token
-              <input name="token" type="password" autocomplete="off" required />
+              <input name="token" type="password" autocomplete="off" autofocus required />
             </label>
             <label class="field">
               Your name, for the record (optional)
@@ -79,11 +78,11 @@ function WhoDialog({ onClose }: { onClose: () => void }) {
           </>
         )}
         <div class="buttons">
-          <button type="submit" class="primary" disabled={isBusy}>
-            {isIn ? 'Log out' : 'Log in'}
-          </button>
           <button type="button" onClick={onClose}>
             Close
+          </button>
+          <button type="submit" class="primary" disabled={isBusy}>
+            {isIn ? 'Log out' : 'Log in'}
           </button>
         </div>
       </form>

@@ -5,6 +5,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { useKeys } from '../../lib/keys'
 import { ask, go, hrefOf, query } from '../../lib/router'
 import { useRested } from '../../lib/useRested'
+import { WhatFailed } from '../../parts/WhatFailed'
 import { COLUMNS, STARTED, shownColumns, TIMELINE } from './columns'
 import { type ExecutionSummary, hasEnded } from './summary'
 import { useTimelines } from './timelines'
@@ -115,14 +116,7 @@ export function ExecutionTable({ rows, isOldestFirst, chosen, onChoose }: Execut
                 ))}
               </tr>
               {row.error !== null && (
-                <tr class="more" aria-selected={index === at}>
-                  <td />
-                  <td colSpan={columns.length}>
-                    <div class="failed two-lines" title={row.error}>
-                      {row.error}
-                    </div>
-                  </td>
-                </tr>
+                <WhatFailed text={row.error} columns={columns.length + 1} isInset isMarked={index === at} />
               )}
             </Fragment>
           ))}

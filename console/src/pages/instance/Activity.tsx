@@ -1,4 +1,5 @@
 // What people did: who, what, why, and how it ended.
+import { Fragment } from 'preact'
 import { apiPath, get } from '../../lib/api'
 import { ask, query } from '../../lib/router'
 import { clockText, millisOf } from '../../lib/time'
@@ -8,6 +9,7 @@ import { Panel } from '../../parts/Panel'
 import { SameAct } from '../../parts/SameAct'
 import { Status, type StatusKind } from '../../parts/Status'
 import { Ago } from '../../parts/Time'
+import { WhatFailed } from '../../parts/WhatFailed'
 import { About, type Act } from './About'
 
 interface Entry extends Act {
@@ -138,28 +140,30 @@ function Entries({ entries }: { entries: readonly Entry[] }) {
         </thead>
         <tbody>
           {entries.map((entry) => (
-            <tr key={entry.id}>
-              <td>
-                <Ago at={entry.at} />
-              </td>
-              <td class="ellipsis step" title={`${entry.actor} ${entry.role}, ${entry.via}`}>
-                {entry.actor}{' '}
-                <span class="muted">
-                  {entry.role}, {entry.via}
-                </span>
-              </td>
-              <td title={JSON.stringify(entry.request)}>{entry.action}</td>
-              <td class="ellipsis about" title={entry.target_id ?? undefined}>
-                <About act={entry} />
-              </td>
-              <td class="ellipsis main" title={entry.reason ?? undefined}>
-                {entry.reason}
-              </td>
-              <td class={entry.error === null ? '' : 'prose'}>
-                <Status status={entry.outcome === 'intent' ? 'unknown' : entry.outcome} kind={KINDS[entry.outcome]} />
-                {entry.error !== null && <span class="failed"> {entry.error}</span>}
-              </td>
-            </tr>
+            <Fragment key={entry.id}>
+              <tr>
+                <td>
+                  <Ago at={entry.at} />
+                </td>
+                <td class="ellipsis step" title={`${entry.actor} ${entry.role}, ${entry.via}`}>
+                  {entry.actor}{' '}
+                  <span class="muted">
+                    {entry.role}, {entry.via}
+                  </span>
+                </td>
+                <td title={JSON.stringify(entry.request)}>{entry.action}</td>
+                <td class="ellipsis about" title={entry.target_id ?? undefined}>
+                  <About act={entry} />
+                </td>
+                <td class="ellipsis main" title={entry.reason ?? undefined}>
+                  {entry.reason}
+                </td>
+                <td>
+                  <Status status={entry.outcome === 'intent' ? 'unknown' : entry.outcome} kind={KINDS[entry.outcome]} />
+                </td>
+              </tr>
+              {entry.error !== null && <WhatFailed text={entry.error} columns={6} />}
+            </Fragment>
           ))}
         </tbody>
       </table>

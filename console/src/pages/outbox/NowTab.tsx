@@ -53,7 +53,7 @@ const COLUMNS: readonly (readonly [string, string, (backlog: Backlog) => number]
 function Shards({ shards }: { shards: readonly ShardOutbox[] }) {
   return (
     <div class="scroll">
-      <table class="wide">
+      <table class="wide rows">
         <caption>Shards</caption>
         <thead>
           <tr>
@@ -95,13 +95,15 @@ function ShardNumbers({ shard, backlog }: { shard: ShardOutbox; backlog: Backlog
   return (
     <>
       {COLUMNS.map(([name, , count]) => (
-        <td key={name} class="number">
+        <td key={name} class="number" data-name={name}>
           {whole(count(backlog))}
           {backlog.capped ? '+' : ''}
         </td>
       ))}
-      <td class="number">{oldest === null ? <span class="muted">–</span> : lasted(oldest * 1_000)}</td>
-      <td class="number">
+      <td class="number" data-name="Oldest">
+        {oldest === null ? <span class="muted">–</span> : lasted(oldest * 1_000)}
+      </td>
+      <td class="number" data-name="Dead">
         {dead === null || dead === 0 ? (
           (dead ?? '–')
         ) : (
@@ -110,8 +112,10 @@ function ShardNumbers({ shard, backlog }: { shard: ShardOutbox; backlog: Backlog
           </a>
         )}
       </td>
-      <td class="number">{lastMinute === null ? '–' : whole(lastMinute)}</td>
-      <td class="number">
+      <td class="number" data-name="Last minute">
+        {lastMinute === null ? '–' : whole(lastMinute)}
+      </td>
+      <td class="number" data-name="Published">
         {published === null ? '–' : `${published.is_estimate ? 'about ' : ''}${whole(published.rows)}`}
       </td>
     </>
@@ -129,7 +133,7 @@ function Relays({ shards }: { shards: readonly ShardOutbox[] }) {
   }
   return (
     <div class="scroll section">
-      <table class="wide">
+      <table class="wide rows">
         <caption>Relays</caption>
         <thead>
           <tr>
@@ -150,10 +154,16 @@ function Relays({ shards }: { shards: readonly ShardOutbox[] }) {
               <td>
                 {relay.alive ? <Status status="alive" kind="completed" /> : <Status status="silent" kind="stuck" />}
               </td>
-              <td class="number">{relay.shard}</td>
-              <td class="number">{relay.lanes}</td>
-              <td class="number">{whole(Number(relay.published))}</td>
-              <td>
+              <td class="number" data-name="Shard">
+                {relay.shard}
+              </td>
+              <td class="number" data-name="Lanes">
+                {relay.lanes}
+              </td>
+              <td class="number" data-name="Published by it">
+                {whole(Number(relay.published))}
+              </td>
+              <td data-name="Started">
                 <Ago at={relay.started_at} />
               </td>
             </tr>

@@ -13,7 +13,7 @@ export function Lanes({ shards, drivers }: LanesProps) {
   return (
     <>
       <div class="scroll section">
-        <table class="wide">
+        <table class="wide rows">
           <caption>Shards and their lanes</caption>
           <thead>
             <tr>
@@ -42,15 +42,19 @@ export function Lanes({ shards, drivers }: LanesProps) {
                         <LaneStrip key={strip.name} strip={strip} shard={shard.shard} looks={looks} />
                       ))}
                     </td>
-                    <td class="number">
+                    <td class="number" data-name="Waiting">
                       {whole(waitingOf(shard.backlog))}
                       {shard.backlog.capped ? '+' : ''}
                     </td>
-                    <td class="number">
+                    <td class="number" data-name="Oldest">
                       {shard.oldest_age_seconds === null ? '–' : lasted(shard.oldest_age_seconds * 1_000)}
                     </td>
-                    <td class="number">{whole(shard.dead ?? 0)}</td>
-                    <td class="number">{whole(shard.published_last_minute ?? 0)}</td>
+                    <td class="number" data-name="Dead">
+                      {whole(shard.dead ?? 0)}
+                    </td>
+                    <td class="number" data-name="Last minute">
+                      {whole(shard.published_last_minute ?? 0)}
+                    </td>
                   </>
                 )}
               </tr>
@@ -74,7 +78,7 @@ function Holders({ shards, drivers, looks }: LanesProps & { looks: ReadonlyMap<s
   )
   return (
     <div class="scroll section">
-      <table class="wide">
+      <table class="wide rows">
         <caption>Relays and drivers</caption>
         <thead>
           <tr>
@@ -96,9 +100,13 @@ function Holders({ shards, drivers, looks }: LanesProps & { looks: ReadonlyMap<s
                   <i class={`${lookClass(name, looks)} swatch`} /> {name}
                 </td>
                 <td>{isHere ? <Status status="alive" kind="completed" /> : <Status status="gone" kind="stuck" />}</td>
-                <td class="number">{of(publishing)}</td>
-                <td class="number">{of(driving)}</td>
-                <td class="number">
+                <td class="number" data-name="Publishes lanes">
+                  {of(publishing)}
+                </td>
+                <td class="number" data-name="Drives lanes">
+                  {of(driving)}
+                </td>
+                <td class="number" data-name="Lease">
                   {held.length === 0 ? '–' : `${Math.min(...held.map(({ leaseSeconds }) => leaseSeconds))} s`}
                 </td>
               </tr>

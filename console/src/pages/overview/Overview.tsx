@@ -100,7 +100,7 @@ function Pools({ pools }: { pools: InstanceOverview['pools'] }) {
   }
   return (
     <div class="scroll section">
-      <table class="wide">
+      <table class="wide rows">
         <caption>Worker pools</caption>
         <thead>
           <tr>
@@ -119,8 +119,12 @@ function Pools({ pools }: { pools: InstanceOverview['pools'] }) {
                 {pool.alive ? <Status status="alive" kind="completed" /> : <Status status="silent" kind="stuck" />}
               </td>
               <td>{pool.kind}</td>
-              <td class="number">{pool.capacity}</td>
-              <td>{pool.silent_seconds === null ? '–' : agoText(pool.silent_seconds * 1_000)}</td>
+              <td class="number" data-name="Capacity">
+                {pool.capacity}
+              </td>
+              <td data-name="Last heard">
+                {pool.silent_seconds === null ? '–' : agoText(pool.silent_seconds * 1_000)}
+              </td>
             </tr>
           ))}
         </tbody>
@@ -132,7 +136,7 @@ function Pools({ pools }: { pools: InstanceOverview['pools'] }) {
 function Checks({ checks }: { checks: InstanceOverview['checks'] }) {
   return (
     <div class="scroll section">
-      <table class="wide">
+      <table class="wide rows">
         <caption>Checks</caption>
         <thead>
           <tr>
@@ -153,7 +157,9 @@ function Checks({ checks }: { checks: InstanceOverview['checks'] }) {
                   <Status status={required ? 'failed' : 'off'} kind={required ? 'failed' : 'cancelled'} />
                 )}
               </td>
-              <td class="number">{ms} ms</td>
+              <td class="number" data-name="Took">
+                {ms} ms
+              </td>
               <td>{detail}</td>
             </tr>
           ))}

@@ -77,7 +77,10 @@ function Tile({ name, kind = name, value, isAbout = false, href }: TileProps) {
   return (
     <li>
       <a href={href}>
-        <b>{isAbout ? `about ${whole(value)}` : whole(value)}</b>
+        <b>
+          {isAbout && <small>about </small>}
+          {whole(value)}
+        </b>
         <span>
           <Glyph kind={kindOf(kind)} /> {name}
         </span>

@@ -22,7 +22,13 @@ export function Snapshots() {
   const isFiltered = type !== undefined || execution !== undefined
   return (
     <div class="page">
-      <h1>Snapshots</h1>
+      <div class="run-title">
+        <h1>Snapshots</h1>
+        <span class="buttons">
+          <VerifyMany />
+          <Prune />
+        </span>
+      </div>
       <p class="muted">A cache: each is checked before it is used, and losing one costs time, never data.</p>
       <search class="filters">
         {Object.entries(TYPES).map(([word, name]) => (
@@ -45,8 +51,6 @@ export function Snapshots() {
           defaultValue={execution ?? ''}
           onChange={(event) => ask({ execution: event.currentTarget.value.trim(), cursor: undefined })}
         />
-        <VerifyMany />
-        <Prune />
       </search>
       <Job report={JobReport} />
       {execution !== undefined && <OfExecution key={execution} id={execution} onDone={page.reload} />}

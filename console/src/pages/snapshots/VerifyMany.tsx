@@ -61,7 +61,6 @@ function VerifyDialog({ onClose }: { onClose: () => void }) {
         Folds each log from its first event and compares that with the snapshot and the read model. Changes nothing.
       </p>
       <form
-        class="verify"
         onSubmit={(event) => {
           event.preventDefault()
           void begin(event.currentTarget)

@@ -42,7 +42,7 @@ export function Machine({ state, allowed }: { state: string; allowed: readonly s
   return (
     <svg
       class="machine"
-      viewBox="0 0 600 158"
+      viewBox="9 0 582 158"
       role="img"
       aria-label={`Lifecycle: ${state.toLowerCase()}; from here to ${said === '' ? 'nowhere' : said}`}
     >

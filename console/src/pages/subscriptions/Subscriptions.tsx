@@ -1,4 +1,5 @@
 // Every subscription with its state; one of them in full.
+import { Fragment } from 'preact'
 import { apiPath, getAnswer } from '../../lib/api'
 import { ask, hrefOf, path as place, query } from '../../lib/router'
 import { useResource } from '../../lib/useResource'
@@ -9,6 +10,7 @@ import { Panel } from '../../parts/Panel'
 import { SameAct } from '../../parts/SameAct'
 import { Status, StatusChip } from '../../parts/Status'
 import { Ago } from '../../parts/Time'
+import { WhatFailed } from '../../parts/WhatFailed'
 import { SubscriptionPage } from './SubscriptionPage'
 import { STATES, type Subscription } from './subscription'
 
@@ -87,33 +89,35 @@ function Rows({ rows }: { rows: readonly Subscription[] }) {
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={row.subscription_id}>
-              <td>
-                <Status status={row.state} />
-              </td>
-              <td class="ellipsis main">
-                <a href={hrefOf(`/subscriptions/${row.subscription_id}`)}>
-                  <bdi>{row.path}</bdi>
-                </a>
-                <span class="muted"> @{row.catalog_version}</span>
-                {row.trouble !== null && <span class="failed"> {row.trouble}</span>}
-              </td>
-              <td>
-                <code class="whole">{row.subscription_id}</code>
-              </td>
-              <td>
-                {row.source} <span class="muted">{row.mode}</span>
-              </td>
-              <td class="ellipsis narrow" title={row.runtime ?? undefined}>
-                {row.driver === 'external' ? 'a runtime of its own' : (row.runtime ?? <span class="muted">–</span>)}
-              </td>
-              <td>
-                <Ago at={row.updated_at} />
-              </td>
-              <td class="ellipsis narrow" title={row.reason ?? undefined}>
-                {row.reason}
-              </td>
-            </tr>
+            <Fragment key={row.subscription_id}>
+              <tr>
+                <td>
+                  <Status status={row.state} />
+                </td>
+                <td class="ellipsis main half">
+                  <a href={hrefOf(`/subscriptions/${row.subscription_id}`)}>
+                    <bdi>{row.path}</bdi>
+                  </a>
+                  <span class="muted"> @{row.catalog_version}</span>
+                </td>
+                <td>
+                  <code class="whole">{row.subscription_id}</code>
+                </td>
+                <td>
+                  {row.source} <span class="muted">{row.mode}</span>
+                </td>
+                <td class="ellipsis narrow" title={row.runtime ?? undefined}>
+                  {row.driver === 'external' ? 'a runtime of its own' : (row.runtime ?? <span class="muted">–</span>)}
+                </td>
+                <td>
+                  <Ago at={row.updated_at} />
+                </td>
+                <td class="ellipsis main half" title={row.reason ?? undefined}>
+                  {row.reason}
+                </td>
+              </tr>
+              {row.trouble !== null && <WhatFailed text={row.trouble} columns={7} />}
+            </Fragment>
           ))}
         </tbody>
       </table>
