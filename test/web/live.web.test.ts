@@ -293,6 +293,9 @@ describe.skipIf(!hasBrowser)('what happens', () => {
       }).observe(clock, { childList: true, characterData: true, attributes: true, subtree: true })
     })()`)
     for (let second = 0; second < 20; second++) await page.clock.runFor(1_000)
+    // Said once, in the place of the word that it was ready.
+    expect(await page.locator('.topbar .health').textContent()).toMatch(/^(no answer for \d+ s)+$/)
+    expect(await page.locator('.topbar .stale-clock').count()).toBe(1)
     // By the clock of the page, however long the test took meanwhile.
     const [seen, times] = (await page.evaluate('[window.seen.size, window.tellings.map(({ at }) => at).slice(1)]')) as [
       number,

@@ -64,7 +64,7 @@ function Refusal({ error, retry }: { error: ApiError; retry: () => void }) {
       <p>{error.message}</p>
       {(error.status === 401 || error.status === 403) && session.value?.read_only !== true && (
         <p>
-          Log in with <Command words="console" />, which opens this page with a code that works once.
+          Log in with a code that works once: <Command words="console" />
         </p>
       )}
       <p class="muted mono">{error.request}</p>

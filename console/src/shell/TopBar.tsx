@@ -1,16 +1,12 @@
 // The bar above every screen: health in a word, the search box, and the switches of the reader.
 import { useState } from 'preact/hooks'
-import { silentSince } from '../lib/api'
 import { live, wantedTopics } from '../lib/live'
-import { now } from '../lib/now'
 import { go, hrefOf } from '../lib/router'
 import { session } from '../lib/session'
 import { isStreaming } from '../lib/streaming'
 import { nextTheme, zone } from '../lib/theme'
 import { wantedBy } from '../pages/executions/searchText'
 import { CopyButton } from '../parts/CopyText'
-import { inSeconds } from '../parts/Time'
-import { Told } from '../parts/Told'
 import { Health } from './Health'
 import { Who } from './Who'
 
@@ -23,11 +19,6 @@ export function TopBar() {
       <Instance />
       <Health />
       <Search />
-      {silentSince.value !== undefined && (
-        <span class="stale-clock">
-          <Told text={`no answer for ${inSeconds(now.value - silentSince.value)}`} />
-        </span>
-      )}
       <span class="switches">
         <CopyButton text={() => window.location.href} name="link" title="Copy the link to this screen (y)">
           <span>Copy link</span>
