@@ -26,7 +26,7 @@ try {
   const longest = executions.toSorted((left, right) => right.event_count - left.event_count)[0]
   const branched = executions.find(({ path }) => path === 'demo/import-orders')
   await takePictures(url, [
-    { name: 'executions', path: '/console/executions', shows: 'drag to choose a time' },
+    { name: 'executions', path: '/console/executions', shows: 'choose a time' },
     { name: 'execution', path: `/console/executions/${longest.execution_id}`, shows: /checksum [0-9a-f]{8}/ },
     {
       name: 'graph',
