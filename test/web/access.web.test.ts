@@ -88,8 +88,13 @@ describe.skipIf(!hasBrowser)('the session of an operator', () => {
   it('is begun by a link once; a link that is spent or broken says so, and what to do', async () => {
     const { code } = (await post('/api/internal/console/code', { actor: 'ann' }, INTERNAL_TOKEN)) as { code: string }
     const first = await browser.open(daemon.url)
+    const before = await first.context.newPage()
+    await before.goto('/console/')
+    await before.getByRole('button', { name: 'log in' }).waitFor()
     await first.page.goto(`/console/#code=${code}`)
     await first.page.getByRole('button', { name: 'operator' }).waitFor()
+    // In every tab of the browser.
+    await before.getByRole('button', { name: 'operator' }).waitFor()
     expect(await first.page.getByRole('alert').count()).toBe(0)
     await first.close()
 

@@ -231,6 +231,7 @@ describe.skipIf(!hasBrowser)('many executions', () => {
     await stranger.page.goto('/console/executions?path=shop/few')
     const first = stranger.page.locator('tbody code').first()
     const seen = await first.textContent()
+    await stranger.page.setViewportSize({ width: 360, height: 740 })
     await stranger.page.getByRole('button', { name: 'Started' }).click()
     await stranger.page.waitForURL(/order=oldest/)
     await until('the oldest is first', async () => (await first.textContent()) !== seen)

@@ -57,14 +57,11 @@ export function runPages({ daemon, database, browser }: RunPage) {
       .sql('update noetl.execution set event_count = event_count + 1 where execution_id = $1::bigint', [id])
   }
 
-  /** Once nothing is added any more: what was cancelled with a run may be told after its end. */
-  async function eventsOf(id: string): Promise<LogEvent[]> {
-    let count = -1
+  /** Once nothing was added for a second: what was cancelled with a run may be told after its end. */
+  function eventsOf(id: string): Promise<LogEvent[]> {
     return until(`the log of ${id} rests`, async () => {
-      const { events } = (await daemon().get(`/api/executions/${id}/events`)).body
-      if (events.length === count) return events
-      count = events.length
-      return false
+      const events: LogEvent[] = (await daemon().get(`/api/executions/${id}/events`)).body.events
+      return Date.now() - Date.parse(events.at(-1)!.timestamp) > 1_000 && events
     })
   }
 }

@@ -6,7 +6,7 @@ import { builtCli } from '../support/cli.js'
 import { playbook } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
 import { INTERNAL_TOKEN } from '../support/tokens.js'
-import { until } from '../support/until.js'
+import { holds, until } from '../support/until.js'
 import { hasBrowser, useBrowser, visit } from '../support/webPage.js'
 
 const database = useDatabase()
@@ -147,8 +147,7 @@ describe.skipIf(!hasBrowser)('under the hand', () => {
     await page.goBack()
     await page.waitForURL(/zoom=/)
     // It rests like that: the address is what is shown.
-    await page.waitForTimeout(600)
-    expect(page.url()).toContain('zoom=')
+    await holds('the zoom is in the address', async () => page.url().includes('zoom='))
 
     await page.keyboard.press('End')
     await until('it is at the end', async () => (await slider.getAttribute('aria-valuenow')) === '21')

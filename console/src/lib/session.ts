@@ -103,6 +103,10 @@ effect(() => {
   void refreshSession()
 })
 
+/** The cookie is that of the browser: who logs in or out in one tab does so in all of them. */
+const tabs = new BroadcastChannel('noetl.session')
+tabs.onmessage = () => void refreshSession(true)
+
 async function refreshSession(hasLoggedOut = false): Promise<void> {
   try {
     const before = session.peek()
@@ -120,9 +124,11 @@ async function refreshSession(hasLoggedOut = false): Promise<void> {
 export async function logIn(how: { code: string } | { token: string; actor?: string }): Promise<void> {
   session.value = await send<Session>('POST', '/console/session', how)
   loginTrouble.value = undefined
+  tabs.postMessage('changed')
 }
 
 export async function logOut(): Promise<void> {
   await send('DELETE', '/console/session')
+  tabs.postMessage('changed')
   await refreshSession(true)
 }

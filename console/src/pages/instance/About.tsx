@@ -81,6 +81,9 @@ function hrefOfTarget(kind: string, id: string): string | undefined {
     case 'job':
     case 'bulk':
       return hrefOf('/jobs', { job: id })
+    // Pools are told on the overview.
+    case 'worker':
+      return hrefOf('/')
     default:
       return undefined
   }
