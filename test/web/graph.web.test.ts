@@ -186,7 +186,7 @@ describe.skipIf(!hasBrowser)('the graph', () => {
       '?range=6h',
       'executions?path=shop/*&status=COMPLETED&order=oldest',
       `executions/${id}?tab=events&event_type=step.enter&at=event:${await eventAt(2)}`,
-      'catalog/shop/branch?tab=run',
+      'catalog/shop/branch?tab=versions',
       `compare?a=${id}&b=${id}&at=2&by=offset`,
       'activity?actor=nobody&since=2026-01-01T00:00:00.000Z',
       'help?q=outbox',
