@@ -186,10 +186,11 @@ describe.skipIf(!hasBrowser)('everybody', () => {
           `[document.documentElement.scrollWidth, document.querySelector('main').scrollWidth > document.querySelector('main').clientWidth ? document.querySelector('main').scrollWidth : 0]`,
         )) as [number, number]
         if (needed > width || has > 0) found.push(`${place.path} at ${width}: ${needed} ${has}`)
-        for (const control of (await page.evaluate(COVERED)) as string[])
-          found.push(`${place.path} at ${width}: something lies over ${control}`)
         for (const what of (await page.evaluate(UNREADABLE)) as string[])
           found.push(`${place.path} at ${width}: ${what}`)
+        // Last, for it scrolls what is to be seen.
+        for (const control of (await page.evaluate(COVERED)) as string[])
+          found.push(`${place.path} at ${width}: something lies over ${control}`)
       }
       // What a chosen line offers is looked at as well.
       for (const line of (await page.locator('.json .leaf').all()).slice(0, 1)) await line.click()
