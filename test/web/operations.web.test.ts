@@ -8,7 +8,7 @@ import { type Daemon, startDaemon } from '../support/binary.js'
 import { builtCli } from '../support/cli.js'
 import { useDatabase } from '../support/database.js'
 import { DOCTOR_PROBLEMS } from '../support/servers.js'
-import { until } from '../support/until.js'
+import { holds, until } from '../support/until.js'
 import { hasBrowser, useBrowser } from '../support/webPage.js'
 import { reasonTests } from './reasonTests.js'
 
@@ -461,6 +461,8 @@ describe.skipIf(!hasBrowser)('an operator', () => {
     await page.route(/\/at\?event=/, (route) => route.abort())
     await page.getByRole('button', { name: ids[2]!, exact: true }).click()
     await page.getByText('The moment of this link could not be found').waitFor()
+    // The one before, which has rested meanwhile, is not written over it.
+    await holds('the address names the next one', () => page.url().includes(ids[2]!))
     await page.unroute(/\/at\?event=/)
     await until('the event of the next one', () => isAt(2))
     expect(faults()).toEqual([])

@@ -17,26 +17,21 @@ export function isFollowing(): boolean {
   return chosen.value === undefined
 }
 
-/** It was moved, and the address has not been told: that takes an answer of the daemon. */
-let isAhead = false
-
-export function isAheadOfAddress(): boolean {
-  return isAhead
-}
-
 export function moveTo(position: number, length: number): void {
-  isAhead = true
+  movedAt = saidInAddress()
   const next = Math.max(0, Math.min(length, Math.round(position)))
   chosen.value = next >= length ? undefined : next
 }
 
 export function togglePin(position: number): void {
-  isAhead = true
+  movedAt = saidInAddress()
   pin.value = pin.value === undefined ? position : undefined
 }
 
 /** What the address said when it was written or read last. */
 let known = ''
+/** What it said when handle or pin were moved since. */
+let movedAt: string | undefined
 
 function saidInAddress(): string {
   return `${query.value.get('at')} ${query.value.get('pin')}`
@@ -48,23 +43,28 @@ export function newlyAsked(): string {
   return said === known ? '' : said
 }
 
-/** Both into the address. */
+/** It was moved, and the address has not been told: that takes an answer of the daemon. */
+export function isAheadOfAddress(): boolean {
+  return movedAt === saidInAddress()
+}
+
+/** Both into the address, unless that asks for another moment by now. */
 export async function writeDown(slices: Slices, signal: AbortSignal): Promise<void> {
   const word = async (position: number | undefined): Promise<string | undefined> => {
     if (position === undefined) return undefined
     return position === 0 ? 'start' : `event:${(await slices.load(position, signal)).eventId}`
   }
   const [at, pinned] = [await word(chosen.peek()), await word(pin.peek())]
-  if (signal.aborted) return
+  if (signal.aborted || (newlyAsked() !== '' && !isAheadOfAddress())) return
   known = `${at ?? null} ${pinned ?? null}`
-  isAhead = false
+  movedAt = undefined
   ask({ at, pin: pinned }, { replace: true })
 }
 
 /** At the end, with nothing pinned. */
 export function forgetCursor(): void {
   known = saidInAddress()
-  isAhead = false
+  movedAt = undefined
   chosen.value = undefined
   pin.value = undefined
   isPlaying.value = false
@@ -81,7 +81,7 @@ export async function readCursor(executionId: string, signal: AbortSignal): Prom
   const [at, pinned] = [await placeOf(query.peek().get('at')), await placeOf(query.peek().get('pin'))]
   if (signal.aborted) return
   known = asked
-  isAhead = false
+  movedAt = undefined
   chosen.value = at
   pin.value = pinned
   isPlaying.value = false
