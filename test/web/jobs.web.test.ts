@@ -9,6 +9,7 @@ import { playbook } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
 import { type TestStream, useStream } from '../support/stream.js'
 import { INTERNAL_TOKEN } from '../support/tokens.js'
+import { postTo, startUndriven } from '../support/undriven.js'
 import { until } from '../support/until.js'
 import { hasBrowser, useBrowser } from '../support/webPage.js'
 
@@ -26,20 +27,8 @@ let daemon: Daemon
 let stream: TestStream
 let ids: string[]
 
-const post = async (path: string, body: object): Promise<any> => {
-  const answer = await fetch(new URL(path, daemon.url), { method: 'POST', body: JSON.stringify(body) })
-  expect(answer.status).toBe(200)
-  return answer.json()
-}
-
-/** Nobody drives them: they run until somebody ends them. */
-const start = async (path: string, count: number): Promise<string[]> => {
-  await post('/api/catalog/register', { content: playbook(path) })
-  const { results } = await post('/api/execute/batch', {
-    executions: Array.from({ length: count }, () => ({ path, driven: false })),
-  })
-  return results.map((result: { execution_id: string }) => result.execution_id)
-}
+const post = (path: string, body: object) => postTo(daemon, path, body)
+const start = (path: string, count: number) => startUndriven(daemon, path, count)
 
 const statuses = async (path: string): Promise<Record<string, number>> => {
   const rows = await database

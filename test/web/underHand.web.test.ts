@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, startDaemon } from '../support/binary.js'
 import { builtCli } from '../support/cli.js'
-import { playbook } from '../support/core.js'
 import { useDatabase } from '../support/database.js'
 import { INTERNAL_TOKEN } from '../support/tokens.js'
+import { postTo, startUndriven } from '../support/undriven.js'
 import { holds, until } from '../support/until.js'
 import { hasBrowser, useBrowser, visit } from '../support/webPage.js'
 
@@ -14,20 +14,8 @@ const browser = useBrowser()
 let daemon: Daemon
 let env: Record<string, string>
 
-const post = async (path: string, body: object): Promise<any> => {
-  const answer = await fetch(new URL(path, daemon.url), { method: 'POST', body: JSON.stringify(body) })
-  expect(answer.status).toBe(200)
-  return answer.json()
-}
-
-/** Nobody drives them: they run until somebody ends them. */
-const start = async (path: string, count: number): Promise<string[]> => {
-  await post('/api/catalog/register', { content: playbook(path) })
-  const { results } = await post('/api/execute/batch', {
-    executions: Array.from({ length: count }, () => ({ path, driven: false })),
-  })
-  return results.map((result: { execution_id: string }) => result.execution_id)
-}
+const post = (path: string, body: object) => postTo(daemon, path, body)
+const start = (path: string, count: number) => startUndriven(daemon, path, count)
 
 const end = (id: string) => post(`/api/executions/${id}/finalize`, { status: 'COMPLETED' })
 

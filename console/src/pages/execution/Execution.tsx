@@ -6,6 +6,8 @@ import type { ExecutionSummary } from '../executions/summary'
 import { Header } from './Header'
 import { NearestIds, NoEvents } from './Origin'
 import { Replay } from './Replay'
+import '../../styles/scrubber.css'
+import '../../styles/timeline.css'
 import '../../styles/execution.css'
 
 export function Execution({ id }: { id: string }) {
