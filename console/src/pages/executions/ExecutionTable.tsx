@@ -1,7 +1,7 @@
 // The rows of the list. `j` and `k` move along them, Enter opens one, `w` tells why it has not ended, `x` ticks it.
 // The heading of the start turns the order round. The row one is at is in the address: the way back leads to it.
 import { Fragment } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { useKeys } from '../../lib/keys'
 import { ask, go, hrefOf, query } from '../../lib/router'
 import { useRested } from '../../lib/useRested'
@@ -22,24 +22,32 @@ const NONE: readonly ExecutionSummary[] = []
 export function ExecutionTable({ rows, isOldestFirst, chosen, onChoose }: ExecutionTableProps) {
   // By its id: rows come and go above it.
   const [marked, setMarked] = useState(query.peek().get('row') ?? undefined)
+  /** Keys may come quicker than the list is drawn. */
+  const newest = useRef(marked)
+  const mark = (id: string | undefined): void => {
+    newest.current = id
+    setMarked(id)
+  }
+  const placeOf = (id: string | undefined): number => rows.findIndex((row) => row.execution_id === id)
+  const markedRow = (): ExecutionSummary | undefined => rows[placeOf(newest.current)]
   const rested = useRested(marked)
   useEffect(() => ask({ row: rested }, { replace: true }), [rested])
-  const at = rows.findIndex((row) => row.execution_id === marked)
+  const at = placeOf(marked)
   const columns = COLUMNS.filter(
     ({ name, isAbout }) => shownColumns.value.has(name) && (isAbout === undefined || rows.some(isAbout)),
   )
   useTimelines(shownColumns.value.has(TIMELINE) ? rows : NONE)
   const move = (by: number): void => {
-    const next = Math.min(rows.length - 1, Math.max(0, at + by))
-    setMarked(rows[next]?.execution_id)
-    const line = document.getElementById(`row-${rows[next]?.execution_id}`)
+    const next = rows[Math.min(rows.length - 1, Math.max(0, placeOf(newest.current) + by))]?.execution_id
+    mark(next)
+    const line = document.getElementById(`row-${next}`)
     line?.scrollIntoView({ block: 'nearest' })
     // It is told, too, where one is.
     line?.querySelector<HTMLElement>('a[href]')?.focus({ preventScroll: true })
   }
   // At once: whoever opens it is gone before it rests.
   const leaveAt = (id: string): void => {
-    setMarked(id)
+    mark(id)
     ask({ row: id }, { replace: true })
   }
   const toggle = (id: string): void => {
@@ -52,16 +60,16 @@ export function ExecutionTable({ rows, isOldestFirst, chosen, onChoose }: Execut
     j: () => move(1),
     k: () => move(-1),
     Enter: () => {
-      const row = rows[at]
+      const row = markedRow()
       if (row === undefined) return
       leaveAt(row.execution_id)
       go(hrefOf(`/executions/${row.execution_id}`))
     },
     w: () => {
-      const row = rows[at]
+      const row = markedRow()
       if (row !== undefined && !hasEnded(row)) ask({ why: row.execution_id })
     },
-    ...(rows[at] === undefined ? {} : { x: () => toggle(rows[at]!.execution_id) }),
+    ...(rows[at] === undefined ? {} : { x: () => toggle(markedRow()!.execution_id) }),
   })
   return (
     <div class="scroll">
