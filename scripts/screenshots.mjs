@@ -81,6 +81,11 @@ async function takePictures(origin, pictures) {
     const context = await browser.newContext({ baseURL: origin, viewport: { width: 1280, height: 720 } })
     context.setDefaultTimeout(PATIENCE_MS)
     const page = await context.newPage()
+    // As an installed program is called: where this one lies is nobody's business.
+    await context.route(/\/(api|console)\/session$/, async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, json: { ...(await response.json()), call: 'noetl-cp {}' } })
+    })
     await page.goto(login)
     await page.getByText('Ready.').waitFor()
     for (const { name, path, shows, theme = 'light' } of pictures) {
